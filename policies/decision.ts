@@ -1,50 +1,50 @@
-import type { Violation } from "./reason.ts";
+import type { Violation } from './reason.ts';
 
 /** What the job was taken to cost when it was decided; for logs and people, never for arithmetic. */
 export interface Terms {
-	readonly runnerClass: string;
-	readonly estimateSeconds: number;
-	readonly costMicros: number;
-	readonly currency: string;
-	/** Full path of the project's group, or its id when no path is known. */
-	readonly group: string;
+  readonly runnerClass: string;
+  readonly estimateSeconds: number;
+  readonly costMicros: number;
+  readonly currency: string;
+  /** Full path of the project's group, or its id when no path is known. */
+  readonly group: string;
 }
 
 export type Decision =
-	| {
-			readonly outcome: "admitted";
-			readonly decisionId: string;
-			readonly terms?: Terms;
-			/** Shadow and warn violations: what would have rejected the job. */
-			readonly shadow: readonly Violation[];
-	  }
-	| {
-			readonly outcome: "rejected";
-			readonly decisionId: string;
-			readonly terms?: Terms;
-			readonly violations: readonly [Violation, ...Violation[]];
-			readonly shadow: readonly Violation[];
-			/** The message for the job page: plain text, first line complete on its own. */
-			readonly text: string;
-	  }
-	| Undecided;
+  | {
+      readonly outcome: 'admitted';
+      readonly decisionId: string;
+      readonly terms?: Terms;
+      /** Shadow and warn violations: what would have rejected the job. */
+      readonly shadow: readonly Violation[];
+    }
+  | {
+      readonly outcome: 'rejected';
+      readonly decisionId: string;
+      readonly terms?: Terms;
+      readonly violations: readonly [Violation, ...Violation[]];
+      readonly shadow: readonly Violation[];
+      /** The message for the job page: plain text, first line complete on its own. */
+      readonly text: string;
+    }
+  | Undecided;
 
 /** Inside our house only: the relay turns it into its fallback's answer. */
 export interface Undecided {
-	readonly outcome: "undecided";
-	readonly cause: UndecidedCause;
-	/** For `invalid`: every problem with its path. */
-	readonly problems?: readonly string[];
+  readonly outcome: 'undecided';
+  readonly cause: UndecidedCause;
+  /** For `invalid`: every problem with its path. */
+  readonly problems?: readonly string[];
 }
 
 export type UndecidedCause =
-	/** The request does not parse. */
-	| "invalid"
-	/** The time given ran out before the ledger answered. */
-	| "deadline"
-	/** Too many lost races on one counter. */
-	| "contended"
-	/** The table did not answer or refused for reasons of its own. */
-	| "unavailable"
-	/** A rule or the policy failed. */
-	| "error";
+  /** The request does not parse. */
+  | 'invalid'
+  /** The time given ran out before the ledger answered. */
+  | 'deadline'
+  /** Too many lost races on one counter. */
+  | 'contended'
+  /** The table did not answer or refused for reasons of its own. */
+  | 'unavailable'
+  /** A rule or the policy failed. */
+  | 'error';

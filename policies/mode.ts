@@ -1,11 +1,15 @@
 /** How far a rule or limit may go: `shadow` evaluates and records, `warn` also tells the owner, `enforce` rejects. */
-export type Mode = "off" | "shadow" | "warn" | "enforce";
+export type Mode = 'off' | 'shadow' | 'warn' | 'enforce';
 
-export const MODES: readonly Mode[] = ["off", "shadow", "warn", "enforce"];
+export const MODES: readonly Mode[] = ['off', 'shadow', 'warn', 'enforce'];
 
 /** Cost and capacity open when our side fails; security closes. */
-export type RuleClass = "cost" | "capacity" | "security";
+export type RuleClass = 'cost' | 'capacity' | 'security';
 
-/** The most careful of several modes wins: a limit's own mode acts on that limit only and can never tighten another. */
-export const leastMode = (...modes: readonly Mode[]): Mode =>
-	MODES[Math.min(...modes.map((mode) => MODES.indexOf(mode)))] ?? "off";
+const REACH: Readonly<Record<Mode, number>> = { off: 0, shadow: 1, warn: 2, enforce: 3 };
+
+/** The more careful of two modes: a limit's own mode acts on that limit only and can never tighten another. */
+export const leastMode = (one: Mode, other: Mode): Mode => (REACH[one] <= REACH[other] ? one : other);
+
+/** Positive if the first goes further. */
+export const compareModes = (one: Mode, other: Mode): number => REACH[one] - REACH[other];

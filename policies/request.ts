@@ -6,48 +6,48 @@
  * field follows its own `on_missing`.
  */
 export interface AdmissionRequest {
-	/** GitLab's job id: the ledger's key. A retried job has a new one. */
-	readonly jobId: number;
-	readonly jobName?: string;
-	readonly jobStage?: string;
-	readonly pipelineId?: number;
-	readonly pipelineSource?: string;
+  /** GitLab's job id: the ledger's key. A retried job has a new one. */
+  readonly jobId: number;
+  readonly jobName?: string;
+  readonly jobStage?: string;
+  readonly pipelineId?: number;
+  readonly pipelineSource?: string;
 
-	readonly projectId?: number;
-	/** Full path, `group/subgroup/project`. A label: ids decide. */
-	readonly projectPath?: string;
-	readonly projectVisibility?: string;
-	/** The group (or personal namespace) the project lives in. */
-	readonly namespaceId?: number;
-	/** The top-level group: the key of batching and of contention. */
-	readonly rootNamespaceId?: number;
-	readonly organizationId?: number;
-	readonly userId?: number;
+  readonly projectId?: number;
+  /** Full path, `group/subgroup/project`. A label: ids decide. */
+  readonly projectPath?: string;
+  readonly projectVisibility?: string;
+  /** The group (or personal namespace) the project lives in. */
+  readonly namespaceId?: number;
+  /** The top-level group: the key of batching and of contention. */
+  readonly rootNamespaceId?: number;
+  readonly organizationId?: number;
+  readonly userId?: number;
 
-	readonly ref?: string;
-	readonly refType?: string;
-	readonly refProtected?: boolean;
-	readonly environment?: string;
+  readonly ref?: string;
+  readonly refType?: string;
+  readonly refProtected?: boolean;
+  readonly environment?: string;
 
-	readonly image?: string;
-	readonly services?: readonly ServiceRequest[];
+  readonly image?: string;
+  readonly services?: readonly ServiceRequest[];
 
-	/** `[]` when GitLab said "untagged"; absent when it said nothing. */
-	readonly jobTags?: readonly string[];
-	readonly runnerTags?: readonly string[];
-	readonly runnerId?: number;
-	readonly runnerUuid?: string;
-	/** The job's own timeout: the upper bound of what it can cost. */
-	readonly timeoutSeconds?: number;
+  /** `[]` when GitLab said "untagged"; absent when it said nothing. */
+  readonly jobTags?: readonly string[];
+  readonly runnerTags?: readonly string[];
+  readonly runnerId?: number;
+  readonly runnerUuid?: string;
+  /** The job's own timeout: the upper bound of what it can cost. */
+  readonly timeoutSeconds?: number;
 
-	/** Absent: GitLab sent no variables at all. `{}`: it sent them and no allowlisted one is set. */
-	readonly variables?: Readonly<Record<string, string>>;
+  /** Absent: GitLab sent no variables at all. `{}`: it sent them and no allowlisted one is set. */
+  readonly variables?: Readonly<Record<string, string>>;
 
-	/** Identity fields that contradicted each other; the subject they would name is then unknown. */
-	readonly suspicious?: readonly string[];
+  /** Identity fields that contradicted each other; the subject they would name is then unknown. */
+  readonly suspicious?: readonly string[];
 }
 
 export interface ServiceRequest {
-	readonly name: string;
-	readonly alias?: string;
+  readonly name: string;
+  readonly alias?: string;
 }

@@ -1,84 +1,90 @@
-import type { Decision } from "../policies/decision.ts";
-import type { AdmissionRequest } from "../policies/request.ts";
-import type { Answer } from "./exchange.ts";
+import type { Decision } from '../policies/decision.ts';
+import type { AdmissionRequest } from '../policies/request.ts';
+import type { Answer } from './exchange.ts';
 
 /**
  * Everything worth telling that happens in a relay. Parts take an `Observe` and say what they did; `main.ts`
  * subscribes metrics, the log and (locally) the terminal. No event carries a token, a variable or an undecoded byte.
  */
 export type RelayEvent =
-	/** The pool changed: `waiting` streams hold no question yet. */
-	| {
-			readonly type: "streams";
-			readonly open: number;
-			readonly waiting: number;
-			readonly wanted: number;
-	  }
-	/** One stream ended. Code 0 is a clean end: age or drain. `asked`: it had carried a question. */
-	| {
-			readonly type: "stream_ended";
-			readonly code: number;
-			readonly details: string;
-			readonly asked: boolean;
-	  }
-	/** The pool waits before it opens streams again. `remedy` says what an operator can do, where they can. */
-	| {
-			readonly type: "backing_off";
-			readonly code: number;
-			readonly attempt: number;
-			readonly delayMs: number;
-			readonly remedy?: string;
-	  }
-	/** The first stream after a time without any. */
-	| { readonly type: "connected"; readonly downMs: number }
-	| { readonly type: "registered" }
-	| {
-			readonly type: "registration_failed";
-			readonly code: number;
-			readonly details: string;
-	  }
-	| { readonly type: "question" }
-	/** Fields the schema does not explain: `job_info.21:varint`. Counted, never fatal. */
-	| { readonly type: "unknown_fields"; readonly fields: readonly string[] }
-	/** A question that could not be read: answered by the fallback. */
-	| {
-			readonly type: "unreadable";
-			readonly problem: string;
-			readonly sizeBytes: number;
-	  }
-	/** Identity variables that contradict each other. */
-	| {
-			readonly type: "suspicious";
-			readonly jobId: number;
-			readonly fields: readonly string[];
-	  }
-	| {
-			readonly type: "batch";
-			readonly root: string;
-			readonly jobs: number;
-			readonly waiters: number;
-	  }
-	| {
-			readonly type: "answered";
-			readonly answer: Answer;
-			/** Who decided: the ledger's decision, or the relay's own fallback with its cause. */
-			readonly via: "ledger" | "fallback";
-			readonly cause?: string;
-			readonly latencyMs: number;
-			/** False when the router had gone before it could be told. */
-			readonly heard: boolean;
-			readonly request?: AdmissionRequest;
-			readonly decision?: Decision;
-	  }
-	| {
-			readonly type: "breaker";
-			readonly state: "closed" | "open" | "half_open";
-	  }
-	| {
-			readonly type: "unmetered";
-			readonly queued: number;
-			readonly posted: number;
-			readonly dropped: number;
-	  };
+  /** The pool changed: `waiting` streams hold no question yet. */
+  | {
+      readonly type: 'streams';
+      readonly open: number;
+      readonly waiting: number;
+      readonly wanted: number;
+    }
+  /** One stream ended. Code 0 is a clean end: age or drain. `asked`: it had carried a question. */
+  | {
+      readonly type: 'stream_ended';
+      readonly code: number;
+      readonly details: string;
+      readonly asked: boolean;
+    }
+  /** The pool waits before it opens streams again. `remedy` says what an operator can do, where they can. */
+  | {
+      readonly type: 'backing_off';
+      readonly code: number;
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly remedy?: string;
+    }
+  /** The first stream after a time without any. */
+  | { readonly type: 'connected'; readonly downMs: number }
+  | { readonly type: 'registered' }
+  | {
+      readonly type: 'registration_failed';
+      readonly code: number;
+      readonly details: string;
+    }
+  | { readonly type: 'question' }
+  /** Fields the schema does not explain: `job_info.21:varint`. Counted, never fatal. */
+  | { readonly type: 'unknown_fields'; readonly fields: readonly string[] }
+  /** A question that could not be read: answered by the fallback. */
+  | {
+      readonly type: 'unreadable';
+      readonly problem: string;
+      readonly sizeBytes: number;
+    }
+  /** Identity variables that contradict each other. */
+  | {
+      readonly type: 'suspicious';
+      readonly jobId: number;
+      readonly fields: readonly string[];
+    }
+  | {
+      readonly type: 'batch';
+      readonly root: string;
+      readonly jobs: number;
+      readonly waiters: number;
+    }
+  | {
+      readonly type: 'answered';
+      readonly answer: Answer;
+      /** Who decided: the ledger's decision, or the relay's own fallback with its cause. */
+      readonly via: 'ledger' | 'fallback';
+      readonly cause?: string;
+      readonly latencyMs: number;
+      /** False when the router had gone before it could be told. */
+      readonly heard: boolean;
+      readonly request?: AdmissionRequest;
+      readonly decision?: Decision;
+    }
+  /** The function that decides failed, as a whole call. `details` never quotes an answer. */
+  | {
+      readonly type: 'admit_failed';
+      readonly code: 'admit_unreachable' | 'admit_refused';
+      readonly details: string;
+    }
+  | {
+      readonly type: 'breaker';
+      readonly state: 'closed' | 'open' | 'half_open';
+    }
+  | {
+      readonly type: 'unmetered';
+      readonly queued: number;
+      readonly posted: number;
+      readonly dropped: number;
+    };
 
 export type Observe = (event: RelayEvent) => void;

@@ -5,14 +5,14 @@
 
 /** What the router is told. `reason` is plain text, never empty. */
 export type Answer =
-	| { readonly outcome: "admitted" }
-	| { readonly outcome: "rejected"; readonly reason: string };
+  | { readonly outcome: 'admitted' }
+  | { readonly outcome: 'rejected'; readonly reason: string };
 
 export interface Question {
-	/** The undecoded message: decoding happens in the core so that a poisoned message costs its own stream only. */
-	readonly bytes: Uint8Array;
-	/** When it arrived, on {@link RelayClock.monotonicMs}. */
-	readonly arrivedAtMs: number;
+  /** The undecoded message: decoding happens in the core so that a poisoned message costs its own stream only. */
+  readonly bytes: Uint8Array;
+  /** When it arrived, on {@link RelayClock.monotonicMs}. */
+  readonly arrivedAtMs: number;
 }
 
 /**
@@ -20,15 +20,15 @@ export interface Question {
  * was handed to an open stream; `false` means the router has gone and nobody heard it.
  */
 export type AnswerQuestion = (question: Question) => Promise<{
-	readonly answer: Answer;
-	readonly delivered: (heard: boolean) => void;
+  readonly answer: Answer;
+  readonly delivered: (heard: boolean) => void;
 }>;
 
 export interface RelayClock {
-	/** Wall clock, Unix ms. */
-	nowMs(): number;
-	/** For deadlines and latencies: never steps back. */
-	monotonicMs(): number;
-	/** Calls `run` once after `delayMs`; the result cancels it. */
-	after(delayMs: number, run: () => void): () => void;
+  /** Wall clock, Unix ms. */
+  nowMs(): number;
+  /** For deadlines and latencies: never steps back. */
+  monotonicMs(): number;
+  /** Calls `run` once after `delayMs`; the result cancels it. */
+  after(delayMs: number, run: () => void): () => void;
 }

@@ -1,34 +1,36 @@
-import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * Two projects: `unit` runs anywhere and fast; `integ` needs a real part (DynamoDB Local, sockets, child processes)
  * and starts it by itself. Nothing is skipped: a missing part fails the run with its remedy.
  */
 export default defineConfig({
-	root,
-	test: {
-		projects: [
-			{
-				extends: true,
-				test: {
-					name: "unit",
-					include: ["test/**/*.test.ts"],
-					exclude: ["test/**/*.integ.test.ts"],
-				},
-			},
-			{
-				extends: true,
-				test: {
-					name: "integ",
-					include: ["test/**/*.integ.test.ts"],
-					testTimeout: 60_000,
-					hookTimeout: 60_000,
-					maxWorkers: 2,
-				},
-			},
-		],
-	},
+  root,
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.integ.test.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integ',
+          include: ['test/**/*.integ.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+          // After the fast ones.
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
 });

@@ -6,12 +6,12 @@
  * `POST /v1/unmetered` {@link UnmeteredRequest} → 200 {@link UnmeteredResponse}: answers given without the ledger.
  * `GET /healthz` → 200 `{"status":"ok"}`.
  */
-import type { Decision } from "../../policies/decision.ts";
-import type { AdmissionRequest } from "../../policies/request.ts";
+import type { Decision } from '../../policies/decision.ts';
+import type { AdmissionRequest } from '../../policies/request.ts';
 
-export const ADMISSIONS_PATH = "/v1/admissions";
-export const UNMETERED_PATH = "/v1/unmetered";
-export const HEALTH_PATH = "/healthz";
+export const ADMISSIONS_PATH = '/v1/admissions';
+export const UNMETERED_PATH = '/v1/unmetered';
+export const HEALTH_PATH = '/healthz';
 
 /** 96 jobs leave room for four counters in one transaction of 100 items. */
 export const REQUESTS_MAX = 96;
@@ -21,37 +21,37 @@ export const BATCH_BYTES_MAX = 300 * 1024;
 export const BODY_BYTES_MAX = 1024 * 1024;
 
 export interface AdmissionsRequest {
-	readonly requests: readonly AdmissionRequest[];
-	/** Milliseconds the caller still has; the function starts no transaction with less than 150 left. */
-	readonly remainingMs: number;
+  readonly requests: readonly AdmissionRequest[];
+  /** Milliseconds the caller still has; the function starts no transaction with less than 150 left. */
+  readonly remainingMs: number;
 }
 
 export interface AdmissionsResponse {
-	/** One per request, same order, each decided on its own. */
-	readonly decisions: readonly Decision[];
+  /** One per request, same order, each decided on its own. */
+  readonly decisions: readonly Decision[];
 }
 
 /** An answer the relay gave without the ledger, to be charged unchecked. */
 export interface UnmeteredAnswer {
-	readonly request: AdmissionRequest;
-	readonly answered: "admitted" | "rejected";
-	/** Why the ledger was not asked or its answer not used, e.g. `deadline`, `circuit_open`. */
-	readonly cause: string;
-	readonly answeredAtMs: number;
+  readonly request: AdmissionRequest;
+  readonly answered: 'admitted' | 'rejected';
+  /** Why the ledger was not asked or its answer not used, e.g. `deadline`, `circuit_open`. */
+  readonly cause: string;
+  readonly answeredAtMs: number;
 }
 
 export interface UnmeteredRequest {
-	readonly answers: readonly UnmeteredAnswer[];
+  readonly answers: readonly UnmeteredAnswer[];
 }
 
 export interface UnmeteredResponse {
-	/** One per answer, same order. `undecided` may be sent again; the others are final. */
-	readonly results: readonly {
-		readonly outcome: "recorded" | "undecided" | "invalid";
-	}[];
+  /** One per answer, same order. `undecided` may be sent again; the others are final. */
+  readonly results: readonly {
+    readonly outcome: 'recorded' | 'undecided' | 'invalid';
+  }[];
 }
 
 export interface ProblemsResponse {
-	/** Each begins with the path of the value it is about, e.g. `requests[3].jobId`. */
-	readonly problems: readonly string[];
+  /** Each begins with the path of the value it is about, e.g. `requests[3].jobId`. */
+  readonly problems: readonly string[];
 }

@@ -1,50 +1,55 @@
 /** The router as the relay sees it: open a call, answer it, register. `router-client.ts` is the one over gRPC. */
 export interface Router {
-	/** Opens one AdmitJob call; everything that happens to it is told to the listener, ending with `onEnd`, once. */
-	admitJob(listener: AdmitCallListener): AdmitCall;
-	/** Announces this process. @throws {RouterStatus} */
-	register(instanceId: bigint): Promise<void>;
-	/** Takes the announcement back, where the service can. @throws {RouterStatus} */
-	unregister(instanceId: bigint): Promise<void>;
-	close(): void;
+  /** Opens one AdmitJob call; everything that happens to it is told to the listener, ending with `onEnd`, once. */
+  admitJob(listener: AdmitCallListener): AdmitCall;
+  /** Announces this process. @throws {RouterStatus} */
+  register(instanceId: bigint): Promise<void>;
+  /** Takes the announcement back, where the service can. @throws {RouterStatus} */
+  unregister(instanceId: bigint): Promise<void>;
+  close(): void;
 }
 
 export interface AdmitCall {
-	/** Sends the answer and half-closes. False when the call has already ended. */
-	answer(bytes: Uint8Array): boolean;
-	cancel(): void;
+  /** Sends the answer and half-closes. False when the call has already ended. */
+  answer(bytes: Uint8Array): boolean;
+  cancel(): void;
 }
 
 export interface AdmitCallListener {
-	/** The server accepted the call: it now waits for a question. */
-	onWaiting(): void;
-	onQuestion(bytes: Uint8Array): void;
-	/** `code` is a gRPC status; 0 with no question before it is a stream that came of age. */
-	onEnd(code: number, details: string): void;
+  /**
+   * The call is on a live connection, where the router may pick it; also before `admitJob` returns. It is not yet
+   * proof that the router accepted it: a server that waits may send nothing before its question.
+   */
+  onWaiting(): void;
+  onQuestion(bytes: Uint8Array): void;
+  /** A question beyond the message limit: nobody can answer it, `onEnd` follows. */
+  onOversized(sizeBytes: number): void;
+  /** `code` is a gRPC status; 0 with no question before it is a stream that came of age. */
+  onEnd(code: number, details: string): void;
 }
 
 /** A gRPC status as an error, for the unary calls. */
 export class RouterStatus extends Error {
-	override readonly name = "RouterStatus";
-	readonly code: number;
-	readonly details: string;
-	constructor(code: number, details: string) {
-		super(`[${code}] ${details}`);
-		this.code = code;
-		this.details = details;
-	}
+  override readonly name = 'RouterStatus';
+  readonly code: number;
+  readonly details: string;
+  constructor(code: number, details: string) {
+    super(`[${code}] ${details}`);
+    this.code = code;
+    this.details = details;
+  }
 }
 
 /** The gRPC statuses the relay tells apart (https://grpc.io/docs/guides/status-codes/). */
 export const STATUS = {
-	OK: 0,
-	CANCELLED: 1,
-	INVALID_ARGUMENT: 3,
-	DEADLINE_EXCEEDED: 4,
-	NOT_FOUND: 5,
-	PERMISSION_DENIED: 7,
-	RESOURCE_EXHAUSTED: 8,
-	UNIMPLEMENTED: 12,
-	UNAVAILABLE: 14,
-	UNAUTHENTICATED: 16,
+  OK: 0,
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  UNIMPLEMENTED: 12,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
 } as const;

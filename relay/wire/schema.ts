@@ -3,41 +3,41 @@
  * protobuf `FileDescriptorSet` and finds services, methods and messages by name, last part first: a renamed package
  * or a renumbered field needs new descriptors, not a new release.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync } from 'node:fs';
 import {
-	create,
-	createFileRegistry,
-	type DescMessage,
-	type DescMethod,
-	type DescService,
-	type FileRegistry,
-	fromBinary,
-	type Message,
-	toBinary,
-} from "@bufbuild/protobuf";
-import { reflect } from "@bufbuild/protobuf/reflect";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { RelayError } from "../relay-error.ts";
+  create,
+  createFileRegistry,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type FileRegistry,
+  fromBinary,
+  type Message,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { reflect } from '@bufbuild/protobuf/reflect';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { RelayError } from '../relay-error.ts';
 
 /** What both ends of the stream need to know of the schema. */
 export interface WireSchema {
-	/** Full method paths, e.g. `/gitlab.agent.runner_controller.rpc.RunnerControllerService/AdmitJob`. */
-	readonly admitJobPath: string;
-	readonly registerPath: string | undefined;
-	readonly unregisterPath: string | undefined;
-	/** The router's question. */
-	readonly question: DescMessage;
-	/** Our answer. */
-	readonly answer: DescMessage;
-	readonly registerRequest: DescMessage | undefined;
-	readonly registerResponse: DescMessage | undefined;
-	/** Where the descriptors came from, for messages to people. */
-	readonly source: string;
-	/** Everything in the set, for debug views. */
-	readonly registry: FileRegistry;
+  /** Full method paths, e.g. `/gitlab.agent.runner_controller.rpc.RunnerControllerService/AdmitJob`. */
+  readonly admitJobPath: string;
+  readonly registerPath: string | undefined;
+  readonly unregisterPath: string | undefined;
+  /** The router's question. */
+  readonly question: DescMessage;
+  /** Our answer. */
+  readonly answer: DescMessage;
+  readonly registerRequest: DescMessage | undefined;
+  readonly registerResponse: DescMessage | undefined;
+  /** Where the descriptors came from, for messages to people. */
+  readonly source: string;
+  /** Everything in the set, for debug views. */
+  readonly registry: FileRegistry;
 }
 
-const DEFAULT_DESCRIPTORS = new URL("./default.binpb", import.meta.url);
+const DEFAULT_DESCRIPTORS = new URL('./default.binpb', import.meta.url);
 
 /**
  * Loads a descriptor set from a file, or ours when none is named.
@@ -46,158 +46,114 @@ const DEFAULT_DESCRIPTORS = new URL("./default.binpb", import.meta.url);
  * message says which and how to make a good one.
  */
 export function loadSchema(file?: string): WireSchema {
-	const source = file ?? "built-in descriptors";
-	if (file?.endsWith(".proto")) {
-		throw schemaError(
-			source,
-			`is a .proto source; compile it first: npx @bufbuild/buf build ${file} -o gitlab.binpb`,
-		);
-	}
-	let bytes: Uint8Array;
-	try {
-		bytes = readFileSync(file ?? DEFAULT_DESCRIPTORS);
-	} catch (cause) {
-		throw schemaError(
-			source,
-			"cannot be read; check the path given with --proto",
-			cause,
-		);
-	}
-	return parseSchema(bytes, source);
+  const source = file ?? 'built-in descriptors';
+  if (file?.endsWith('.proto')) {
+    throw schemaError(
+      source,
+      `is a .proto source; compile it first: npx @bufbuild/buf build ${file} -o gitlab.binpb`,
+    );
+  }
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(file ?? DEFAULT_DESCRIPTORS);
+  } catch (cause) {
+    throw schemaError(source, 'cannot be read; check the path given with --proto', cause);
+  }
+  return parseSchema(bytes, source);
 }
 
 /** Builds a schema from the bytes of a `FileDescriptorSet`. Throws as {@link loadSchema}. */
 export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
-	let registry: FileRegistry;
-	try {
-		registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
-	} catch (cause) {
-		throw schemaError(
-			source,
-			"is not a complete FileDescriptorSet; build it with `buf build -o gitlab.binpb`",
-			cause,
-		);
-	}
-	const admitJob = findMethod(registry, "RunnerControllerService", "AdmitJob");
-	if (admitJob === undefined) {
-		throw schemaError(
-			source,
-			"has no RunnerControllerService.AdmitJob; is it of gitlab-agent 18.7 or newer?",
-		);
-	}
-	const register = findMethod(registry, "AgentRegistrar", "Register");
-	return {
-		admitJobPath: methodPath(admitJob),
-		registerPath: register && methodPath(register),
-		unregisterPath: mapDefined(
-			findMethod(registry, "AgentRegistrar", "Unregister"),
-			methodPath,
-		),
-		question: admitJob.output,
-		answer: admitJob.input,
-		registerRequest: register?.input,
-		registerResponse: register?.output,
-		source,
-		registry,
-	};
+  let registry: FileRegistry;
+  try {
+    registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
+  } catch (cause) {
+    throw schemaError(
+      source,
+      'is not a complete FileDescriptorSet; build it with `buf build -o gitlab.binpb`',
+      cause,
+    );
+  }
+  const admitJob = findMethod(registry, 'RunnerControllerService', 'AdmitJob');
+  if (admitJob === undefined) {
+    throw schemaError(
+      source,
+      'has no RunnerControllerService.AdmitJob; is it of gitlab-agent 18.7 or newer?',
+    );
+  }
+  const register = findMethod(registry, 'AgentRegistrar', 'Register');
+  return {
+    admitJobPath: methodPath(admitJob),
+    registerPath: register && methodPath(register),
+    unregisterPath: mapDefined(findMethod(registry, 'AgentRegistrar', 'Unregister'), methodPath),
+    question: admitJob.output,
+    answer: admitJob.input,
+    registerRequest: register?.input,
+    registerResponse: register?.output,
+    source,
+    registry,
+  };
 }
 
 /** Encodes `admitted`. @throws {RelayError} `schema_invalid` if the answer message has no such arm. */
 export function encodeAdmitted(schema: WireSchema): Uint8Array {
-	return toBinary(schema.answer, armOf(schema, "admitted", undefined));
+  return toBinary(schema.answer, armOf(schema, 'admitted', undefined));
 }
 
 /** Encodes `rejected` with its reason. Throws as {@link encodeAdmitted}. */
 export function encodeRejected(schema: WireSchema, reason: string): Uint8Array {
-	return toBinary(schema.answer, armOf(schema, "rejected", reason));
+  return toBinary(schema.answer, armOf(schema, 'rejected', reason));
 }
 
-function armOf(
-	schema: WireSchema,
-	name: "admitted" | "rejected",
-	reason: string | undefined,
-): Message {
-	const field = schema.answer.fields.find(
-		(candidate) => candidate.name === name,
-	);
-	if (field?.fieldKind !== "message") {
-		throw schemaError(
-			schema.source,
-			`has no message field "${name}" in ${schema.answer.typeName}`,
-		);
-	}
-	const arm = reflect(field.message);
-	if (reason !== undefined) {
-		const reasonField = field.message.fields.find(
-			(candidate) => candidate.name === "reason",
-		);
-		if (reasonField?.fieldKind !== "scalar") {
-			throw schemaError(
-				schema.source,
-				`has no string field "reason" in ${field.message.typeName}`,
-			);
-		}
-		arm.set(reasonField, reason);
-	}
-	const answer = reflect(schema.answer);
-	answer.set(field, arm);
-	return answer.message;
+function armOf(schema: WireSchema, name: 'admitted' | 'rejected', reason: string | undefined): Message {
+  const field = schema.answer.fields.find((candidate) => candidate.name === name);
+  if (field?.fieldKind !== 'message') {
+    throw schemaError(schema.source, `has no message field "${name}" in ${schema.answer.typeName}`);
+  }
+  const arm = reflect(field.message);
+  if (reason !== undefined) {
+    const reasonField = field.message.fields.find((candidate) => candidate.name === 'reason');
+    if (reasonField?.fieldKind !== 'scalar') {
+      throw schemaError(schema.source, `has no string field "reason" in ${field.message.typeName}`);
+    }
+    arm.set(reasonField, reason);
+  }
+  const answer = reflect(schema.answer);
+  answer.set(field, arm);
+  return answer.message;
 }
 
-function findMethod(
-	registry: FileRegistry,
-	service: string,
-	method: string,
-): DescMethod | undefined {
-	const services = [...registry].filter(
-		(type): type is DescService =>
-			type.kind === "service" && lastPart(type.typeName) === service,
-	);
-	// GitLab's set holds several registrars; the generic one is the one whose package ends in its own name.
-	const preferred =
-		services.find((type) => type.file.proto.package.endsWith(".rpc")) ??
-		services[0];
-	return preferred?.methods.find((candidate) => candidate.name === method);
+function findMethod(registry: FileRegistry, service: string, method: string): DescMethod | undefined {
+  const services = [...registry].filter(
+    (type): type is DescService => type.kind === 'service' && lastPart(type.typeName) === service,
+  );
+  // GitLab's set holds several registrars; the generic one is the one whose package ends in its own name.
+  const preferred = services.find((type) => type.file.proto.package.endsWith('.rpc')) ?? services[0];
+  return preferred?.methods.find((candidate) => candidate.name === method);
 }
 
-const lastPart = (typeName: string): string =>
-	typeName.slice(typeName.lastIndexOf(".") + 1);
+const lastPart = (typeName: string): string => typeName.slice(typeName.lastIndexOf('.') + 1);
 
-const methodPath = (method: DescMethod): string =>
-	`/${method.parent.typeName}/${method.name}`;
+const methodPath = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
 
-const mapDefined = <T, R>(
-	value: T | undefined,
-	map: (value: T) => R,
-): R | undefined => (value === undefined ? undefined : map(value));
+const mapDefined = <T, R>(value: T | undefined, map: (value: T) => R): R | undefined =>
+  value === undefined ? undefined : map(value);
 
-const schemaError = (
-	source: string,
-	problem: string,
-	cause?: unknown,
-): RelayError =>
-	new RelayError("schema_invalid", `${source} ${problem}`, { cause });
+const schemaError = (source: string, problem: string, cause?: unknown): RelayError =>
+  new RelayError('schema_invalid', `${source} ${problem}`, { cause });
 
 /** Builds a message by field names, ignoring what this schema does not have; for registration. */
-export function encodeKnown(
-	desc: DescMessage,
-	values: Readonly<Record<string, unknown>>,
-): Uint8Array {
-	return toBinary(desc, known(desc, values));
+export function encodeKnown(desc: DescMessage, values: Readonly<Record<string, unknown>>): Uint8Array {
+  return toBinary(desc, known(desc, values));
 }
 
-function known(
-	desc: DescMessage,
-	values: Readonly<Record<string, unknown>>,
-): Message {
-	const init: Record<string, unknown> = {};
-	for (const field of desc.fields) {
-		const value = values[field.name];
-		if (value === undefined) continue;
-		init[field.localName] =
-			field.fieldKind === "message"
-				? known(field.message, value as Record<string, unknown>)
-				: value;
-	}
-	return create(desc, init as never);
+function known(desc: DescMessage, values: Readonly<Record<string, unknown>>): Message {
+  const init: Record<string, unknown> = {};
+  for (const field of desc.fields) {
+    const value = values[field.name];
+    if (value === undefined) continue;
+    init[field.localName] =
+      field.fieldKind === 'message' ? known(field.message, value as Record<string, unknown>) : value;
+  }
+  return create(desc, init as never);
 }

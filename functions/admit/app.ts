@@ -1,0 +1,69 @@
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import {
+  ADMISSIONS_PATH,
+  type AdmissionsResponse,
+  BODY_BYTES_MAX,
+  HEALTH_PATH,
+  type ProblemsResponse,
+  UNMETERED_PATH,
+  type UnmeteredResponse,
+} from './contract.ts';
+import { type DecideDeps, decide } from './decide.ts';
+import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from './envelope.ts';
+import { recordUnmetered } from './record-unmetered.ts';
+
+/**
+ * The admit function's routes. One app for Lambda, for a local server and for the relay's own process; tests call
+ * `app.request()`.
+ */
+export function createAdmitApp(deps: DecideDeps): Hono {
+  const app = new Hono();
+
+  app.onError((error, c) => {
+    // The name says what kind of failure it was; the message could quote what a caller sent, so it stays here.
+    deps.log.error('request failed', { path: c.req.path, error: error.name });
+    return c.json({ problems: ['internal error'] } satisfies ProblemsResponse, 500);
+  });
+
+  app.use(
+    bodyLimit({
+      maxSize: BODY_BYTES_MAX,
+      onError: (c) =>
+        c.json(
+          {
+            problems: [`body is larger than ${BODY_BYTES_MAX} bytes`],
+          } satisfies ProblemsResponse,
+          413,
+        ),
+    }),
+  );
+
+  app.get(HEALTH_PATH, (c) => c.json({ status: 'ok' }));
+
+  app.post(ADMISSIONS_PATH, async (c) => {
+    const envelope = parseAdmissionsEnvelope(parseJson(await c.req.text()));
+    if (!envelope.ok) return c.json({ problems: envelope.problems } satisfies ProblemsResponse, 400);
+    const { entries, remainingMs } = envelope.value;
+    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, deps);
+    return c.json({ decisions } satisfies AdmissionsResponse);
+  });
+
+  app.post(UNMETERED_PATH, async (c) => {
+    const envelope = parseUnmeteredEnvelope(parseJson(await c.req.text()));
+    if (!envelope.ok) return c.json({ problems: envelope.problems } satisfies ProblemsResponse, 400);
+    return c.json({
+      results: await recordUnmetered(envelope.value, deps),
+    } satisfies UnmeteredResponse);
+  });
+
+  return app;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

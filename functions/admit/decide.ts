@@ -1,0 +1,125 @@
+import type { Decision } from '../../policies/decision.ts';
+import type { Directory } from '../../policies/directory.ts';
+import type { Estimator } from '../../policies/estimate.ts';
+import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
+import type { LimitSet } from '../../policies/limits.ts';
+import { parseAdmissionRequest } from '../../policies/parse-request.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { AdmissionRequest } from '../../policies/request.ts';
+import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
+import type { HoldAsk, HoldOutcome, Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { Log } from '../shared/log.ts';
+
+/** What a decision rests on beside the counters. */
+export interface Rules {
+  readonly policy: Policy;
+  readonly limits: LimitSet;
+  readonly directory: Directory | undefined;
+  readonly estimator: Estimator;
+}
+
+export interface DecideDeps {
+  readonly ledger: Ledger;
+  /** The rules in force now; limits change without a deploy, so they are asked for with every batch. */
+  readonly currentRules: () => Promise<Rules>;
+  readonly clock: LedgerClock;
+  readonly log: Log;
+}
+
+/** A request that parsed and was evaluated, on its way to the ledger. */
+interface Evaluated {
+  readonly request: AdmissionRequest;
+  readonly evaluation: Evaluation;
+}
+
+/**
+ * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
+ * that does not parse is `undecided{invalid}` and its neighbours never notice.
+ *
+ * @param deadlineMs on `deps.clock.monotonicMs()`.
+ */
+export async function decide(
+  entries: readonly unknown[],
+  deadlineMs: number,
+  deps: DecideDeps,
+): Promise<readonly Decision[]> {
+  const rules = await deps.currentRules();
+  const nowMs = deps.clock.nowMs();
+  const decisions: Decision[] = new Array(entries.length);
+  const evaluated: Evaluated[] = [];
+  const placeOf: number[] = [];
+
+  entries.forEach((entry, index) => {
+    const parsed = parseAdmissionRequest(entry);
+    if (!parsed.ok) {
+      decisions[index] = {
+        outcome: 'undecided',
+        cause: 'invalid',
+        problems: parsed.problems,
+      };
+      return;
+    }
+    const evaluation = evaluate(parsed.value, { ...rules, nowMs });
+    reportTrouble(parsed.value, evaluation, deps.log);
+    placeOf.push(index);
+    evaluated.push({ request: parsed.value, evaluation });
+  });
+
+  const outcomes = evaluated.length === 0 ? [] : await deps.ledger.hold(evaluated.map(toHoldAsk), deadlineMs);
+  evaluated.forEach((one, position) => {
+    const outcome = outcomes[position];
+    decisions[placeOf[position] ?? 0] =
+      outcome === undefined
+        ? { outcome: 'undecided', cause: 'unavailable' }
+        : toDecision(one, outcome, rules.policy, nowMs);
+  });
+  return decisions;
+}
+
+/** What the ledger needs of an evaluated request. */
+export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
+  return {
+    jobId: request.jobId,
+    facts: evaluation.facts,
+    violations: evaluation.violations,
+    claims: evaluation.claims,
+  };
+}
+
+function toDecision(one: Evaluated, outcome: HoldOutcome, policy: Policy, nowMs: number): Decision {
+  const { request, evaluation } = one;
+  if (outcome.outcome === 'undecided') return outcome;
+  const decisionId = decisionIdOf(request.jobId, outcome.generation);
+  const { terms } = evaluation;
+  if (outcome.outcome === 'admitted') {
+    return { outcome: 'admitted', decisionId, terms, shadow: outcome.shadow };
+  }
+  const footer = footerOf(policy.rules, outcome.violations);
+  const text = rejectionText({
+    request,
+    violations: outcome.violations,
+    terms,
+    decisionId,
+    nowMs,
+    disclosure: evaluation.disclosure,
+    ...(footer === undefined ? {} : { footer }),
+  });
+  const { violations, shadow } = outcome;
+  return { outcome: 'rejected', decisionId, terms, violations, shadow, text };
+}
+
+/** The same job at the same generation has the same id, so a repeated answer names the decision first given. */
+const decisionIdOf = (jobId: number, generation: number): string => `d-${jobId}-${generation}`;
+
+/** Names and ids only: what a variable or an image said stays out of the log. */
+function reportTrouble(request: AdmissionRequest, evaluation: Evaluation, log: Log): void {
+  for (const { rule, cause } of evaluation.errors)
+    log.error('rule failed', { rule, cause, jobId: request.jobId });
+  if (evaluation.unknownGroup) {
+    log.warn('group not in the directory', {
+      jobId: request.jobId,
+      namespaceId: request.namespaceId,
+      rootNamespaceId: request.rootNamespaceId,
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import { REQUESTS_MAX } from './contract.ts';
+
+/** A batch before its entries are looked at: each entry is judged on its own later. */
+export interface Envelope {
+  readonly entries: readonly unknown[];
+  readonly remainingMs: number;
+}
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** More than any sane caller waits, less than Lambda's own limit: a typo must not hold a batch for minutes. */
+const REMAINING_MS_MAX = 30_000;
+
+/** Reads `{requests: [1..96], remainingMs}`; only a broken envelope is refused here. */
+export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
+  if (!isObject(body))
+    return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);
+  const problems: string[] = entryProblems('requests', body.requests);
+  const remainingMs = body.remainingMs;
+  if (typeof remainingMs !== 'number' || !(remainingMs >= 0 && remainingMs <= REMAINING_MS_MAX)) {
+    problems.push(`remainingMs is ${show(remainingMs)}; expected a number from 0 to ${REMAINING_MS_MAX}`);
+  }
+  if (problems.length > 0) return refuse(problems);
+  return {
+    ok: true,
+    value: {
+      entries: body.requests as unknown[],
+      remainingMs: remainingMs as number,
+    },
+  };
+}
+
+/** Reads `{answers: [1..96]}`. */
+export function parseUnmeteredEnvelope(body: unknown): Parsed<readonly unknown[]> {
+  if (!isObject(body)) return refuse(['body is not a JSON object; expected {"answers": [...]}']);
+  const problems = entryProblems('answers', body.answers);
+  return problems.length > 0 ? refuse(problems) : { ok: true, value: body.answers as unknown[] };
+}
+
+function entryProblems(name: string, value: unknown): string[] {
+  if (!Array.isArray(value)) return [`${name} is ${show(value)}; expected an array of 1 to ${REQUESTS_MAX}`];
+  if (value.length === 0) return [`${name} is empty; expected 1 to ${REQUESTS_MAX}`];
+  if (value.length > REQUESTS_MAX)
+    return [`${name} has ${value.length} entries; expected at most ${REQUESTS_MAX}`];
+  return [];
+}
+
+const refuse = (problems: readonly string[]): { ok: false; problems: readonly string[] } => ({
+  ok: false,
+  problems,
+});
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value as it may appear in a problem: its kind, and itself only where it is a number. Never its text. */
+const show = (value: unknown): string =>
+  value === undefined
+    ? 'missing'
+    : typeof value === 'number'
+      ? String(value)
+      : `a value of type ${kindOf(value)}`;
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;

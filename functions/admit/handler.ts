@@ -1,0 +1,36 @@
+import { handle } from 'hono/aws-lambda';
+import { createLedger } from '../ledger/create-ledger.ts';
+import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { systemClock } from '../ledger/system-clock.ts';
+import { consoleLog } from '../shared/log.ts';
+import { createAdmitApp } from './app.ts';
+import { readAdmitConfig } from './config.ts';
+import type { Rules } from './decide.ts';
+import { readRulesFile } from './rules-file.ts';
+
+const config = readAdmitConfig(process.env);
+/**
+ * Read right after the import rather than during it: time zones cost some 12 ms of ICU, which Lambda's wait for the
+ * first invocation can hide. Rules that cannot be read end the process, as they would have ended the import.
+ */
+const rules = new Promise<Rules>((resolve) => {
+  setImmediate(() => resolve(readRulesFile(config.rulesFile)));
+});
+const store = new DynamoStore({
+  client: dynamoClient(config.dynamodbEndpoint),
+  tableName: config.ledgerTable,
+  instance: config.gitlabInstance,
+  clock: systemClock,
+  random: Math.random,
+});
+
+/** Lambda's entry point; takes function URL, API Gateway v2 and invoke events of that shape. */
+export const handler = handle(
+  createAdmitApp({
+    ledger: createLedger({ store }),
+    currentRules: () => rules,
+    clock: systemClock,
+    log: consoleLog,
+  }),
+);

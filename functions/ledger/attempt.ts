@@ -1,0 +1,78 @@
+/** One transaction against the weather: conflicts, throttles and lost answers are tried again while there is time. */
+import type { HoldCause, LedgerClock } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import type { LedgerStore, Refusal, Write } from './store.ts';
+
+export interface AttemptDeps {
+  readonly store: LedgerStore;
+  readonly clock: LedgerClock;
+  /** [0, 1) */
+  readonly random: () => number;
+  /** A new client request token, at most 36 characters. */
+  readonly newToken: () => string;
+}
+
+/** A transaction started with less than this may well commit unheard; its job would be charged and answered by the fallback. */
+export const TRANSACTION_RESERVE_MS = 150;
+/**
+ * A transaction takes about 10 ms, tens at p99. Silence for a third of the time left means a dead connection, and leaves
+ * time to ask again, which the token makes safe.
+ */
+const SILENCE_SHARE = 1 / 3;
+const SILENCE_MS_MIN = 300;
+/** Full jitter over 10, 20, 40 … 200 ms: twelve lost races are over a second of trying. */
+const TRIES_MAX = 12;
+const PAUSE_MS_MIN = 10;
+const PAUSE_MS_MAX = 200;
+/** Three silences in one call are an outage. */
+const SILENCES_MAX = 3;
+
+export type AttemptResult =
+  | { readonly outcome: 'committed' }
+  | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
+  | { readonly outcome: 'gave_up'; readonly cause: Exclude<HoldCause, 'error'> };
+
+/** @param deadlineMs - on the monotonic clock. Never throws for an unavailable table. */
+export async function attempt(
+  writes: readonly Write[],
+  deadlineMs: number,
+  deps: AttemptDeps,
+): Promise<AttemptResult> {
+  // One token for all tries: an answer that was lost is found again instead of being applied twice.
+  const token = deps.newToken();
+  let cause: Exclude<HoldCause, 'error'> = 'deadline';
+  let silences = 0;
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    const leftMs = timeLeftMs(deadlineMs, deps.clock);
+    if (leftMs < TRANSACTION_RESERVE_MS) break;
+    const answer = await transact(writes, token, silenceMs(leftMs), deps.store);
+    if (answer === 'silence') silences += 1;
+    else if (answer.outcome === 'committed' || answer.outcome === 'refused') return answer;
+    cause = answer !== 'silence' && answer.outcome === 'conflict' ? 'contended' : 'unavailable';
+    if (silences >= SILENCES_MAX) break;
+    const pauseMs = deps.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
+    if (timeLeftMs(deadlineMs, deps.clock) - pauseMs < TRANSACTION_RESERVE_MS) break;
+    await deps.clock.sleep(pauseMs);
+  }
+  return { outcome: 'gave_up', cause };
+}
+
+const silenceMs = (leftMs: number): number =>
+  Math.min(leftMs, Math.max(SILENCE_MS_MIN, leftMs * SILENCE_SHARE));
+
+export const timeLeftMs = (deadlineMs: number, clock: LedgerClock): number =>
+  deadlineMs - clock.monotonicMs();
+
+async function transact(
+  writes: readonly Write[],
+  token: string,
+  timeoutMs: number,
+  store: LedgerStore,
+): Promise<Awaited<ReturnType<LedgerStore['transact']>> | 'silence'> {
+  try {
+    return await store.transact(writes, { token, timeoutMs });
+  } catch (error) {
+    if (error instanceof LedgerError && error.code === 'ledger_unavailable') return 'silence';
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+/** Puts the ledger together over a table. Keep one per process: it remembers which counters are nearly full. */
+import { randomUUID } from 'node:crypto';
+import { NO_AMOUNTS } from './amounts.ts';
+import { hold } from './hold.ts';
+import { newJob } from './job.ts';
+import { LastSeen } from './last-seen.ts';
+import type { EndOutcome, JobEnd, JobGone, JobRecord, Ledger, LedgerClock, UnmeteredAsk } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import { type MoveDeps, makeMoves, type Wish } from './make-moves.ts';
+import { closePeriods, rebuild } from './rebuild.ts';
+import { expireMove, releaseMove, settleMove } from './settle.ts';
+import type { LedgerStore } from './store.ts';
+import { systemClock } from './system-clock.ts';
+import { unmeteredMove } from './unmetered.ts';
+
+export interface LedgerOptions {
+  readonly store: LedgerStore;
+  /** @default the machine's clock */
+  readonly clock?: LedgerClock;
+  /** [0, 1), for the jitter between tries. @default Math.random */
+  readonly random?: () => number;
+  /** Client request tokens, at most 36 characters. @default randomUUID */
+  readonly newToken?: () => string;
+}
+
+/** The ends of jobs come from queues and schedules, which come back by themselves: this only bounds a silent table. */
+const ENDS_TIMEOUT_MS = 10_000;
+const READ_TIMEOUT_MS = 2_000;
+
+export function createLedger({
+  store,
+  clock = systemClock,
+  random = Math.random,
+  newToken = randomUUID,
+}: LedgerOptions): Ledger {
+  const deps: MoveDeps = { store, clock, random, newToken, lastSeen: new LastSeen() };
+
+  const endJobs = async (wishes: readonly Wish<EndOutcome>[]): Promise<readonly EndOutcome[]> => {
+    const deadlineMs = clock.monotonicMs() + ENDS_TIMEOUT_MS;
+    const records = await readRecords(wishes, store);
+    // Without its record a job would look like one the ledger never saw.
+    return records === undefined
+      ? wishes.map(() => 'undecided')
+      : makeMoves(wishes, records, deadlineMs, deps);
+  };
+
+  return {
+    hold: (asks, deadlineMs) => hold(asks, deadlineMs, deps),
+    settle: (ends: readonly JobEnd[]) => {
+      const nowMs = clock.nowMs();
+      return endJobs(
+        ends.map((end) => ({ jobId: end.jobId, plan: (record) => settleMove(record, end, nowMs) })),
+      );
+    },
+    release: (jobs: readonly JobGone[]) => {
+      const nowMs = clock.nowMs();
+      return endJobs(jobs.map(({ jobId }) => ({ jobId, plan: (record) => releaseMove(record, nowMs) })));
+    },
+    expire: (jobs) => {
+      const nowMs = clock.nowMs();
+      return endJobs(
+        jobs.map(({ jobId, charge }) => ({ jobId, plan: (record) => expireMove(record, charge, nowMs) })),
+      );
+    },
+    recordUnmetered: async (asks: readonly UnmeteredAsk[], deadlineMs) => {
+      const nowMs = clock.nowMs();
+      const lawful = asks.filter((ask) => newJob(ask).outcome === undefined);
+      const wishes = lawful.map((ask) => ({
+        jobId: ask.jobId,
+        plan: (record: JobRecord | undefined) => unmeteredMove(record, ask, nowMs),
+      }));
+      const outcomes = await makeMoves(wishes, new Map(), deadlineMs, deps);
+      return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
+    },
+    readCounters: async (keys) => {
+      const counters = await store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
+      return keys.map((key, index) => counters[index] ?? { key, ...NO_AMOUNTS, rev: 0 });
+    },
+    readRecord: async (jobId) => (await store.readRecords([jobId], { timeoutMs: READ_TIMEOUT_MS }))[0],
+    rebuild: (options) => rebuild(options, deps),
+    closePeriods: (keys) => closePeriods(keys, deps),
+  };
+}
+
+async function readRecords(
+  wishes: readonly Wish<EndOutcome>[],
+  store: LedgerStore,
+): Promise<Map<number, JobRecord> | undefined> {
+  const jobIds = [...new Set(wishes.map(({ jobId }) => jobId))];
+  try {
+    const records = await store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS });
+    return new Map(records.flatMap((record) => (record === undefined ? [] : [[record.jobId, record]])));
+  } catch (error) {
+    if (error instanceof LedgerError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+
+/** A connection that is not there by then will not come: dial anew. */
+const CONNECTION_TIMEOUT_MS = 500;
+/** The last resort; every call has its own, shorter time from the ledger's deadline. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
+const SOCKETS_MAX = 256;
+
+/**
+ * A client that never retries by itself: only the ledger knows what is left of the deadline and which token to repeat.
+ *
+ * @param endpoint - of DynamoDB Local, e.g. `http://127.0.0.1:8000`; absent: the service, with the usual credentials.
+ */
+export const dynamoClient = (endpoint?: string): DynamoDBClient =>
+  new DynamoDBClient({
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },
+      httpsAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },
+    },
+    ...(endpoint === undefined
+      ? {}
+      : { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
+  });

@@ -1,0 +1,222 @@
+/** The table in DynamoDB. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
+import {
+  type CancellationReason,
+  type DynamoDBClient,
+  paginateScan,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { CounterKey } from '../../policies/claim.ts';
+import { batchGet } from './batch-get.ts';
+import { type DynamoTarget, dynamoWrite } from './dynamo-write.ts';
+import type { CorrectionEntry } from './entry.ts';
+import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
+import type { Item } from './item-bytes.ts';
+import { ENTRY_SK_PREFIX, type Key, ledgerKeys } from './keys.ts';
+import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import type {
+  DueJob,
+  LedgerStore,
+  ReadOptions,
+  Refusal,
+  StoredItem,
+  TransactOptions,
+  TransactOutcome,
+  Write,
+} from './store.ts';
+import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
+
+export interface DynamoStoreOptions {
+  /** With `maxAttempts: 1`, as `dynamoClient` makes it. */
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** The GitLab host, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+  readonly clock: LedgerClock;
+  readonly random: () => number;
+}
+
+/** Scans serve repairs, which nobody waits for. */
+const SCAN_PAGE_TIMEOUT_MS = 10_000;
+
+export class DynamoStore implements LedgerStore {
+  readonly #options: DynamoStoreOptions;
+  readonly #target: DynamoTarget;
+
+  constructor(options: DynamoStoreOptions) {
+    this.#options = options;
+    this.#target = { tableName: options.tableName, keys: ledgerKeys(options.instance) };
+  }
+
+  async transact(writes: readonly Write[], { token, timeoutMs }: TransactOptions): Promise<TransactOutcome> {
+    const command = new TransactWriteItemsCommand({
+      ClientRequestToken: token,
+      TransactItems: writes.map((write) => dynamoWrite(write, this.#target)),
+    });
+    try {
+      await this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) });
+      return { outcome: 'committed' };
+    } catch (error) {
+      if (error instanceof TransactionCanceledException) return this.#canceled(error, writes);
+      const name = error instanceof Error ? error.name : '';
+      if (CONFLICTS.has(name)) return { outcome: 'conflict' };
+      if (THROTTLES.has(name)) return { outcome: 'throttled' };
+      throw this.#unavailable(`write ${writes.length} items to`, error);
+    }
+  }
+
+  async readCounters(
+    counterKeys: readonly CounterKey[],
+    options: ReadOptions,
+  ): Promise<readonly (Counter | undefined)[]> {
+    const { keys } = this.#target;
+    const items = await this.#readItems(
+      counterKeys.map((key) => keys.counter(key)),
+      options,
+    );
+    return items.map((item) => item && decodeCounter(item, keys));
+  }
+
+  async readRecords(
+    jobIds: readonly number[],
+    options: ReadOptions,
+  ): Promise<readonly (JobRecord | undefined)[]> {
+    const { keys } = this.#target;
+    const items = await this.#readItems(
+      jobIds.map((jobId) => keys.record(jobId)),
+      options,
+    );
+    return items.map((item) => item && decodeRecord(item, keys));
+  }
+
+  async readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]> {
+    const { keys, tableName } = this.#target;
+    const command = new QueryCommand({
+      TableName: tableName,
+      ConsistentRead: true,
+      KeyConditionExpression: `${PK} = :pk AND begins_with(${SK}, :entry)`,
+      ExpressionAttributeValues: { ':pk': { S: keys.record(jobId).pk }, ':entry': { S: ENTRY_SK_PREFIX } },
+    });
+    // A job has a handful of entries: one page of 1 MB holds thousands.
+    const { Items = [] } = await this.#send('read entries of', () =>
+      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
+    );
+    return Items.map((item) => decodeEntry(item, keys));
+  }
+
+  async *scan(): AsyncGenerator<StoredItem> {
+    const { keys, tableName } = this.#target;
+    const pages = paginateScan(
+      { client: this.#options.client, pageSize: 1000 },
+      {
+        TableName: tableName,
+        ConsistentRead: true,
+        FilterExpression: `begins_with(${PK}, :instance)`,
+        ExpressionAttributeValues: { ':instance': { S: keys.prefix } },
+      },
+      { requestTimeout: SCAN_PAGE_TIMEOUT_MS },
+    );
+    try {
+      for await (const page of pages) {
+        for (const item of page.Items ?? []) yield decodeItem(item, keys);
+      }
+    } catch (error) {
+      throw this.#unavailable('scan', error);
+    }
+  }
+
+  async due(
+    shard: number,
+    beforeMs: number,
+    limit: number,
+    options: ReadOptions,
+  ): Promise<readonly DueJob[]> {
+    const { keys, tableName } = this.#target;
+    const command = new QueryCommand({
+      TableName: tableName,
+      IndexName: DUE_INDEX,
+      KeyConditionExpression: `${DUE_PK} = :shard AND ${DUE_AT} < :before`,
+      ExpressionAttributeValues: {
+        ':shard': { S: keys.dueShardPk(shard) },
+        ':before': { N: String(beforeMs) },
+      },
+      Limit: limit,
+    });
+    const { Items = [] } = await this.#send('query due jobs of', () =>
+      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
+    );
+    return Items.map((item) => ({
+      jobId: keys.jobIdOf(item[PK]?.S ?? ''),
+      dueAtMs: Number(item[DUE_AT]?.N),
+    }));
+  }
+
+  async #readItems(wanted: readonly Key[], { timeoutMs }: ReadOptions): Promise<(Item | undefined)[]> {
+    const { client, clock, random, tableName } = this.#options;
+    return this.#send(`read ${wanted.length} items of`, () =>
+      batchGet(wanted, timeoutMs, { client, clock, random, tableName }),
+    );
+  }
+
+  #canceled(error: TransactionCanceledException, writes: readonly Write[]): TransactOutcome {
+    const reasons = error.CancellationReasons ?? [];
+    const codes = new Set(reasons.map((reason) => reason.Code));
+    // A refusal says something new about an item, a conflict beside it does not: learn first, race later.
+    if (codes.has('ConditionalCheckFailed')) {
+      return {
+        outcome: 'refused',
+        refusals: writes.map((write, index) => this.#refusal(write, reasons[index])),
+      };
+    }
+    if (codes.has('TransactionConflict')) return { outcome: 'conflict' };
+    if (codes.has('ThrottlingError') || codes.has('ProvisionedThroughputExceeded'))
+      return { outcome: 'throttled' };
+    throw this.#unavailable(`write ${writes.length} items to`, error);
+  }
+
+  #refusal(write: Write, reason: CancellationReason | undefined): Refusal | undefined {
+    if (reason?.Code !== 'ConditionalCheckFailed') return undefined;
+    const { keys } = this.#target;
+    switch (write.kind) {
+      case 'record':
+        return { kind: 'record', ...(reason.Item && { record: decodeRecord(reason.Item, keys) }) };
+      case 'counter':
+      case 'reset':
+        return { kind: 'counter', ...(reason.Item && { counter: decodeCounter(reason.Item, keys) }) };
+      case 'entry':
+      case 'closing':
+        return { kind: write.kind };
+    }
+  }
+
+  async #send<T>(doing: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.#unavailable(doing, error);
+    }
+  }
+
+  #unavailable(doing: string, cause: unknown): LedgerError {
+    // The client's own errors carry the whole request, its signature included: only their name and text go on.
+    const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    return new LedgerError(
+      'ledger_unavailable',
+      `could not ${doing} table ${this.#target.tableName} (${why})`,
+    );
+  }
+}
+
+/** Somebody else holds an item, or our own earlier attempt with this token is still under way. */
+const CONFLICTS: ReadonlySet<string> = new Set([
+  'TransactionConflictException',
+  'TransactionInProgressException',
+]);
+
+const THROTTLES: ReadonlySet<string> = new Set([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+]);

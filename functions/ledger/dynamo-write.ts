@@ -1,0 +1,109 @@
+/** Structured writes as DynamoDB's expressions. The condition on a counter is the check: there is no read before it. */
+import type { AttributeValue, Put, TransactWriteItem, Update } from '@aws-sdk/client-dynamodb';
+import { UNCHECKED_CAUSES } from './amounts.ts';
+import {
+  COMMITTED,
+  encodeClosing,
+  encodeCounter,
+  encodeEntry,
+  FITTED,
+  REV,
+  SETTLED,
+  UNCHECKED,
+} from './item.ts';
+import type { Item } from './item-bytes.ts';
+import type { LedgerKeys } from './keys.ts';
+import { recordItem } from './record-size.ts';
+import type { CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
+import { PK } from './table.ts';
+
+export interface DynamoTarget {
+  readonly tableName: string;
+  readonly keys: LedgerKeys;
+}
+
+const number = (value: number): AttributeValue => ({ N: String(value) });
+
+const ABSENT = `attribute_not_exists(${PK})`;
+const SAME_REV = `${REV} = :rev`;
+
+export function dynamoWrite(write: Write, target: DynamoTarget): TransactWriteItem {
+  switch (write.kind) {
+    case 'record':
+      return { Put: putRecord(write, target) };
+    case 'counter':
+      return { Update: updateCounter(write, target) };
+    case 'entry':
+      return { Put: put(encodeEntry(write.entry, target.keys), target, ABSENT) };
+    case 'closing':
+      return { Put: put(encodeClosing(write.closing, target.keys), target, ABSENT) };
+    case 'reset':
+      return { Put: resetCounter(write, target) };
+  }
+}
+
+const put = (item: Item, target: DynamoTarget, condition: string): Put => ({
+  TableName: target.tableName,
+  Item: item,
+  ConditionExpression: condition,
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+});
+
+const putAtRev = (item: Item, target: DynamoTarget, rev: number): Put => ({
+  ...put(item, target, SAME_REV),
+  ExpressionAttributeValues: { ':rev': number(rev) },
+});
+
+function putRecord({ record, replaces }: RecordWrite, target: DynamoTarget): Put {
+  const item = recordItem(record, target.keys);
+  return replaces === undefined ? put(item, target, ABSENT) : putAtRev(item, target, replaces.rev);
+}
+
+function resetCounter({ key, amounts, rev }: CounterReset, target: DynamoTarget): Put {
+  const item = encodeCounter({ key, ...amounts, rev: rev + 1 }, target.keys);
+  return rev === 0 ? put(item, target, ABSENT) : putAtRev(item, target, rev);
+}
+
+function updateCounter(write: CounterWrite, { tableName, keys }: DynamoTarget): Update {
+  const { pk, sk } = keys.counter(write.key);
+  const values: Record<string, AttributeValue> = {
+    ':c': number(write.committed),
+    ':f': number(write.fitted),
+    ':s': number(write.settled),
+    ':one': number(1),
+  };
+  let add = `ADD ${COMMITTED} :c, ${FITTED} :f, ${SETTLED} :s, ${REV} :one`;
+  for (const cause of UNCHECKED_CAUSES) {
+    const amount = write.unchecked[cause] ?? 0;
+    if (amount === 0) continue;
+    add += `, ${UNCHECKED[cause]} :${UNCHECKED[cause]}`;
+    values[`:${UNCHECKED[cause]}`] = number(amount);
+  }
+  const conditions = [
+    ...atMost(COMMITTED, ':mc', write.maxCommitted, values),
+    ...atMost(FITTED, ':mf', write.maxFitted, values),
+  ];
+  return {
+    TableName: tableName,
+    Key: { pk: { S: pk }, sk: { S: sk } },
+    UpdateExpression: add,
+    ExpressionAttributeValues: values,
+    ...(conditions.length === 0
+      ? {}
+      : { ConditionExpression: conditions.join(' AND '), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+  };
+}
+
+/** An absent counter is one of zeros; without its arm even the first batch of a period meets a bound below its own sum. */
+function atMost(
+  attribute: string,
+  name: string,
+  max: number | undefined,
+  values: Record<string, AttributeValue>,
+): readonly string[] {
+  if (max === undefined) return [];
+  values[name] = number(max);
+  return [
+    max >= 0 ? `(attribute_not_exists(${attribute}) OR ${attribute} <= ${name})` : `${attribute} <= ${name}`,
+  ];
+}

@@ -1,0 +1,40 @@
+import type { CounterKey, Unit } from '../../policies/claim.ts';
+import type { CounterAmounts, UncheckedCause } from './ledger.ts';
+
+/** A late truth about one job: written once, never edited. The record keeps the sum of its entries in `corrected`. */
+export interface CorrectionEntry {
+  readonly jobId: number;
+  /** 1, 2, 3 … per job, across generations. */
+  readonly number: number;
+  readonly generation: number;
+  readonly cause: EntryCause;
+  readonly atMs: number;
+  readonly deltas: readonly EntryDelta[];
+  /** Where deltas that did not ask count. */
+  readonly unchecked?: UncheckedCause;
+}
+
+export type EntryCause =
+  /** A settled job was reported again with another duration. */
+  | 'duration'
+  /** A released or expired job turned out to have run. */
+  | 'late'
+  /** Nobody knows the job any more; the hold stays charged. */
+  | 'expired'
+  /** An expired and charged job is asked about again: the charge goes back before it is held anew. */
+  | 'reopened';
+
+export interface EntryDelta {
+  readonly counter: CounterKey;
+  readonly unit: Unit;
+  /** Whole units, may be negative. */
+  readonly delta: number;
+  readonly fitted: boolean;
+  readonly checked: boolean;
+}
+
+/** The final word on a closed period: from then on its records need not be counted again. */
+export interface ClosingEntry extends CounterAmounts {
+  readonly key: CounterKey;
+  readonly closedAtMs: number;
+}

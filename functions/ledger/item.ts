@@ -1,0 +1,209 @@
+/** What the ledger keeps ↔ DynamoDB items. Attribute names are short because every byte is stored with every job. */
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { UNCHECKED_CAUSES } from './amounts.ts';
+import { decodeClaims, decodeDeltas, encodeClaims, encodeDeltas } from './claim-lines.ts';
+import type { ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
+import type { Item } from './item-bytes.ts';
+import { COUNTER_SK, ENTRY_SK_PREFIX, type LedgerKeys, RECORD_SK } from './keys.ts';
+import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
+import { expiresAtSeconds } from './retention.ts';
+import type { StoredItem } from './store.ts';
+import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
+import { decodeViolations, encodeViolations } from './violation-text.ts';
+
+type Attributes = Record<string, AttributeValue>;
+
+const text = (value: string): AttributeValue => ({ S: value });
+const number = (value: number): AttributeValue => ({ N: String(value) });
+const lines = (values: readonly string[]): AttributeValue => ({ L: values.map(text) });
+
+const readText = (item: Item, name: string): string => item[name]?.S ?? '';
+const readNumber = (item: Item, name: string): number => Number(item[name]?.N ?? 0);
+const readLines = (item: Item, name: string): string[] => (item[name]?.L ?? []).map((line) => line.S ?? '');
+
+/** Attribute names of {@link JobFacts}. */
+const FACT_TEXTS = {
+  jobName: 'jn',
+  projectPath: 'pp',
+  runnerClass: 'rc',
+  priceVersion: 'pv',
+  policyVersion: 'ov',
+} as const;
+const FACT_NUMBERS = {
+  projectId: 'pi',
+  rootId: 'ri',
+  groupId: 'gi',
+  pipelineId: 'li',
+  userId: 'ui',
+  estimateSeconds: 'es',
+  costMicros: 'cm',
+  microsPerMinute: 'mm',
+  timeoutSeconds: 'to',
+} as const;
+const FACT_TEXT_NAMES = Object.entries(FACT_TEXTS) as [keyof typeof FACT_TEXTS, string][];
+const FACT_NUMBER_NAMES = Object.entries(FACT_NUMBERS) as [keyof typeof FACT_NUMBERS, string][];
+
+/** The whole record, whatever its size; {@link recordItem} of record-size.ts keeps it small. */
+export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.record(record.jobId);
+  const item: Attributes = {
+    [PK]: text(pk),
+    [SK]: text(sk),
+    st: text(record.state),
+    g: number(record.generation),
+    r: number(record.rev),
+    an: text(record.answered),
+    at: number(record.decidedAtMs),
+  };
+  for (const [fact, name] of FACT_TEXT_NAMES) {
+    const value = record.facts[fact];
+    if (value !== undefined) item[name] = text(value);
+  }
+  for (const [fact, name] of FACT_NUMBER_NAMES) {
+    const value = record.facts[fact];
+    if (value !== undefined) item[name] = number(value);
+  }
+  if (record.claims.length > 0) item.cl = lines(encodeClaims(record.claims));
+  if (record.violations.length > 0) item.vi = text(encodeViolations(record.violations));
+  if (record.shadow.length > 0) item.sh = text(encodeViolations(record.shadow));
+  if (record.unchecked !== undefined) item.un = text(record.unchecked);
+  if (record.flagged) item.fl = { BOOL: true };
+  if (record.entries > 0) item.ne = number(record.entries);
+  if (record.durationSeconds !== undefined) item.du = number(record.durationSeconds);
+  if (record.dueAtMs !== undefined) {
+    item[DUE_PK] = text(keys.duePk(record.jobId));
+    item[DUE_AT] = number(record.dueAtMs);
+  }
+  if (record.endedAtMs !== undefined) {
+    item.en = number(record.endedAtMs);
+    item[TTL_ATTRIBUTE] = number(expiresAtSeconds(record.endedAtMs));
+  }
+  return item;
+}
+
+export function decodeRecord(item: Item, keys: LedgerKeys): JobRecord {
+  return {
+    jobId: keys.jobIdOf(readText(item, PK)),
+    state: readText(item, 'st') as JobState,
+    generation: readNumber(item, 'g'),
+    rev: readNumber(item, 'r'),
+    facts: decodeFacts(item),
+    claims: decodeClaims(readLines(item, 'cl')),
+    violations: item.vi?.S === undefined ? [] : decodeViolations(item.vi.S),
+    shadow: item.sh?.S === undefined ? [] : decodeViolations(item.sh.S),
+    answered: readText(item, 'an') as JobRecord['answered'],
+    ...(item.un?.S === undefined ? {} : { unchecked: item.un.S as UncheckedCause }),
+    flagged: item.fl?.BOOL === true,
+    decidedAtMs: readNumber(item, 'at'),
+    ...(item[DUE_AT] === undefined ? {} : { dueAtMs: readNumber(item, DUE_AT) }),
+    ...(item.en === undefined ? {} : { endedAtMs: readNumber(item, 'en') }),
+    ...(item.du === undefined ? {} : { durationSeconds: readNumber(item, 'du') }),
+    entries: readNumber(item, 'ne'),
+  };
+}
+
+function decodeFacts(item: Item): JobFacts {
+  const facts: Record<string, string | number> = {
+    runnerClass: '',
+    priceVersion: '',
+    policyVersion: '',
+    estimateSeconds: 0,
+    costMicros: 0,
+    microsPerMinute: 0,
+    timeoutSeconds: 0,
+  };
+  for (const [fact, name] of FACT_TEXT_NAMES)
+    if (item[name] !== undefined) facts[fact] = readText(item, name);
+  for (const [fact, name] of FACT_NUMBER_NAMES)
+    if (item[name] !== undefined) facts[fact] = readNumber(item, name);
+  return facts as unknown as JobFacts;
+}
+
+/** Attribute names of a counter; `ADD` in a transaction names them too. */
+export const COMMITTED = 'c';
+export const FITTED = 'f';
+export const SETTLED = 's';
+export const REV = 'r';
+export const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
+  exempt: 'ux',
+  unmetered: 'um',
+  bypass: 'ub',
+};
+
+function encodeAmounts(amounts: CounterAmounts): Attributes {
+  const item: Attributes = {
+    [COMMITTED]: number(amounts.committed),
+    [FITTED]: number(amounts.fitted),
+    [SETTLED]: number(amounts.settled),
+  };
+  for (const cause of UNCHECKED_CAUSES) {
+    if (amounts.unchecked[cause] !== 0) item[UNCHECKED[cause]] = number(amounts.unchecked[cause]);
+  }
+  return item;
+}
+
+const decodeAmounts = (item: Item): CounterAmounts => ({
+  committed: readNumber(item, COMMITTED),
+  fitted: readNumber(item, FITTED),
+  settled: readNumber(item, SETTLED),
+  unchecked: {
+    exempt: readNumber(item, UNCHECKED.exempt),
+    unmetered: readNumber(item, UNCHECKED.unmetered),
+    bypass: readNumber(item, UNCHECKED.bypass),
+  },
+});
+
+export const encodeCounter = (counter: Counter, keys: LedgerKeys): Item => {
+  const { pk, sk } = keys.counter(counter.key);
+  return { [PK]: text(pk), [SK]: text(sk), ...encodeAmounts(counter), [REV]: number(counter.rev) };
+};
+
+export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
+  key: keys.counterOf(readText(item, PK)),
+  ...decodeAmounts(item),
+  rev: readNumber(item, REV),
+});
+
+export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.entry(entry.jobId, entry.number);
+  return {
+    [PK]: text(pk),
+    [SK]: text(sk),
+    g: number(entry.generation),
+    ca: text(entry.cause),
+    at: number(entry.atMs),
+    de: lines(encodeDeltas(entry.deltas)),
+    ...(entry.unchecked === undefined ? {} : { un: text(entry.unchecked) }),
+    [TTL_ATTRIBUTE]: number(expiresAtSeconds(entry.atMs)),
+  };
+}
+
+export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
+  jobId: keys.jobIdOf(readText(item, PK)),
+  number: Number(readText(item, SK).slice(ENTRY_SK_PREFIX.length)),
+  generation: readNumber(item, 'g'),
+  cause: readText(item, 'ca') as EntryCause,
+  atMs: readNumber(item, 'at'),
+  deltas: decodeDeltas(readLines(item, 'de')),
+  ...(item.un?.S === undefined ? {} : { unchecked: item.un.S as UncheckedCause }),
+});
+
+export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
+  const { pk, sk } = keys.closing(closing.key);
+  return { [PK]: text(pk), [SK]: text(sk), ...encodeAmounts(closing), at: number(closing.closedAtMs) };
+};
+
+const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
+  key: keys.counterOf(readText(item, PK)),
+  ...decodeAmounts(item),
+  closedAtMs: readNumber(item, 'at'),
+});
+
+/** One item of a scan. */
+export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
+  const sk = readText(item, SK);
+  if (sk === RECORD_SK) return { kind: 'record', record: decodeRecord(item, keys) };
+  if (sk === COUNTER_SK) return { kind: 'counter', counter: decodeCounter(item, keys) };
+  if (sk.startsWith(ENTRY_SK_PREFIX)) return { kind: 'entry', entry: decodeEntry(item, keys) };
+  return { kind: 'closing', closing: decodeClosing(item, keys) };
+}

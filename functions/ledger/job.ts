@@ -1,0 +1,38 @@
+import { counterName } from '../../policies/claim.ts';
+import type { HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
+import { TRANSACTION_ITEMS_MAX } from './store.ts';
+
+/** One job on its way through a hold. */
+export interface Job {
+  readonly ask: HoldAsk;
+  /** `counterName` of each claim, same order. */
+  readonly names: readonly string[];
+  /** The record the decision will replace; absent: none is known. */
+  prior: JobRecord | undefined;
+  /** The table has been asked for this job's record and no standing answer came back. */
+  asked: boolean;
+  outcome: HoldOutcome | undefined;
+}
+
+export const newJob = (ask: HoldAsk): Job => ({
+  ask,
+  names: ask.claims.map((claim) => counterName(claim.counter)),
+  prior: undefined,
+  asked: false,
+  outcome: isLawful(ask) ? undefined : { outcome: 'undecided', cause: 'error' },
+});
+
+/** The sums of a whole pack must stay safe integers. */
+const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
+/** Checked when the policy loads; more would crowd every other job out of the transaction. */
+export const COUNTERS_PER_JOB_MAX = 24;
+
+const isLawful = (ask: HoldAsk): boolean =>
+  isAmount(ask.jobId) &&
+  ask.claims.length <= COUNTERS_PER_JOB_MAX &&
+  ask.claims.every(
+    ({ amount, bound }) =>
+      isAmount(amount) && amount <= AMOUNT_MAX && (bound === undefined || Number.isSafeInteger(bound)),
+  );
+
+const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

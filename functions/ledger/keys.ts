@@ -1,0 +1,84 @@
+/** Every key of the table is built and read here. The GitLab instance begins each of them: one table may serve several. */
+import { type CounterKey, counterName } from '../../policies/claim.ts';
+import { LedgerError } from './ledger-error.ts';
+
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** The due index is spread, so that one busy instance does not write one partition of it. */
+export const DUE_SHARDS = 16;
+
+export const RECORD_SK = 'record';
+export const COUNTER_SK = 'counter';
+export const CLOSING_SK = 'closing';
+export const ENTRY_SK_PREFIX = 'entry#';
+const ENTRY_DIGITS = 6;
+
+export interface LedgerKeys {
+  /** Begins every pk of this instance: `gitlab.example.com#`. */
+  readonly prefix: string;
+  /** `gitlab.example.com#job#4711`, `record`. The job id is the whole key, so a repeated question meets its own hold. */
+  record(jobId: number): Key;
+  /** `gitlab.example.com#job#4711`, `entry#000001`: beside the record. */
+  entry(jobId: number, number: number): Key;
+  /** `gitlab.example.com#counter#group/101|money-month|2026-11`, `counter` */
+  counter(key: CounterKey): Key;
+  /** `gitlab.example.com#counter#group/101|money-month|2026-10`, `closing`: beside its counter. */
+  closing(key: CounterKey): Key;
+  /** Partition of the due index, `gitlab.example.com#live#7`. */
+  duePk(jobId: number): string;
+  dueShardPk(shard: number): string;
+  jobIdOf(pk: string): number;
+  counterOf(pk: string): CounterKey;
+}
+
+/** @param instance - the GitLab host, e.g. `gitlab.example.com`. */
+export function ledgerKeys(instance: string): LedgerKeys {
+  if (instance === '' || instance.includes('#')) {
+    throw new LedgerError('ledger_misuse', `GitLab instance "${instance}": expected a host name without "#"`);
+  }
+  const jobPrefix = `${instance}#job#`;
+  const counterPrefix = `${instance}#counter#`;
+  const dueShardPk = (shard: number): string => `${instance}#live#${shard}`;
+  return {
+    prefix: `${instance}#`,
+    record: (jobId) => ({ pk: `${jobPrefix}${jobId}`, sk: RECORD_SK }),
+    entry: (jobId, number) => ({
+      pk: `${jobPrefix}${jobId}`,
+      sk: `${ENTRY_SK_PREFIX}${String(number).padStart(ENTRY_DIGITS, '0')}`,
+    }),
+    counter: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: COUNTER_SK }),
+    closing: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: CLOSING_SK }),
+    // Job ids are handed out one by one, so the remainder alone spreads them evenly.
+    duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
+    dueShardPk,
+    jobIdOf: (pk) => Number(pk.slice(jobPrefix.length)),
+    counterOf: (pk) => parseCounterPath(pk.slice(counterPrefix.length)),
+  };
+}
+
+/** Names come from people (runner classes, limits); the separators inside them are escaped, everything else is kept. */
+export const escapePart = (part: string): string =>
+  UNSAFE.test(part) ? part.replace(UNSAFE_ALL, encodeURIComponent) : part;
+
+export const unescapePart = (part: string): string =>
+  part.includes('%') ? part.replace(ESCAPED_ALL, decodeURIComponent) : part;
+
+const UNSAFE = /[%|#\n]/;
+const UNSAFE_ALL = /[%|#\n]/g;
+const ESCAPED_ALL = /%(?:25|7C|23|0A)/g;
+
+const counterPath = (key: CounterKey): string => {
+  const name = counterName(key);
+  // Two separators and nothing to escape is by far the usual case.
+  return name.split('|').length === 3 && !name.includes('%') && !name.includes('#') && !name.includes('\n')
+    ? name
+    : `${escapePart(key.subject)}|${escapePart(key.limit)}|${escapePart(key.period)}`;
+};
+
+function parseCounterPath(path: string): CounterKey {
+  const [subject = '', limit = '', period = ''] = path.split('|');
+  return { subject: unescapePart(subject), limit: unescapePart(limit), period: unescapePart(period) };
+}

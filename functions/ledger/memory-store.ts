@@ -1,0 +1,150 @@
+/**
+ * The table in memory: the same items, conditions and answers as DynamoDB, plus every fault it can have, on demand.
+ * It keeps encoded items, so nothing a caller holds can change what is stored and the encoding is exercised by every test.
+ */
+import type { CorrectionEntry } from './entry.ts';
+import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
+import { type LedgerKeys, ledgerKeys } from './keys.ts';
+import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import { MemoryTable } from './memory-table.ts';
+import type {
+  DueJob,
+  LedgerStore,
+  ReadOptions,
+  StoredItem,
+  TransactOptions,
+  TransactOutcome,
+  Write,
+} from './store.ts';
+import { DUE_AT, DUE_PK } from './table.ts';
+
+export interface MemoryStoreOptions {
+  /** The GitLab host, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+  /** Waits out latencies and ages tokens. Without it latencies are refused. */
+  readonly clock?: LedgerClock;
+  /** Asked once per operation; `undefined` lets it work. */
+  readonly fault?: (operation: StoreOperation) => StoreFault | undefined;
+  /** Awaited before an operation reaches the table and before its answer leaves, so that a scheduler can order both. */
+  readonly schedule?: (step: string) => Promise<unknown>;
+  /** Called in the same instant as each applied transaction, before anybody hears of it. */
+  readonly onCommit?: (writes: readonly Write[]) => void;
+}
+
+export type StoreOperation = 'transact' | 'readCounters' | 'readRecords' | 'readEntries' | 'due';
+
+export interface StoreFault {
+  /** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. Both look the same to the caller. */
+  readonly kind: 'conflict' | 'throttle' | 'lost-before' | 'lost-after' | 'slow';
+  readonly latencyMs?: number;
+}
+
+export class MemoryStore implements LedgerStore {
+  readonly keys: LedgerKeys;
+  readonly #options: MemoryStoreOptions;
+  readonly #table: MemoryTable;
+
+  constructor(options: MemoryStoreOptions) {
+    this.#options = options;
+    this.keys = ledgerKeys(options.instance);
+    this.#table = new MemoryTable(this.keys);
+  }
+
+  async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
+    const fault = this.#options.fault?.('transact');
+    if (this.#options.schedule !== undefined) await this.#options.schedule('transact');
+    if (fault !== undefined) await this.#suffer(fault, options);
+    if (fault?.kind === 'conflict') return { outcome: 'conflict' };
+    if (fault?.kind === 'throttle') return { outcome: 'throttled' };
+    const nowMs = this.#options.clock?.nowMs() ?? 0;
+    const applied = this.#table.commits;
+    const outcome = this.#table.transact(writes, options.token, nowMs);
+    if (this.#table.commits > applied) this.#options.onCommit?.(writes);
+    if (this.#options.schedule !== undefined) await this.#options.schedule('transacted');
+    if (fault?.kind === 'lost-after') throw lost('transact');
+    return outcome;
+  }
+
+  async readCounters(
+    counterKeys: readonly Counter['key'][],
+    options: ReadOptions,
+  ): Promise<readonly (Counter | undefined)[]> {
+    await this.#beforeRead('readCounters', options);
+    return counterKeys.map((key) => {
+      const item = this.#table.get(this.keys.counter(key));
+      return item && decodeCounter(item, this.keys);
+    });
+  }
+
+  async readRecords(
+    jobIds: readonly number[],
+    options: ReadOptions,
+  ): Promise<readonly (JobRecord | undefined)[]> {
+    await this.#beforeRead('readRecords', options);
+    return jobIds.map((jobId) => {
+      const item = this.#table.get(this.keys.record(jobId));
+      return item && decodeRecord(item, this.keys);
+    });
+  }
+
+  async readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]> {
+    await this.#beforeRead('readEntries', options);
+    const entries: CorrectionEntry[] = [];
+    for (;;) {
+      const item = this.#table.get(this.keys.entry(jobId, entries.length + 1));
+      if (item === undefined) return entries;
+      entries.push(decodeEntry(item, this.keys));
+    }
+  }
+
+  async *scan(): AsyncGenerator<StoredItem> {
+    for (const name of this.#table.names()) {
+      if (this.#options.schedule !== undefined) await this.#options.schedule('scan');
+      const item = this.#table.named(name);
+      if (item !== undefined) yield decodeItem(item, this.keys);
+    }
+  }
+
+  async due(
+    shard: number,
+    beforeMs: number,
+    limit: number,
+    options: ReadOptions,
+  ): Promise<readonly DueJob[]> {
+    await this.#beforeRead('due', options);
+    const shardPk = this.keys.dueShardPk(shard);
+    return [...this.#table.items()]
+      .filter((item) => item[DUE_PK]?.S === shardPk && Number(item[DUE_AT]?.N) < beforeMs)
+      .map((item) => ({ jobId: this.keys.jobIdOf(item.pk?.S ?? ''), dueAtMs: Number(item[DUE_AT]?.N) }))
+      .sort((a, b) => a.dueAtMs - b.dueAtMs)
+      .slice(0, limit);
+  }
+
+  /** Everything stored, without waiting: for tests and the local summary. */
+  *dump(): Generator<StoredItem> {
+    for (const item of this.#table.items()) yield decodeItem(item, this.keys);
+  }
+
+  async #beforeRead(operation: Exclude<StoreOperation, 'transact'>, options: ReadOptions): Promise<void> {
+    const fault = this.#options.fault?.(operation);
+    if (this.#options.schedule !== undefined) await this.#options.schedule(operation);
+    if (fault === undefined) return;
+    await this.#suffer(fault, options);
+    if (fault.kind !== 'slow') throw lost(operation);
+  }
+
+  async #suffer(fault: StoreFault, options: ReadOptions): Promise<void> {
+    const latencyMs = fault.latencyMs ?? 0;
+    if (latencyMs > 0) {
+      if (this.#options.clock === undefined)
+        throw new LedgerError('ledger_misuse', 'a slow fault needs a clock to wait on');
+      await this.#options.clock.sleep(Math.min(latencyMs, options.timeoutMs));
+      if (latencyMs > options.timeoutMs && fault.kind !== 'lost-after') throw lost('slow operation');
+    }
+    if (fault.kind === 'lost-before') throw lost('operation');
+  }
+}
+
+const lost = (operation: string): LedgerError =>
+  new LedgerError('ledger_unavailable', `${operation}: no answer from the in-memory table (injected fault)`);

@@ -1,0 +1,149 @@
+/** Items in memory with DynamoDB's transactions: all or nothing, conditions first, a repeated token applied once. */
+import { NO_AMOUNTS, plus } from './amounts.ts';
+import { decodeCounter, decodeRecord, encodeClosing, encodeCounter, encodeEntry } from './item.ts';
+import type { Item } from './item-bytes.ts';
+import type { Key, LedgerKeys } from './keys.ts';
+import type { Counter } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import { recordItem } from './record-size.ts';
+import type { CounterWrite, Refusal, TransactOutcome, Write } from './store.ts';
+import { TRANSACTION_ITEMS_MAX } from './store.ts';
+
+/** As long as DynamoDB remembers a client request token. */
+const TOKEN_MEMORY_MS = 10 * 60_000;
+/** Only answers younger than ten minutes matter; at this many the oldest go, so that long benchmarks stay small. */
+const TOKENS_MAX = 1000;
+
+export class MemoryTable {
+  readonly keys: LedgerKeys;
+  /** Transactions applied so far; a repeated token is not one. */
+  commits = 0;
+  readonly #items = new Map<string, Item>();
+  readonly #tokens = new Map<string, number>();
+
+  constructor(keys: LedgerKeys) {
+    this.keys = keys;
+  }
+
+  get(key: Key): Item | undefined {
+    return this.#items.get(nameOf(key));
+  }
+
+  items(): Iterable<Item> {
+    return this.#items.values();
+  }
+
+  /** For walks during which items change. */
+  names(): readonly string[] {
+    return [...this.#items.keys()];
+  }
+
+  named(name: string): Item | undefined {
+    return this.#items.get(name);
+  }
+
+  transact(writes: readonly Write[], token: string, nowMs: number): TransactOutcome {
+    const keys = writes.map((write) => nameOf(this.#keyOf(write)));
+    refuseUnlawful(keys);
+    if (this.#replayed(token, nowMs)) return { outcome: 'committed' };
+    const refusals = writes.map((write, index) => this.#refusal(write, this.#items.get(keys[index] ?? '')));
+    if (refusals.some((refusal) => refusal !== undefined)) return { outcome: 'refused', refusals };
+    writes.forEach((write, index) => {
+      const name = keys[index] ?? '';
+      this.#items.set(name, this.#after(write, this.#items.get(name)));
+    });
+    this.#remember(token, nowMs);
+    this.commits += 1;
+    return { outcome: 'committed' };
+  }
+
+  #keyOf(write: Write): Key {
+    switch (write.kind) {
+      case 'record':
+        return this.keys.record(write.record.jobId);
+      case 'entry':
+        return this.keys.entry(write.entry.jobId, write.entry.number);
+      case 'closing':
+        return this.keys.closing(write.closing.key);
+      case 'counter':
+      case 'reset':
+        return this.keys.counter(write.key);
+    }
+  }
+
+  #refusal(write: Write, item: Item | undefined): Refusal | undefined {
+    switch (write.kind) {
+      case 'record': {
+        const rev = item === undefined ? undefined : Number(item.r?.N);
+        if (rev === write.replaces?.rev) return undefined;
+        return { kind: 'record', ...(item && { record: decodeRecord(item, this.keys) }) };
+      }
+      case 'counter': {
+        const counter = item && decodeCounter(item, this.keys);
+        return fits(write, counter) ? undefined : { kind: 'counter', ...(counter && { counter }) };
+      }
+      case 'reset': {
+        const counter = item && decodeCounter(item, this.keys);
+        return (counter?.rev ?? 0) === write.rev
+          ? undefined
+          : { kind: 'counter', ...(counter && { counter }) };
+      }
+      case 'entry':
+      case 'closing':
+        return item === undefined ? undefined : { kind: write.kind };
+    }
+  }
+
+  #after(write: Write, item: Item | undefined): Item {
+    switch (write.kind) {
+      case 'record':
+        return recordItem(write.record, this.keys);
+      case 'entry':
+        return encodeEntry(write.entry, this.keys);
+      case 'closing':
+        return encodeClosing(write.closing, this.keys);
+      case 'reset':
+        return encodeCounter({ key: write.key, ...write.amounts, rev: write.rev + 1 }, this.keys);
+      case 'counter': {
+        const before = item && decodeCounter(item, this.keys);
+        const rev = (before?.rev ?? 0) + 1;
+        return encodeCounter({ key: write.key, ...plus(before ?? NO_AMOUNTS, write), rev }, this.keys);
+      }
+    }
+  }
+
+  #replayed(token: string, nowMs: number): boolean {
+    const atMs = this.#tokens.get(token);
+    return atMs !== undefined && nowMs - atMs < TOKEN_MEMORY_MS;
+  }
+
+  #remember(token: string, nowMs: number): void {
+    this.#tokens.set(token, nowMs);
+    if (this.#tokens.size <= TOKENS_MAX) return;
+    const [oldest] = this.#tokens.keys();
+    if (oldest !== undefined) this.#tokens.delete(oldest);
+  }
+}
+
+const nameOf = (key: Key): string => `${key.pk}\n${key.sk}`;
+
+/** The condition of {@link CounterWrite}, on a counter that may be absent. */
+const fits = (write: CounterWrite, counter: Counter | undefined): boolean =>
+  (counter?.committed ?? 0) <= (write.maxCommitted ?? Number.POSITIVE_INFINITY) &&
+  (counter?.fitted ?? 0) <= (write.maxFitted ?? Number.POSITIVE_INFINITY);
+
+/** DynamoDB refuses both outright, whatever the conditions. */
+function refuseUnlawful(names: readonly string[]): void {
+  if (names.length === 0 || names.length > TRANSACTION_ITEMS_MAX) {
+    throw new LedgerError(
+      'ledger_misuse',
+      `transaction of ${names.length} items: expected 1 to ${TRANSACTION_ITEMS_MAX}`,
+    );
+  }
+  if (new Set(names).size !== names.length) {
+    throw new LedgerError(
+      'ledger_misuse',
+      'one transaction writes the same item twice: merge the writes first',
+    );
+  }
+}

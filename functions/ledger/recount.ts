@@ -1,0 +1,117 @@
+/** What every counter must show, counted from closing entries, records and correction entries. */
+import { type CounterKey, counterName } from '../../policies/claim.ts';
+import { type AmountsSum, NO_AMOUNTS, startSum } from './amounts.ts';
+import type { ClosingEntry, CorrectionEntry } from './entry.ts';
+import type { Counter, CounterAmounts, JobRecord, RecordClaim, UncheckedCause } from './ledger.ts';
+import type { StoredItem } from './store.ts';
+
+export interface Recount {
+  readonly records: number;
+  /** The counters as they stand, by name. */
+  readonly counters: ReadonlyMap<string, Counter>;
+  /** Every counter that exists or should. */
+  names(): readonly string[];
+  key(name: string): CounterKey;
+  /** What the counter must show. */
+  expected(name: string): CounterAmounts;
+  /** How many live jobs still hold on it. */
+  live(name: string): number;
+}
+
+interface Line {
+  readonly key: CounterKey;
+  /** Of records; ignored once the period is closed. */
+  readonly held: AmountsSum;
+  readonly entries: { readonly atMs: number; readonly amounts: CounterAmounts }[];
+  closing: ClosingEntry | undefined;
+  live: number;
+}
+
+export async function recount(items: AsyncIterable<StoredItem> | Iterable<StoredItem>): Promise<Recount> {
+  const lines = new Map<string, Line>();
+  const counters = new Map<string, Counter>();
+  let records = 0;
+  for await (const item of items) {
+    switch (item.kind) {
+      case 'record':
+        records += 1;
+        countRecord(item.record, lines);
+        break;
+      case 'entry':
+        countEntry(item.entry, lines);
+        break;
+      case 'closing':
+        lineOf(lines, item.closing.key).closing = item.closing;
+        break;
+      case 'counter':
+        lineOf(lines, item.counter.key);
+        counters.set(counterName(item.counter.key), item.counter);
+        break;
+    }
+  }
+  return {
+    records,
+    counters,
+    names: () => [...lines.keys()],
+    key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
+    expected: (name) => total(lines.get(name)),
+    live: (name) => lines.get(name)?.live ?? 0,
+  };
+}
+
+function lineOf(lines: Map<string, Line>, key: CounterKey): Line {
+  const name = counterName(key);
+  let line = lines.get(name);
+  if (line === undefined) {
+    line = { key, held: startSum(), entries: [], closing: undefined, live: 0 };
+    lines.set(name, line);
+  }
+  return line;
+}
+
+function countRecord(record: JobRecord, lines: Map<string, Line>): void {
+  const live = record.state === 'HELD' || record.state === 'RUNNING';
+  for (const claim of record.claims) {
+    const line = lineOf(lines, claim.counter);
+    if (live) line.live += 1;
+    add(line.held, claim, claim.counted, record.state === 'SETTLED' ? claim.counted : 0, record.unchecked);
+  }
+}
+
+function countEntry(entry: CorrectionEntry, lines: Map<string, Line>): void {
+  for (const delta of entry.deltas) {
+    const amounts = startSum();
+    add(amounts, delta, delta.delta, delta.delta, entry.unchecked);
+    lineOf(lines, delta.counter).entries.push({ atMs: entry.atMs, amounts });
+  }
+}
+
+function add(
+  sum: AmountsSum,
+  claim: Pick<RecordClaim, 'fitted' | 'checked'>,
+  committed: number,
+  settled: number,
+  unchecked: UncheckedCause | undefined,
+): void {
+  sum.committed += committed;
+  if (claim.fitted) sum.fitted += committed;
+  sum.settled += settled;
+  if (!claim.checked && unchecked !== undefined) sum.unchecked[unchecked] += committed;
+}
+
+/** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
+function total(line: Line | undefined): CounterAmounts {
+  if (line === undefined) return NO_AMOUNTS;
+  const { closing } = line;
+  const sum = startSum(closing ?? line.held);
+  for (const { atMs, amounts } of line.entries) {
+    if (closing !== undefined && atMs <= closing.closedAtMs) continue;
+    sum.committed += amounts.committed;
+    sum.fitted += amounts.fitted;
+    sum.settled += amounts.settled;
+    sum.unchecked.exempt += amounts.unchecked.exempt;
+    sum.unchecked.unmetered += amounts.unchecked.unmetered;
+    sum.unchecked.bypass += amounts.unchecked.bypass;
+  }
+  return sum;
+}

@@ -1,0 +1,111 @@
+/**
+ * What the ledger needs from a table: all-or-nothing writes with conditions, consistent reads, a scan and the due index.
+ * The decision loop knows only this; DynamoDB and the in-memory table implement it.
+ */
+import type { CounterKey } from '../../policies/claim.ts';
+import type { ClosingEntry, CorrectionEntry } from './entry.ts';
+import type { Counter, CounterAmounts, JobRecord, UncheckedCause } from './ledger.ts';
+
+/** DynamoDB's own bound on one transaction. */
+export const TRANSACTION_ITEMS_MAX = 100;
+
+export interface LedgerStore {
+  /**
+   * Applies every write or none; no item may appear twice. Repeating the same writes with the same token within ten
+   * minutes applies them once.
+   *
+   * @throws {LedgerError} `ledger_unavailable`: no answer; the writes may or may not have been applied.
+   */
+  transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome>;
+  /** Consistent. One per key, same order. @throws {LedgerError} `ledger_unavailable` */
+  readCounters(keys: readonly CounterKey[], options: ReadOptions): Promise<readonly (Counter | undefined)[]>;
+  /** Consistent. One per job id, same order. @throws {LedgerError} `ledger_unavailable` */
+  readRecords(jobIds: readonly number[], options: ReadOptions): Promise<readonly (JobRecord | undefined)[]>;
+  /** In the order of their numbers. @throws {LedgerError} `ledger_unavailable` */
+  readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]>;
+  /** Every item of this instance; not a snapshot: what changes meanwhile is seen before or after. */
+  scan(): AsyncIterable<StoredItem>;
+  /** Live jobs of one shard whose due time is before `beforeMs`, oldest first. The index may lag behind the table. */
+  due(shard: number, beforeMs: number, limit: number, options: ReadOptions): Promise<readonly DueJob[]>;
+}
+
+export interface TransactOptions {
+  readonly token: string;
+  readonly timeoutMs: number;
+}
+
+export interface ReadOptions {
+  readonly timeoutMs: number;
+}
+
+export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite;
+
+/** Puts a job's record if it is still as it was read. */
+export interface RecordWrite {
+  readonly kind: 'record';
+  readonly record: JobRecord;
+  /** The record it replaces (compared by `rev`); absent: there must be none. */
+  readonly replaces?: JobRecord;
+}
+
+/** Adds to a counter if it then stays within its bounds. An absent counter is one of zeros. */
+export interface CounterWrite {
+  readonly kind: 'counter';
+  readonly key: CounterKey;
+  readonly committed: number;
+  readonly fitted: number;
+  readonly settled: number;
+  readonly unchecked: Readonly<Partial<Record<UncheckedCause, number>>>;
+  /** Condition: `committed` before the write is at most this. Negative: even an absent counter refuses. */
+  readonly maxCommitted?: number;
+  /** The same for `fitted`. */
+  readonly maxFitted?: number;
+}
+
+/** Puts a correction entry that must not exist yet. */
+export interface EntryWrite {
+  readonly kind: 'entry';
+  readonly entry: CorrectionEntry;
+}
+
+/** Rebuild's repair: sets a counter's amounts if nobody wrote it since it was read. */
+export interface CounterReset {
+  readonly kind: 'reset';
+  readonly key: CounterKey;
+  readonly amounts: CounterAmounts;
+  /** The counter's `rev` when it was read; 0: there must be none. */
+  readonly rev: number;
+}
+
+/** Puts a closing entry that must not exist yet. */
+export interface ClosingWrite {
+  readonly kind: 'closing';
+  readonly closing: ClosingEntry;
+}
+
+export type TransactOutcome =
+  | { readonly outcome: 'committed' }
+  /** One per write, same order; `undefined` where the condition held. Nothing was written. */
+  | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
+  /** Another transaction held one of the items. Nothing was written. */
+  | { readonly outcome: 'conflict' }
+  /** Nothing was written. */
+  | { readonly outcome: 'throttled' };
+
+/** The item as it was when its condition failed; absent: there was none. */
+export type Refusal =
+  | { readonly kind: 'record'; readonly record?: JobRecord }
+  | { readonly kind: 'counter'; readonly counter?: Counter }
+  | { readonly kind: 'entry' }
+  | { readonly kind: 'closing' };
+
+export type StoredItem =
+  | { readonly kind: 'record'; readonly record: JobRecord }
+  | { readonly kind: 'counter'; readonly counter: Counter }
+  | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
+  | { readonly kind: 'closing'; readonly closing: ClosingEntry };
+
+export interface DueJob {
+  readonly jobId: number;
+  readonly dueAtMs: number;
+}

@@ -1,0 +1,37 @@
+/** The table as data: used as it is by local runs and, through the same constants, by the deployment. */
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+
+export const PK = 'pk';
+export const SK = 'sk';
+/** Live jobs by due time; ended jobs have neither attribute and so leave the index. */
+export const DUE_INDEX = 'due';
+export const DUE_PK = 'duePk';
+export const DUE_AT = 'dueAt';
+/** Unix seconds. Garbage collection only: nothing is given back by it. */
+export const TTL_ATTRIBUTE = 'ttl';
+
+export const ledgerTable = (tableName: string): CreateTableCommandInput => ({
+  TableName: tableName,
+  BillingMode: 'PAY_PER_REQUEST',
+  AttributeDefinitions: [
+    { AttributeName: PK, AttributeType: 'S' },
+    { AttributeName: SK, AttributeType: 'S' },
+    { AttributeName: DUE_PK, AttributeType: 'S' },
+    { AttributeName: DUE_AT, AttributeType: 'N' },
+  ],
+  KeySchema: [
+    { AttributeName: PK, KeyType: 'HASH' },
+    { AttributeName: SK, KeyType: 'RANGE' },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: DUE_INDEX,
+      KeySchema: [
+        { AttributeName: DUE_PK, KeyType: 'HASH' },
+        { AttributeName: DUE_AT, KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    },
+  ],
+  StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+});

@@ -1,0 +1,33 @@
+/** One JSON line per fact, named fields only: events, requests and errors are never logged whole. */
+export interface Log {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined | readonly string[]>>;
+
+/** Writes to stdout, where Lambda and containers collect it. */
+export const consoleLog: Log = {
+  info: (message, fields) => write('info', message, fields),
+  warn: (message, fields) => write('warn', message, fields),
+  error: (message, fields) => write('error', message, fields),
+};
+
+/** For tests and for `npm start`, where the terminal belongs to the decisions. */
+export const silentLog: Log = {
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+};
+
+function write(level: string, message: string, fields: LogFields = {}): void {
+  console.log(
+    JSON.stringify({
+      level,
+      time: new Date().toISOString(),
+      message,
+      ...fields,
+    }),
+  );
+}

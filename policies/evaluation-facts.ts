@@ -1,0 +1,47 @@
+import { timeoutSeconds } from './estimate.ts';
+import type { Job } from './job.ts';
+import type { Policy } from './policy.ts';
+
+/** What travels with the ledger's record, in the shape of its `JobFacts`. */
+export interface EvaluationFacts {
+  readonly jobName?: string;
+  readonly projectId?: number;
+  readonly projectPath?: string;
+  readonly rootId?: number;
+  readonly groupId?: number;
+  readonly pipelineId?: number;
+  readonly userId?: number;
+  readonly runnerClass: string;
+  readonly estimateSeconds: number;
+  readonly costMicros: number;
+  readonly microsPerMinute: number;
+  readonly priceVersion: string;
+  readonly policyVersion: string;
+  readonly timeoutSeconds: number;
+}
+
+/** The record must stay below 1 KB, whatever people call their jobs. */
+const JOB_NAME_CHARACTERS_MAX = 120;
+const PATH_CHARACTERS_MAX = 240;
+
+export function factsOf(job: Job, policy: Policy): EvaluationFacts {
+  const { request, placement, runnerClass } = job;
+  const { projectId, projectPath, groupId, userId } = placement;
+  const rootId = placement.ancestors[0]?.id;
+  return {
+    ...(request.jobName !== undefined && { jobName: request.jobName.slice(0, JOB_NAME_CHARACTERS_MAX) }),
+    ...(projectId !== undefined && { projectId }),
+    ...(projectPath !== undefined && { projectPath: projectPath.slice(0, PATH_CHARACTERS_MAX) }),
+    ...(rootId !== undefined && { rootId }),
+    ...(groupId !== undefined && { groupId }),
+    ...(request.pipelineId !== undefined && { pipelineId: request.pipelineId }),
+    ...(userId !== undefined && { userId }),
+    runnerClass: runnerClass.name,
+    estimateSeconds: job.estimateSeconds,
+    costMicros: job.costMicros,
+    microsPerMinute: runnerClass.microsPerMinute,
+    priceVersion: policy.prices.version,
+    policyVersion: policy.version,
+    timeoutSeconds: timeoutSeconds(request, policy.estimate),
+  };
+}

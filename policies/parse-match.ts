@@ -1,0 +1,88 @@
+import { closest } from './closest.ts';
+import type { Conditions, GroupCondition, Match, ProjectCondition } from './match.ts';
+import { isRecord, type Reading } from './reading.ts';
+import { remembering } from './remember.ts';
+import { compileWildcard, type Wildcard } from './wildcard.ts';
+
+/** A rule that names more is better written with a wildcard or on their parent. */
+const ENTRIES_MAX = 10_000;
+const CONDITIONS = ['groups', 'projects', 'runner_classes'];
+
+/** Reads a rule's `match`; absent means every job. */
+export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
+  if (!reading.isThere || !reading.object([...CONDITIONS, 'not'])) return {};
+  const not = reading.at('not');
+  const conditions = readConditions(reading, runnerClasses);
+  if (!not.isThere || !not.object(CONDITIONS)) return conditions;
+  return { ...conditions, not: readConditions(not, runnerClasses) };
+}
+
+function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
+  const groups = readSome(reading.at('groups'), 'group ids, paths or {id, subtree}', readGroup);
+  const projects = readSome(reading.at('projects'), 'project ids or paths', readProject);
+  const classes = readSome(reading.at('runner_classes'), 'runner classes', (each) =>
+    readClass(each, runnerClasses),
+  );
+  return {
+    ...(groups !== undefined && { groups }),
+    ...(projects !== undefined && { projects }),
+    ...(classes !== undefined && { runnerClasses: new Set(classes) }),
+  };
+}
+
+function readSome<Entry>(
+  reading: Reading,
+  what: string,
+  read: (each: Reading) => Entry | undefined,
+): readonly Entry[] | undefined {
+  if (!reading.isThere) return undefined;
+  const entries = reading.list(what, ENTRIES_MAX);
+  // An empty list would match nothing and look like everything.
+  if (Array.isArray(reading.value) && reading.value.length === 0)
+    reading.refuse(`is empty; leave it out or list ${what}`);
+  return entries.flatMap((each) => read(each) ?? []);
+}
+
+function readGroup(reading: Reading): GroupCondition | undefined {
+  if (typeof reading.value === 'string') {
+    const path = readPath(reading);
+    return path && { path };
+  }
+  if (!isRecord(reading.value)) {
+    const id = reading.integer('a group id, a path or {id, subtree}', 1);
+    return id === undefined ? undefined : { id, subtree: true };
+  }
+  reading.object(['id', 'subtree']);
+  const id = reading.at('id').integer("GitLab's id of the group", 1);
+  const subtree = reading.at('subtree');
+  return id === undefined ? undefined : { id, subtree: subtree.isThere ? subtree.boolean() === true : true };
+}
+
+function readProject(reading: Reading): ProjectCondition | undefined {
+  if (typeof reading.value !== 'string') {
+    const id = reading.integer('a project id or a path', 1);
+    return id === undefined ? undefined : { id };
+  }
+  const path = readPath(reading);
+  return path && { path };
+}
+
+function readPath(reading: Reading): Wildcard | undefined {
+  const wildcard = readWildcard(reading);
+  return wildcard && { pattern: wildcard.pattern, matches: remembering(wildcard.matches) };
+}
+
+function readClass(reading: Reading, runnerClasses: readonly string[]): string | undefined {
+  const name = reading.text(`a runner class: ${runnerClasses.join(', ')}`);
+  if (name === undefined || runnerClasses.includes(name)) return name;
+  const guess = closest(name, runnerClasses);
+  const hint = guess === undefined ? runnerClasses.join(', ') : `did you mean ${guess}?`;
+  return reading.expected(`a runner class of prices.classes: ${hint}`);
+}
+
+export function readWildcard(reading: Reading): Wildcard | undefined {
+  const pattern = reading.text('a pattern such as registry.example.com/**/*:*');
+  if (pattern === undefined) return undefined;
+  const compiled = compileWildcard(pattern);
+  return compiled.ok ? compiled.wildcard : reading.refuse(`'${pattern}' ${compiled.problem}`);
+}

@@ -1,0 +1,44 @@
+import type { AdmissionRequest } from './request.ts';
+
+/** A named set of runners with a price. */
+export interface RunnerClass {
+  readonly name: string;
+  /** A runner belongs to the class if it has all of them. Empty: by id only. */
+  readonly tags: readonly string[];
+  readonly runnerIds: ReadonlySet<number>;
+  /** Micro-units of the currency, whole. */
+  readonly microsPerMinute: number;
+}
+
+/** The first class that matches wins. */
+export interface PriceTable {
+  readonly version: string;
+  readonly classes: readonly RunnerClass[];
+  readonly defaultClass: RunnerClass;
+}
+
+/** 10 000 a minute is no price but a typing error; it also keeps a year's cost below 2^53 micro-units. */
+export const MICROS_PER_MINUTE_MAX = 10_000_000_000;
+
+/**
+ * The class of the runner that asked. Where GitLab sends no runner tags the job's own stand in: a runner that took the
+ * job has at least those.
+ */
+export function runnerClassOf(request: AdmissionRequest, prices: PriceTable): RunnerClass {
+  const tags = request.runnerTags ?? request.jobTags;
+  for (const each of prices.classes) {
+    if (request.runnerId !== undefined && each.runnerIds.has(request.runnerId)) return each;
+    if (tags !== undefined && each.tags.length > 0 && each.tags.every((tag) => tags.includes(tag)))
+      return each;
+  }
+  return prices.defaultClass;
+}
+
+/**
+ * What so many seconds cost, in micro-units, rounded up: a hold must never be too small. Whole minutes and the rest
+ * are multiplied apart, so that no product leaves the safe integers.
+ */
+export function costMicros(microsPerMinute: number, seconds: number): number {
+  const minutes = Math.floor(seconds / 60);
+  return microsPerMinute * minutes + Math.ceil((microsPerMinute * (seconds - minutes * 60)) / 60);
+}

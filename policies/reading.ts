@@ -1,0 +1,126 @@
+import { closest } from './closest.ts';
+import type { DocumentPath, DocumentProblem } from './parsed.ts';
+
+/** No document is read past this: the first problems are enough to work on, and a list of a million is no help. */
+const PROBLEMS_MAX = 200;
+/** Longer than any value worth quoting. */
+const QUOTE_CHARACTERS_MAX = 60;
+
+/**
+ * One value of an unknown document and where it stands. Reading a wrong value notes the problem and gives `undefined`,
+ * so that one pass finds every problem. Callers may go on with a default: a document with problems is never used.
+ */
+export class Reading {
+  readonly value: unknown;
+  readonly path: DocumentPath;
+  readonly #problems: DocumentProblem[];
+
+  private constructor(value: unknown, path: DocumentPath, problems: DocumentProblem[]) {
+    this.value = value;
+    this.path = path;
+    this.#problems = problems;
+  }
+
+  static of(document: unknown): Reading {
+    return new Reading(document, [], []);
+  }
+
+  get problems(): readonly DocumentProblem[] {
+    return this.#problems;
+  }
+
+  get isThere(): boolean {
+    return this.value !== undefined && this.value !== null;
+  }
+
+  /** Notes a problem here: what stands here, and what was expected. */
+  refuse(message: string): undefined {
+    this.#note({ path: this.path, message });
+    return undefined;
+  }
+
+  /** `'hard' is no mode; expected off, shadow, warn or enforce`, or that it is missing. */
+  expected(what: string): undefined {
+    return this.refuse(this.isThere ? `${quote(this.value)}; expected ${what}` : `missing; expected ${what}`);
+  }
+
+  /** The value under a key; a missing one is read as absent. Only own keys count: `__proto__` is a key like any other. */
+  at(key: string): Reading {
+    const value = isRecord(this.value) && Object.hasOwn(this.value, key) ? this.value[key] : undefined;
+    return new Reading(value, [...this.path, key], this.#problems);
+  }
+
+  /** An object with no keys but these. `false` if it is no object at all. */
+  object(keys: readonly string[]): boolean {
+    if (!isRecord(this.value)) {
+      this.expected(`an object with ${keys.join(', ')}`);
+      return false;
+    }
+    for (const key of Object.keys(this.value)) {
+      if (keys.includes(key)) continue;
+      const guess = closest(key, keys);
+      const hint = guess === undefined ? `expected one of ${keys.join(', ')}` : `did you mean ${guess}?`;
+      this.#note({ path: [...this.path, key], message: `unknown key; ${hint}`, atKey: true });
+    }
+    return true;
+  }
+
+  /** The entries of a list; none if it is absent. */
+  list(what: string, max: number): readonly Reading[] {
+    if (!this.isThere) return [];
+    if (!Array.isArray(this.value)) {
+      this.expected(`a list of ${what}`);
+      return [];
+    }
+    if (this.value.length > max) {
+      this.refuse(`has ${this.value.length} entries; expected at most ${max}`);
+      return [];
+    }
+    // `from` visits holes, too, which no document has but a caller's value may.
+    return Array.from(
+      this.value,
+      (entry: unknown, index) => new Reading(entry, [...this.path, index], this.#problems),
+    );
+  }
+
+  text(what: string, fits: (text: string) => boolean = (text) => text !== ''): string | undefined {
+    return typeof this.value === 'string' && fits(this.value) ? this.value : this.expected(what);
+  }
+
+  integer(what: string, min: number, max: number = Number.MAX_SAFE_INTEGER): number | undefined {
+    const value = this.value;
+    const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max;
+    return fits ? value : this.expected(what);
+  }
+
+  boolean(): boolean | undefined {
+    return typeof this.value === 'boolean' ? this.value : this.expected('true or false');
+  }
+
+  oneOf<Word extends string>(what: string, words: readonly Word[]): Word | undefined {
+    const word = words.find((each) => each === this.value);
+    if (word !== undefined) return word;
+    const guess = typeof this.value === 'string' ? closest(this.value, words) : undefined;
+    return this.expected(
+      `${what}: ${words.join(', ')}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    );
+  }
+
+  #note(problem: DocumentProblem): void {
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push(problem);
+  }
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value as the author would recognise it, cut short. */
+function quote(value: unknown): string {
+  if (typeof value === 'string') return `'${cut(value)}'`;
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (isRecord(value)) return `an object with ${cut(Object.keys(value).join(', '))}`;
+  return cut(String(value));
+}
+
+const cut = (text: string): string =>
+  text.length > QUOTE_CHARACTERS_MAX ? `${text.slice(0, QUOTE_CHARACTERS_MAX)}…` : text;

@@ -1,0 +1,14 @@
+import { type Asking, type Finding, findingOf } from '../finding.ts';
+import type { Job } from '../job.ts';
+import type { Limit } from '../limits.ts';
+
+/** Money or minutes per period: a job asks for what it is estimated to use, on top of what is settled and held. */
+export function budget(
+  job: Job,
+  limit: Limit,
+  subjectLabel: () => string,
+  asking: Asking,
+): Finding | undefined {
+  const asked = limit.kind === 'money' ? job.costMicros : job.estimateSeconds;
+  return findingOf({ limit, asked, subjectLabel, nowMs: job.nowMs, code: 'BUDGET_EXHAUSTED' }, asking);
+}

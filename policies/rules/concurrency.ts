@@ -1,0 +1,13 @@
+import { type Asking, type Finding, findingOf } from '../finding.ts';
+import type { Job } from '../job.ts';
+import type { Limit } from '../limits.ts';
+
+/** Jobs at once: a job asks for one slot and gives it back when it ends. */
+export function concurrency(
+  job: Job,
+  limit: Limit,
+  subjectLabel: () => string,
+  asking: Asking,
+): Finding | undefined {
+  return findingOf({ limit, asked: 1, subjectLabel, nowMs: job.nowMs, code: 'CONCURRENCY_FULL' }, asking);
+}

@@ -1,0 +1,22 @@
+const MINUTE_SECONDS = 60;
+
+/** Used time as GitLab shows it: `90 min`, `1,000 min`, `7.5 min`; below a minute `45 s`. */
+export function durationText(seconds: number): string {
+  if (seconds !== 0 && Math.abs(seconds) < MINUTE_SECONDS) return `${seconds} s`;
+  // Rounded up to a tenth: what is asked for must not look smaller than it is.
+  const minutes = Math.ceil(seconds / 6) / 10;
+  const [whole = '0', fraction] = String(minutes).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${grouped}${fraction === undefined ? '' : `.${fraction}`} min`;
+}
+
+/** How far away something is, in the largest unit that fits: `in 8 days`, `in 1 hour`, `in 12 minutes`. */
+export function relativeText(fromMs: number, toMs: number): string {
+  const minutes = Math.max(0, Math.ceil((toMs - fromMs) / 60_000));
+  if (minutes < 1) return 'now';
+  if (minutes < 120) return `in ${counted(minutes, 'minute')}`;
+  if (minutes < 48 * 60) return `in ${counted(Math.round(minutes / 60), 'hour')}`;
+  return `in ${counted(Math.round(minutes / 1_440), 'day')}`;
+}
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;

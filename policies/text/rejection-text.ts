@@ -1,0 +1,115 @@
+import type { Terms } from '../decision.ts';
+import type { Disclosure } from '../disclosure.ts';
+import type { Violation } from '../reason.ts';
+import type { AdmissionRequest } from '../request.ts';
+import { amountText } from './amount-text.ts';
+import { bindingFirst } from './binding.ts';
+import { durationText } from './duration-text.ts';
+import { discreetHeadline, headline } from './headline.ts';
+import { oneLine, plain, shortened } from './plain-text.ts';
+import { discreetReasonLine, reasonLine } from './reason-line.ts';
+import { retryAdvice } from './retry-advice.ts';
+
+/** GitLab stores 10 000 characters and puts text of its own before ours; people read far less. */
+export const REJECTION_CHARACTERS_MAX = 2_000;
+const LINE_CHARACTERS_MAX = 400;
+const JOB_NAME_CHARACTERS_MAX = 80;
+/** Without terms, e.g. in the relay's fallback, the currency is not known and amounts say so. */
+const NO_CURRENCY = 'units';
+
+export interface RejectionTextInput {
+  readonly request: Pick<AdmissionRequest, 'jobId' | 'jobName'>;
+  /** Those that rejected: mode `enforce`. */
+  readonly violations: readonly [Violation, ...Violation[]];
+  /** Absent when nothing was evaluated, e.g. in the relay's fallback. */
+  readonly terms?: Terms | undefined;
+  readonly decisionId: string;
+  readonly nowMs: number;
+  readonly disclosure: Disclosure;
+  /** Messages of the rules that rejected; see `footerOf`. */
+  readonly footer?: string | undefined;
+}
+
+/**
+ * The message for the job page: plain text, the first line complete on its own, then code, numbers, advice, owner, the
+ * other reasons and the decision id. Too much is left out line by line from the end, never the first or the last line.
+ */
+export function rejectionText(input: RejectionTextInput): string {
+  const { request, disclosure, terms, nowMs } = input;
+  const currency = terms?.currency ?? NO_CURRENCY;
+  const { binding, others } = bindingFirst(input.violations);
+  const { reason } = binding;
+  const first = disclosure === 'none' ? discreetHeadline(reason) : headline(reason, { currency, nowMs });
+  const lines = [
+    '',
+    `[${reason.code}] job ${jobLabel(request)} was not started. Nothing is wrong with your code.`,
+    ...(terms === undefined || disclosure === 'none' || !('asked' in reason)
+      ? []
+      : [`  This job: ${jobTerms(terms)}`]),
+    ...(disclosure === 'none' ? [] : [`  ${reasonLine(reason, currency)}`]),
+    ...retryAdvice(reason, disclosure, nowMs),
+    ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
+    ...footerLines(input.footer),
+    ...otherLines(others, disclosure, currency),
+  ];
+  return capped(first, lines, `Decision: ${oneLine(input.decisionId)}`);
+}
+
+/** The messages of the rules behind these violations, for the end of the text. */
+export function footerOf(
+  rules: readonly { readonly id: string; readonly message?: string }[],
+  violations: readonly Violation[],
+): string | undefined {
+  const messages = rules
+    .filter((rule) => violations.some((violation) => violation.rule === rule.id))
+    .flatMap((rule) => rule.message ?? []);
+  return messages.length === 0 ? undefined : [...new Set(messages)].join('\n');
+}
+
+const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
+  jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;
+
+const jobTerms = ({ costMicros, currency, runnerClass, estimateSeconds }: Terms): string =>
+  `about ${amountText(costMicros, 'micros', currency)} (runner class ${oneLine(runnerClass)}, ${durationText(estimateSeconds)})`;
+
+function ownerLines(violations: readonly Violation[], disclosure: Disclosure): readonly string[] {
+  if (disclosure === 'none') return [];
+  const owners = violations.flatMap(({ reason }) =>
+    'owner' in reason && reason.owner ? [oneLine(reason.owner)] : [],
+  );
+  return owners.length === 0 ? [] : [`Owner of the limit: ${[...new Set(owners)].join(', ')}`];
+}
+
+const footerLines = (footer: string | undefined): readonly string[] =>
+  footer === undefined
+    ? []
+    : footer
+        .split(/\r?\n/)
+        .map(oneLine)
+        .filter((line) => line !== '');
+
+function otherLines(
+  others: readonly Violation[],
+  disclosure: Disclosure,
+  currency: string,
+): readonly string[] {
+  if (others.length === 0) return [];
+  const lines = others.map(({ reason }) => {
+    if (disclosure === 'none') return `  [${reason.code}]`;
+    const numbers = disclosure === 'all' || !('subjectLabel' in reason);
+    return `  [${reason.code}] ${numbers ? reasonLine(reason, currency) : discreetReasonLine(reason)}`.trimEnd();
+  });
+  return ['It would also have been stopped by:', ...new Set(lines)];
+}
+
+function capped(first: string, lines: readonly string[], last: string): string {
+  let text = plain(first);
+  for (const line of lines) {
+    const cut = plain(
+      line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX - 1)}…` : line,
+    );
+    if (text.length + cut.length + last.length + 2 > REJECTION_CHARACTERS_MAX) break;
+    text += `\n${cut}`;
+  }
+  return `${text}\n${last}`;
+}

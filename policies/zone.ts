@@ -1,0 +1,60 @@
+import { type CalendarDay, DAY_MS, dayNumber } from './calendar.ts';
+
+/** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
+const SEARCH_MS = 38 * 3_600_000;
+
+/** One per zone in use. Making a formatter takes thousands of times longer than using it. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** Whether this is a zone of the IANA data base (`Europe/Berlin`, `UTC`), not an offset, which knows no summer time. */
+export function isZone(zone: string): boolean {
+  if (!/^[A-Za-z]/.test(zone)) return false;
+  try {
+    formatterOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The day it is in a zone. */
+export function dayIn(zone: string, atMs: number): CalendarDay {
+  let year = 0;
+  let month = 0;
+  let day = 0;
+  for (const part of formatterOf(zone).formatToParts(atMs)) {
+    if (part.type === 'year') year = Number(part.value);
+    else if (part.type === 'month') month = Number(part.value);
+    else if (part.type === 'day') day = Number(part.value);
+  }
+  return { year, month, day };
+}
+
+/**
+ * The first instant of a day in a zone, Unix ms. Usually 00:00 there, but not where the clocks skip midnight: so it is
+ * searched for, as the earliest instant at which the zone's day is this one or later.
+ */
+export function dayStartMs(zone: string, day: CalendarDay): number {
+  const wanted = dayNumber(day);
+  let before = wanted * DAY_MS - SEARCH_MS;
+  let after = wanted * DAY_MS + SEARCH_MS;
+  while (after - before > 1) {
+    const middle = before + Math.floor((after - before) / 2);
+    if (dayNumber(dayIn(zone, middle)) >= wanted) after = middle;
+    else before = middle;
+  }
+  return after;
+}
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  const formatter = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+    timeZone: zone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+  });
+  formatters.set(zone, formatter);
+  return formatter;
+}

@@ -1,0 +1,118 @@
+import type { RelayClock } from './exchange.ts';
+import { RelayError } from './relay-error.ts';
+
+/** `fetch`, or the admit app in this process. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface AdmitCallDeps {
+  /** Base URL of the service that decides, e.g. `http://127.0.0.1:8787`. */
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  readonly clock: RelayClock;
+}
+
+/** What one POST came to. */
+export type AdmitAnswer =
+  | { readonly kind: 'answered'; readonly body: unknown }
+  /** The service is out of reach: network error, no answer in time, 408, 429, 5xx, or not our contract at all. */
+  | {
+      readonly kind: 'unreachable';
+      readonly cause: 'unreachable' | 'deadline' | 'malformed';
+      readonly error: RelayError;
+    }
+  /** It looked and said no (4xx): asking again changes nothing. */
+  | { readonly kind: 'refused'; readonly error: RelayError };
+
+/** 96 rejections with the longest text there is stay below; more is another service. */
+export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** POSTs JSON and reads JSON, within `timeoutMs` whatever `fetch` does. Never rejects. */
+export async function callAdmit(
+  deps: AdmitCallDeps,
+  path: string,
+  body: string,
+  timeoutMs: number,
+): Promise<AdmitAnswer> {
+  const abort = new AbortController();
+  let cancelTimer = (): void => {};
+  const timedOut = new Promise<AdmitAnswer>((resolve) => {
+    cancelTimer = deps.clock.after(timeoutMs, () => {
+      const error = unreachable(`${path} gave no answer in ${Math.round(timeoutMs)} ms`);
+      resolve({ kind: 'unreachable', cause: 'deadline', error });
+      abort.abort();
+    });
+  });
+  try {
+    return await Promise.race([post(deps, path, body, abort.signal), timedOut]);
+  } finally {
+    cancelTimer();
+  }
+}
+
+async function post(
+  deps: AdmitCallDeps,
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<AdmitAnswer> {
+  try {
+    const headers = { 'content-type': 'application/json' };
+    // A redirect would carry the jobs to whoever the answer names.
+    const init: RequestInit = { method: 'POST', body, headers, signal, redirect: 'manual' };
+    const response = await deps.fetch(`${deps.baseUrl}${path}`, init);
+    if (response.status === 200) return await readJson(response, path);
+    await response.body?.cancel();
+    const said = `${path} answered with status ${response.status}`;
+    if (response.status === 408 || response.status === 429 || response.status >= 500) {
+      return { kind: 'unreachable', cause: 'unreachable', error: unreachable(said) };
+    }
+    return { kind: 'refused', error: new RelayError('admit_refused', said) };
+  } catch (cause) {
+    const error = unreachable(`${path} could not be called: ${networkProblem(cause)}`, { cause });
+    return { kind: 'unreachable', cause: 'unreachable', error };
+  }
+}
+
+async function readJson(response: Response, path: string): Promise<AdmitAnswer> {
+  const text = await readText(response);
+  if (text !== undefined) {
+    try {
+      return { kind: 'answered', body: JSON.parse(text) };
+    } catch {
+      // Told below; the parser's message would quote the answer.
+    }
+  }
+  const problem = text === undefined ? `more than ${RESPONSE_BYTES_MAX} bytes` : 'what is not JSON';
+  return malformed(`${path} answered with ${problem}`);
+}
+
+/** The answer's text; nothing if it is too long. */
+async function readText(response: Response): Promise<string | undefined> {
+  if (Number(response.headers.get('content-length') ?? Number.NaN) <= RESPONSE_BYTES_MAX)
+    return response.text();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the rest.
+    if (bytes > RESPONSE_BYTES_MAX) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+export const malformed = (problem: string): Exclude<AdmitAnswer, { kind: 'answered' }> => ({
+  kind: 'unreachable',
+  cause: 'malformed',
+  error: unreachable(problem),
+});
+
+const unreachable = (problem: string, options?: ErrorOptions): RelayError =>
+  new RelayError('admit_unreachable', problem, options);
+
+/** `fetch` hides the reason in its cause, e.g. ECONNREFUSED; codes only, messages may carry addresses with secrets. */
+function networkProblem(error: unknown): string {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  if (typeof cause?.code === 'string') return cause.code;
+  return error instanceof Error ? error.name : 'unknown failure';
+}

@@ -1,0 +1,193 @@
+import type { AdmissionRequest } from '../../policies/request.ts';
+import type { Observe } from '../events.ts';
+import type { RelayClock } from '../exchange.ts';
+import { undecided, type Verdict } from '../verdict.ts';
+import { type BatchJob, createBatchJob, latestDeadlineMs, type Waiter } from './batch-job.ts';
+import { batchStart } from './batch-start.ts';
+import { Deadlines } from './deadlines.ts';
+import { FairQueue } from './fair-queue.ts';
+import { takeBatch } from './take-batch.ts';
+
+/** Bounds of translation allow less; a request beyond this would push its neighbours out of their batch. */
+export const REQUEST_BYTES_MAX = 64 * 1024;
+
+/** One verdict per job, in order. Never rejects; `remainingMs` is how long anybody still waits. */
+export type SendBatch = (jobs: readonly BatchJob[], remainingMs: number) => Promise<readonly Verdict[]>;
+
+export interface GroupCommitDeps {
+  readonly send: SendBatch;
+  readonly clock: RelayClock;
+  readonly observe: Observe;
+  /** Runs a thing a little later, so that questions of one network read share a batch: `setImmediate`. */
+  readonly defer: (run: () => void) => void;
+  /** @default QUEUED_MAX */
+  readonly queuedMax?: number;
+}
+
+export interface GroupCommit {
+  /** Resolves by `deadlineMs` (monotonic), never rejects. Asking twice about one job asks the ledger once. */
+  decide(request: AdmissionRequest, deadlineMs: number): Promise<Verdict>;
+  /** Jobs that wait or are in flight. */
+  readonly open: number;
+  /** Answers everybody `undecided{stopping}` and lets go of all timers. */
+  close(): void;
+}
+
+/** The batches of one root group. */
+interface Lane {
+  readonly root: string;
+  readonly inFlight: Set<Batch>;
+  /** The first batch is about to start, after the current network read. */
+  starting: boolean;
+  /** Set while a second batch waits for the first to have been out long enough; takes the plan back. */
+  cancelSecond: (() => void) | undefined;
+}
+
+interface Batch {
+  readonly jobs: readonly BatchJob[];
+  readonly startedAtMs: number;
+  readonly forgetDeadline: () => void;
+}
+
+/**
+ * Gathers questions into batches per root group: while one batch is at the ledger, the next one fills up. Forty jobs
+ * of one group cost then two transactions instead of forty that fight for the same counters.
+ */
+export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
+  const { clock } = deps;
+  const jobs = new Map<number, BatchJob>();
+  const lanes = new Map<string, Lane>();
+  const queue = new FairQueue(deps.queuedMax);
+  const deadlines = new Deadlines(clock);
+
+  function decide(request: AdmissionRequest, deadlineMs: number): Promise<Verdict> {
+    return new Promise((resolve) => {
+      const known = jobs.get(request.jobId);
+      const job = known ?? createBatchJob(request);
+      if (job.bytes > REQUEST_BYTES_MAX) {
+        resolve(undecided('oversized'));
+        return;
+      }
+      wait(job, deadlineMs, resolve);
+      if (known === undefined) enqueue(job);
+    });
+  }
+
+  function wait(job: BatchJob, deadlineMs: number, resolve: (verdict: Verdict) => void): void {
+    const waiter: Waiter = {
+      deadlineMs,
+      resolve: (verdict) => {
+        forget();
+        resolve(verdict);
+      },
+    };
+    const forget = deadlines.at(deadlineMs, () => {
+      job.waiters.delete(waiter);
+      // Nobody wants it any more. In flight it stays known, so that a late duplicate still finds it.
+      if (job.waiters.size === 0 && queue.waits(job)) {
+        queue.remove(job);
+        jobs.delete(job.request.jobId);
+      }
+      resolve(undecided('deadline'));
+    });
+    job.waiters.add(waiter);
+  }
+
+  function enqueue(job: BatchJob): void {
+    jobs.set(job.request.jobId, job);
+    const evicted = queue.push(job);
+    if (evicted !== undefined) answer(evicted, undecided('queue_full'));
+    if (evicted === job) return;
+    const lane = laneOf(job.root);
+    if (lane.starting || lane.cancelSecond !== undefined) return;
+    if (lane.inFlight.size > 0) {
+      start(lane);
+      return;
+    }
+    lane.starting = true;
+    deps.defer(() => {
+      lane.starting = false;
+      start(lane);
+    });
+  }
+
+  /** Starts what may start and plans what may start later. */
+  function start(lane: Lane): void {
+    lane.cancelSecond?.();
+    lane.cancelSecond = undefined;
+    while (queue.has(lane.root)) {
+      const nowMs = clock.monotonicMs();
+      const allowed = batchStart(
+        [...lane.inFlight].map((batch) => batch.startedAtMs),
+        nowMs,
+      );
+      if (allowed.when === 'batch_ends') return;
+      if (allowed.when === 'later') {
+        lane.cancelSecond = clock.after(Math.ceil(allowed.afterMs), () => start(lane));
+        return;
+      }
+      const taken = takeBatch(queue, lane.root, nowMs);
+      for (const job of taken.expired) answer(job, undecided('deadline'));
+      if (taken.jobs.length > 0) send(lane, taken.jobs, nowMs);
+    }
+    if (lane.inFlight.size === 0 && !lane.starting) lanes.delete(lane.root);
+  }
+
+  function send(lane: Lane, sent: readonly BatchJob[], startedAtMs: number): void {
+    const latestMs = Math.max(...sent.map(latestDeadlineMs));
+    // The sender keeps its own time; this is for one that does not, so that a root is never stuck behind it.
+    const forgetDeadline = deadlines.at(latestMs, () => end(lane, batch, []));
+    const batch: Batch = { jobs: sent, startedAtMs, forgetDeadline };
+    lane.inFlight.add(batch);
+    let waiters = 0;
+    for (const job of sent) waiters += job.waiters.size;
+    deps.observe({ type: 'batch', root: lane.root, jobs: sent.length, waiters });
+    deps.send(sent, latestMs - startedAtMs).then(
+      (verdicts) => end(lane, batch, verdicts),
+      () =>
+        end(
+          lane,
+          batch,
+          sent.map(() => undecided('error')),
+        ),
+    );
+  }
+
+  function end(lane: Lane, batch: Batch, verdicts: readonly Verdict[]): void {
+    // A verdict after the deadline: everybody has got the fallback's answer, the ledger keeps its own record.
+    if (!lane.inFlight.delete(batch)) return;
+    batch.forgetDeadline();
+    for (const [index, job] of batch.jobs.entries()) answer(job, verdicts[index] ?? undecided('deadline'));
+    start(lane);
+  }
+
+  function answer(job: BatchJob, verdict: Verdict): void {
+    jobs.delete(job.request.jobId);
+    for (const waiter of job.waiters) waiter.resolve(verdict);
+    job.waiters.clear();
+  }
+
+  function laneOf(root: string): Lane {
+    const known = lanes.get(root);
+    if (known !== undefined) return known;
+    const lane: Lane = { root, inFlight: new Set(), starting: false, cancelSecond: undefined };
+    lanes.set(root, lane);
+    return lane;
+  }
+
+  return {
+    decide,
+    get open() {
+      return jobs.size;
+    },
+    close: () => {
+      for (const job of [...jobs.values()]) {
+        queue.remove(job);
+        answer(job, undecided('stopping'));
+      }
+      for (const lane of lanes.values()) lane.cancelSecond?.();
+      lanes.clear();
+      deadlines.close();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { BreakerState } from './breaker.ts';
+import { RelayError } from './relay-error.ts';
+
+/** A router that restarts is back within this; a relay that hears nothing for longer should be replaced or looked at. */
+export const DOWN_MS_MAX = 30_000;
+
+/** What a relay knows of itself. */
+export interface RelayStatus {
+  readonly state: string;
+  readonly openStreams: number;
+  readonly waitingStreams: number;
+  /** Questions whose answer is not delivered yet. */
+  readonly busyStreams: number;
+  /** How long there has been no stream at the router; absent while there is one. */
+  readonly downMs: number | undefined;
+  /** Absent before the first answer. */
+  readonly lastAnswerAgeMs: number | undefined;
+  readonly breaker: BreakerState['name'];
+  /** Jobs waiting for the ledger. */
+  readonly openJobs: number;
+  readonly unmeteredQueued: number;
+}
+
+export interface HealthDeps {
+  readonly status: () => RelayStatus;
+  readonly renderMetrics: () => Promise<string>;
+}
+
+/** `GET /healthz` for the container's health check, `GET /metrics` for Prometheus. */
+export function createHealthApp(deps: HealthDeps): Hono {
+  const app = new Hono();
+  app.get('/healthz', (c) => {
+    const status = deps.status();
+    const healthy = isHealthy(status);
+    // A tripped breaker or a full queue is no reason to be replaced: the fallback answers, and a restart helps nobody.
+    return c.json({ status: healthy ? 'ok' : 'no streams', ...status }, healthy ? 200 : 503);
+  });
+  app.get('/metrics', async (c) =>
+    c.body(await deps.renderMetrics(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+  );
+  return app;
+}
+
+export const isHealthy = ({ downMs }: RelayStatus): boolean => downMs === undefined || downMs <= DOWN_MS_MAX;
+
+/**
+ * Listens; resolves with the port (which may have been 0) and a way to stop.
+ *
+ * @throws {RelayError} `config_invalid` if the address is taken or not ours.
+ */
+export function serveHealth(
+  app: Hono,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<{ readonly port: number; readonly close: () => void }> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch: app.fetch, hostname: host, port }, (address) =>
+      resolve({ port: address.port, close: () => server.close() }),
+    );
+    server.on('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new RelayError(
+          'config_invalid',
+          `cannot serve health on ${host}:${port} (${cause.code}); choose another port`,
+          {
+            cause,
+          },
+        ),
+      ),
+    );
+  });
+}

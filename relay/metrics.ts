@@ -1,0 +1,125 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observe, RelayEvent } from './events.ts';
+import * as names from './names.ts';
+
+/** Fields of a newer router are few; an attacker's are not. */
+const UNKNOWN_FIELD_LABELS_MAX = 50;
+/** Around the 16 ms we aim for and the 2 s after which the fallback answers. */
+const LATENCY_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 3];
+const BATCH_JOBS = [1, 2, 4, 8, 16, 32, 64, 96];
+/** As numbers, so that an alarm can compare: 0 is well. */
+const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
+
+export interface Metrics {
+  readonly observe: Observe;
+  /** Prometheus text format. */
+  render(): Promise<string>;
+}
+
+/** Counts what the relay says. One registry per relay, so that two in a process do not share numbers. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  const counter = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[] = [],
+  ): Counter<Label> => new Counter({ name, help, labelNames, registers });
+
+  const open = gauge(names.METRIC_STREAMS_OPEN, 'AdmitJob streams open at the router.');
+  const waiting = gauge(names.METRIC_STREAMS_WAITING, 'Of those, without a question yet.');
+  const reconnects = counter(names.METRIC_RECONNECTS, 'Times a stream opened after there was none.');
+  const questions = counter(names.METRIC_QUESTIONS, 'Questions the router asked.');
+  const decisions = counter(names.METRIC_DECISIONS, 'Answers given, by outcome and who decided.', [
+    'outcome',
+    'via',
+  ]);
+  const fallback = counter(names.METRIC_FALLBACK, 'Answers given without the ledger, by cause.', ['cause']);
+  const unheard = counter(names.METRIC_UNHEARD, 'Answers nobody was there to hear.');
+  const latency = new Histogram({
+    name: names.METRIC_LATENCY,
+    help: 'From question to answer.',
+    buckets: LATENCY_SECONDS,
+    registers,
+  });
+  const batchJobs = new Histogram({
+    name: names.METRIC_BATCH_JOBS,
+    help: 'Jobs per batch sent to the admit function.',
+    buckets: BATCH_JOBS,
+    registers,
+  });
+  const unknownFields = counter(names.METRIC_UNKNOWN_FIELDS, 'Questions with a field the schema lacks.', [
+    'field',
+  ]);
+  const unreadable = counter(names.METRIC_UNREADABLE, 'Questions that could not be read.');
+  const suspicious = counter(names.METRIC_SUSPICIOUS, 'Questions whose variables contradict GitLab.');
+  const breaker = gauge(names.METRIC_BREAKER, 'Circuit breaker: 0 closed, 1 half open, 2 open.');
+  const unmeteredQueued = gauge(
+    names.METRIC_UNMETERED_QUEUED,
+    'Fallback answers the ledger does not know yet.',
+  );
+  const unmeteredPosted = counter(names.METRIC_UNMETERED_POSTED, 'Fallback answers told to the ledger.');
+  const unmeteredDropped = counter(
+    names.METRIC_UNMETERED_DROPPED,
+    'Fallback answers lost: the queue was full.',
+  );
+
+  const fieldLabels = new Set<string>();
+  const fieldLabel = (field: string): string => {
+    if (fieldLabels.size < UNKNOWN_FIELD_LABELS_MAX) fieldLabels.add(field);
+    return fieldLabels.has(field) ? field : 'other';
+  };
+  let connectedBefore = false;
+
+  function observe(event: RelayEvent): void {
+    switch (event.type) {
+      case 'streams':
+        open.set(event.open);
+        waiting.set(event.waiting);
+        return;
+      case 'connected':
+        if (connectedBefore) reconnects.inc();
+        connectedBefore = true;
+        return;
+      case 'question':
+        questions.inc();
+        return;
+      case 'answered':
+        decisions.inc({ outcome: event.answer.outcome, via: event.via });
+        if (event.cause !== undefined) fallback.inc({ cause: event.cause });
+        if (!event.heard) unheard.inc();
+        latency.observe(event.latencyMs / 1_000);
+        return;
+      case 'batch':
+        batchJobs.observe(event.jobs);
+        return;
+      case 'unknown_fields':
+        for (const field of event.fields) unknownFields.inc({ field: fieldLabel(field) });
+        return;
+      case 'unreadable':
+        unreadable.inc();
+        return;
+      case 'suspicious':
+        suspicious.inc();
+        return;
+      case 'breaker':
+        breaker.set(BREAKER_STATES[event.state]);
+        return;
+      case 'unmetered':
+        unmeteredQueued.set(event.queued);
+        unmeteredPosted.inc(event.posted);
+        unmeteredDropped.inc(event.dropped);
+        return;
+      case 'stream_ended':
+      case 'backing_off':
+      case 'registered':
+      case 'registration_failed':
+      case 'admit_failed':
+        // Told by the log; as numbers they show in streams, reconnects, the breaker and the fallback.
+        return;
+    }
+  }
+
+  return { observe, render: () => registry.metrics() };
+}

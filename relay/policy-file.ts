@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import type { Directory } from '../policies/directory.ts';
+import { parseDirectory } from '../policies/parse-directory.ts';
+import { parsePolicy } from '../policies/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../policies/parsed.ts';
+import type { Policy } from '../policies/policy.ts';
+import { RelayError } from './relay-error.ts';
+
+/** What a relay keeps of the rules: enough to translate for them and to decide without counters. */
+export interface CachedRules {
+  readonly policy: Policy;
+  readonly directory: Directory | undefined;
+}
+
+/**
+ * Reads the file the build packs for the functions, `{policy: {version, document}, directory?}`; limits are the
+ * ledger's business and left alone.
+ *
+ * @throws {RelayError} `config_invalid` naming the file and every problem in it.
+ */
+export function readPolicyFile(file: string): CachedRules {
+  let packed: unknown;
+  try {
+    packed = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new RelayError('config_invalid', `${file} cannot be read as JSON; build it with npm run bundle`, {
+      cause,
+    });
+  }
+  const { policy, directory } = asRecord(packed);
+  const { version, document } = asRecord(policy);
+  if (typeof version !== 'string') {
+    throw new RelayError('config_invalid', `${file} has no policy.version; build it with npm run bundle`);
+  }
+  return {
+    policy: compiled(parsePolicy(document, version), file, 'policy'),
+    directory: directory === undefined ? undefined : compiled(parseDirectory(directory), file, 'directory'),
+  };
+}
+
+function compiled<T>(parsed: Parsed<T, DocumentProblem>, file: string, part: string): T {
+  if (parsed.ok) return parsed.value;
+  throw new RelayError('config_invalid', `${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
+}
+
+const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};

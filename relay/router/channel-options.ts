@@ -1,0 +1,39 @@
+/** The numbers of the channel to the router; those of GitLab Runner's own client where it has them. */
+export interface ChannelNumbers {
+  /** @default 10 MiB both ways */
+  readonly messageBytesMax?: number;
+  /** @default 55 s; never below 20 s against a real router, which cuts such clients off */
+  readonly keepaliveMs?: number;
+  readonly keepaliveTimeoutMs?: number;
+  readonly reconnectMsMax?: number;
+}
+
+/** "matches kas limit" says GitLab Runner. */
+export const MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
+/** Below the 60 s idle limit of common load balancers; the router cuts off who pings more often than every 20 s. */
+const KEEPALIVE_MS = 55_000;
+const KEEPALIVE_TIMEOUT_MS = 20_000;
+const RECONNECT_MS_MIN = 100;
+/** Short, since a call of the pool fails at once while the channel waits; the pool's own waiting is the longer one. */
+const RECONNECT_MS_MAX = 5_000;
+
+/** @see https://github.com/grpc/grpc-node/tree/master/packages/grpc-js#supported-channel-options */
+export const channelOptions = (
+  userAgent: string,
+  numbers: ChannelNumbers,
+): Readonly<Record<string, string | number>> => ({
+  'grpc.primary_user_agent': userAgent,
+  'grpc.keepalive_time_ms': numbers.keepaliveMs ?? KEEPALIVE_MS,
+  'grpc.keepalive_timeout_ms': numbers.keepaliveTimeoutMs ?? KEEPALIVE_TIMEOUT_MS,
+  'grpc.keepalive_permit_without_calls': 1,
+  'grpc.max_receive_message_length': numbers.messageBytesMax ?? MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': numbers.messageBytesMax ?? MESSAGE_BYTES_MAX,
+  'grpc.initial_reconnect_backoff_ms': RECONNECT_MS_MIN,
+  'grpc.max_reconnect_backoff_ms': numbers.reconnectMsMax ?? RECONNECT_MS_MAX,
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+  // The name's TXT record must not change how we call.
+  'grpc.service_config_disable_resolution': 1,
+  // Two routers in one process are two connections; and nobody reads channelz here.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_channelz': 0,
+});

@@ -1,0 +1,267 @@
+/** The only file that knows gRPC: AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. */
+import {
+  Client,
+  type ClientDuplexStream,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js';
+import type { TokenSource } from '../token.ts';
+import { encodeKnown, type WireSchema } from '../wire/schema.ts';
+import { type ChannelNumbers, channelOptions, MESSAGE_BYTES_MAX } from './channel-options.ts';
+import { explainDialFailure } from './dial-failure.ts';
+import { type AdmitCall, type AdmitCallListener, type Router, RouterStatus, STATUS } from './router.ts';
+import type { RouterTarget } from './target.ts';
+import { readTls, type TlsFiles } from './tls.ts';
+import { openTunnel, type Tunnel } from './tunnel.ts';
+
+const UNARY_DEADLINE_MS = 10_000;
+
+export interface RouterOptions extends ChannelNumbers {
+  readonly target: RouterTarget;
+  readonly schema: WireSchema;
+  readonly token: TokenSource;
+  readonly tls?: TlsFiles;
+  /** Our name and version, e.g. `tollgate/0.1.0`. */
+  readonly userAgent: string;
+  /** Sent with registration. */
+  readonly version?: string;
+  /** Writable folder for the tunnel's socket, ws and wss only. @default the system's temporary folder */
+  readonly socketDir?: string;
+  readonly proxyFor?: (httpUrl: string) => string;
+  /** Full method paths instead of those the schema has, for a router that renamed a package. */
+  readonly paths?: { readonly admitJob?: string; readonly register?: string; readonly unregister?: string };
+}
+
+/**
+ * A router over gRPC. Connects with the first call and reconnects by itself; nothing is thrown later.
+ *
+ * @throws {RelayError} `config_invalid`: TLS files or the socket folder.
+ */
+export function createRouter(options: RouterOptions): Router {
+  return new GrpcRouter(options);
+}
+
+class GrpcRouter implements Router {
+  readonly #client: Client;
+  readonly #tunnel: Tunnel | undefined;
+  readonly #options: RouterOptions;
+  readonly #admitJobPath: string;
+  /** Calls made while there was no connection. */
+  readonly #unconnected = new Set<GrpcAdmitCall>();
+  #ready = false;
+  #closed = false;
+  #token = '';
+  #metadata = new Metadata();
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+    this.#admitJobPath = options.paths?.admitJob ?? options.schema.admitJobPath;
+    const { target } = options;
+    const tls = readTls(options.tls);
+    if (target.tunnel) {
+      this.#tunnel = openTunnel({
+        url: target.url,
+        token: options.token,
+        userAgent: options.userAgent,
+        tls,
+        messageBytesMax: options.messageBytesMax ?? MESSAGE_BYTES_MAX,
+        ...(options.socketDir === undefined ? {} : { socketDir: options.socketDir }),
+        ...(options.proxyFor === undefined ? {} : { proxyFor: options.proxyFor }),
+      });
+      // Without TLS inside: wss has it around the whole tunnel.
+      this.#client = new Client(this.#tunnel.address, credentials.createInsecure(), {
+        ...channelOptions(options.userAgent, options),
+        'grpc.default_authority': target.authority,
+        'grpc.enable_http_proxy': 0,
+      });
+    } else {
+      const address = target.host.includes(':') ? `[${target.host}]` : target.host;
+      this.#client = new Client(
+        `dns:${address}:${target.port}`,
+        target.secure ? credentials.createSsl(tls.ca, tls.key, tls.cert) : credentials.createInsecure(),
+        channelOptions(options.userAgent, options),
+      );
+    }
+    this.#watchConnection();
+  }
+
+  admitJob(listener: AdmitCallListener): AdmitCall {
+    if (this.#closed) return new UnopenedCall(listener, STATUS.UNAVAILABLE, 'the router client is closed');
+    const metadata = this.#authenticated();
+    if (typeof metadata === 'string') return new UnopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
+    const stream = this.#client.makeBidiStreamRequest(this.#admitJobPath, asBuffer, asIs, metadata);
+    const call = new GrpcAdmitCall(stream, listener, this.#ended);
+    if (this.#ready) listener.onWaiting();
+    else this.#unconnected.add(call);
+    return call;
+  }
+
+  register(instanceId: bigint): Promise<void> {
+    const { schema, paths } = this.#options;
+    return this.#announce(paths?.register ?? schema.registerPath, 'AgentRegistrar.Register', instanceId);
+  }
+
+  unregister(instanceId: bigint): Promise<void> {
+    const { schema, paths } = this.#options;
+    return this.#announce(
+      paths?.unregister ?? schema.unregisterPath,
+      'AgentRegistrar.Unregister',
+      instanceId,
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#client.close();
+    this.#tunnel?.close();
+  }
+
+  /** What every call ends in; the status says more than gRPC knows where the tunnel failed. */
+  readonly #ended = (call: GrpcAdmitCall, listener: AdmitCallListener, status: StatusObject): void => {
+    this.#unconnected.delete(call);
+    const { code, details } = this.#explained(status);
+    listener.onEnd(code, details);
+  };
+
+  #explained(status: { readonly code: number; readonly details: string }): {
+    readonly code: number;
+    readonly details: string;
+  } {
+    if (status.code === STATUS.UNAUTHENTICATED) this.#options.token.refresh();
+    const failure = status.code === STATUS.UNAVAILABLE ? this.#tunnel?.failure() : undefined;
+    return failure === undefined ? status : explainDialFailure(failure);
+  }
+
+  /** The metadata of a call, or why there can be none. gRPC copies it, so one serves until the token changes. */
+  #authenticated(): Metadata | string {
+    let token: string;
+    try {
+      token = this.#options.token.read();
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+    if (token !== this.#token) {
+      this.#metadata = new Metadata();
+      this.#metadata.set('authorization', `Bearer ${token}`);
+      this.#metadata.set('gitlab-agent-type', 'runnerc');
+      this.#token = token;
+    }
+    return this.#metadata;
+  }
+
+  #announce(path: string | undefined, method: string, instanceId: bigint): Promise<void> {
+    const desc = this.#options.schema.registerRequest;
+    if (path === undefined || desc === undefined) {
+      return Promise.reject(new RouterStatus(STATUS.UNIMPLEMENTED, `the schema has no ${method}`));
+    }
+    const metadata = this.#authenticated();
+    if (typeof metadata === 'string')
+      return Promise.reject(new RouterStatus(STATUS.UNAUTHENTICATED, metadata));
+    // Names of before and after the registrar was split from the Kubernetes agent's; encodeKnown takes what fits.
+    const meta = { version: this.#options.version ?? '', git_ref: '', architecture: process.arch };
+    const request = encodeKnown(desc, {
+      meta,
+      agent_meta: meta,
+      instance_id: instanceId,
+      pod_id: instanceId,
+    });
+    const deadline = Date.now() + UNARY_DEADLINE_MS;
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(
+        path,
+        asBuffer,
+        asIs,
+        request,
+        metadata,
+        { deadline },
+        (error: ServiceError | null) => {
+          if (error === null) return resolve();
+          const { code, details } = this.#explained(error);
+          reject(new RouterStatus(code, details));
+        },
+      );
+    });
+  }
+
+  /** One watcher for all calls: those made without a connection wait from the moment there is one. */
+  #watchConnection(): void {
+    if (this.#closed) return;
+    const channel = this.#client.getChannel();
+    const state = channel.getConnectivityState(false);
+    this.#ready = state === connectivityState.READY;
+    if (this.#ready) {
+      const calls = [...this.#unconnected];
+      this.#unconnected.clear();
+      for (const call of calls) call.connected();
+    }
+    channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => this.#watchConnection());
+  }
+}
+
+type Ended = (call: GrpcAdmitCall, listener: AdmitCallListener, status: StatusObject) => void;
+
+/** What grpc-js says when a message is beyond our limit, and how large it is. */
+const OVERSIZED = /^Received message larger than max \((\d+)/;
+
+class GrpcAdmitCall implements AdmitCall {
+  readonly #stream: ClientDuplexStream<Uint8Array, Buffer>;
+  readonly #listener: AdmitCallListener;
+  readonly #onEnded: Ended;
+  #ended = false;
+
+  constructor(stream: ClientDuplexStream<Uint8Array, Buffer>, listener: AdmitCallListener, onEnded: Ended) {
+    this.#stream = stream;
+    this.#listener = listener;
+    this.#onEnded = onEnded;
+    stream.on('data', this.#message);
+    stream.on('status', this.#status);
+    // The status says it; without a listener Node would end the process.
+    stream.on('error', ignored);
+  }
+
+  answer(bytes: Uint8Array): boolean {
+    if (this.#ended) return false;
+    this.#stream.end(bytes);
+    return true;
+  }
+
+  cancel(): void {
+    if (!this.#ended) this.#stream.cancel();
+  }
+
+  connected(): void {
+    if (!this.#ended) this.#listener.onWaiting();
+  }
+
+  readonly #message = (bytes: Buffer): void => {
+    if (!this.#ended) this.#listener.onQuestion(bytes);
+  };
+
+  readonly #status = (status: StatusObject): void => {
+    if (this.#ended) return;
+    // A question that came in the same packet as the end must still be told first; read() emits it.
+    if (this.#stream.readableLength > 0) this.#stream.read();
+    this.#ended = true;
+    const oversized = status.code === STATUS.RESOURCE_EXHAUSTED ? OVERSIZED.exec(status.details) : null;
+    if (oversized !== null) this.#listener.onOversized(Number(oversized[1]));
+    this.#onEnded(this, this.#listener, status);
+  };
+}
+
+/** A call that could not be made, e.g. for want of a token; it ends like one the router refused. */
+class UnopenedCall implements AdmitCall {
+  constructor(listener: AdmitCallListener, code: number, problem: string) {
+    queueMicrotask(() => listener.onEnd(code, problem));
+  }
+  answer(): boolean {
+    return false;
+  }
+  cancel(): void {}
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const asIs = (bytes: Buffer): Buffer => bytes;
+const ignored = (): void => {};

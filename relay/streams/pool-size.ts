@@ -1,0 +1,43 @@
+/** How many streams should wait for a question: grows at once when they run short, shrinks slowly. */
+export interface PoolSizes {
+  /** Waiting streams from the start, and never fewer. */
+  readonly start: number;
+  /** Waiting streams at most. */
+  readonly max: number;
+  /** Streams at most, those with a question included: what one relay will decide at once. */
+  readonly openMax: number;
+}
+
+/**
+ * Start 8: GitLab's advice is a handful. Max 256: one relay answers some 1000 questions a second, a quarter of them
+ * within one round trip. Beyond 1024 the router's own queue (20 s) is the better place to wait.
+ */
+export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
+
+/** A question a while apart must not undo in a moment what a burst has taught. */
+export const SHRINK_EVERY_MS = 30_000;
+
+export interface Occupancy {
+  /** How many streams should wait. */
+  readonly wanted: number;
+  /** How many do. */
+  readonly waiting: number;
+  /** How many carry a question. */
+  readonly busy: number;
+}
+
+/** Doubles while fewer than a quarter wait: of those that should, or of all that are open. */
+export function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+  const short = waiting * 4 < Math.max(wanted, waiting + busy);
+  return short ? Math.min(sizes.max, wanted * 2) : wanted;
+}
+
+/** One eighth less (at least one) while more than half wait; streams that are too many age out, none is cut off. */
+export function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+  const idle = waiting * 2 > waiting + busy;
+  return idle ? Math.max(sizes.start, wanted - Math.ceil(wanted / 8)) : wanted;
+}
+
+/** How many to open now. */
+export const missing = ({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number =>
+  Math.max(0, Math.min(wanted - waiting, sizes.openMax - waiting - busy));

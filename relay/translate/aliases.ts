@@ -1,0 +1,182 @@
+import type { AdmissionRequest } from '../../policies/request.ts';
+
+/** How a value is read: what it must be on the wire and what becomes of it. */
+export type AliasKind = 'id' | 'seconds' | 'text' | 'label' | 'boolean' | 'tags' | 'services';
+
+export interface VariableAlias {
+  readonly name: string;
+  /** Users can set variables: identity is taken from them only where the operator says `trustVariables`. */
+  readonly needsTrust: boolean;
+  /** Whether a value that differs from the typed field is worth an alarm. Some differ for good reasons. */
+  readonly mustAgree: boolean;
+}
+
+/** Where one field of the admission request may come from, best source first. */
+export interface Alias {
+  readonly field: Exclude<keyof AdmissionRequest, 'variables' | 'suspicious'>;
+  readonly kind: AliasKind;
+  /** Paths in the question, compared without underscores and case: `job_info.project_id` finds `jobInfo.projectId`. */
+  readonly paths: readonly string[];
+  readonly variables: readonly VariableAlias[];
+}
+
+const identity = (name: string): VariableAlias => ({ name, needsTrust: true, mustAgree: true });
+const context = (name: string): VariableAlias => ({ name, needsTrust: false, mustAgree: false });
+
+/**
+ * GitLab's versions send different sets under different names; the table is what we have seen or expect. Typed fields
+ * come before variables, numeric ids stand beside paths and win later because they are separate fields.
+ *
+ * `id` (a whole number > 0) and `text` decide something and are refused when broken; `label` is for people and is cut.
+ */
+export const ALIASES: readonly Alias[] = [
+  {
+    field: 'jobId',
+    kind: 'id',
+    // The question's own `id` is last: another service may number its questions.
+    paths: ['job_info.id', 'job.id', 'job_id', 'build_id', 'id'],
+    variables: [identity('CI_JOB_ID')],
+  },
+  {
+    field: 'jobName',
+    kind: 'label',
+    paths: ['job_info.name', 'job.name', 'job_name'],
+    variables: [context('CI_JOB_NAME')],
+  },
+  {
+    field: 'jobStage',
+    kind: 'label',
+    paths: ['job_info.stage', 'job.stage', 'job_stage'],
+    variables: [context('CI_JOB_STAGE')],
+  },
+  {
+    field: 'pipelineId',
+    kind: 'id',
+    paths: ['job_info.pipeline_id', 'pipeline.id', 'job.pipeline_id', 'pipeline_id'],
+    variables: [context('CI_PIPELINE_ID')],
+  },
+  {
+    field: 'pipelineSource',
+    kind: 'text',
+    paths: ['job_info.pipeline_source', 'pipeline.source', 'pipeline_source'],
+    variables: [context('CI_PIPELINE_SOURCE')],
+  },
+  {
+    field: 'projectId',
+    kind: 'id',
+    paths: ['job_info.project_id', 'project.id', 'job.project_id', 'project_id'],
+    variables: [identity('CI_PROJECT_ID')],
+  },
+  {
+    field: 'projectPath',
+    kind: 'text',
+    paths: [
+      'job_info.project_full_path',
+      'project.full_path',
+      'project.path_with_namespace',
+      'project_full_path',
+      'project_path',
+    ],
+    variables: [identity('CI_PROJECT_PATH')],
+  },
+  {
+    field: 'projectVisibility',
+    kind: 'text',
+    paths: ['job_info.project_visibility', 'project.visibility', 'project_visibility'],
+    variables: [context('CI_PROJECT_VISIBILITY')],
+  },
+  {
+    field: 'namespaceId',
+    kind: 'id',
+    paths: ['job_info.namespace_id', 'namespace.id', 'project.namespace_id', 'namespace_id'],
+    variables: [identity('CI_PROJECT_NAMESPACE_ID')],
+  },
+  {
+    field: 'rootNamespaceId',
+    kind: 'id',
+    paths: [
+      'job_info.root_namespace_id',
+      'root_namespace.id',
+      'project.root_namespace_id',
+      'root_namespace_id',
+    ],
+    variables: [],
+  },
+  {
+    field: 'organizationId',
+    kind: 'id',
+    paths: ['job_info.organization_id', 'organization.id', 'organization_id'],
+    variables: [],
+  },
+  {
+    field: 'userId',
+    kind: 'id',
+    paths: ['job_info.user_id', 'user.id', 'user_id'],
+    // A manual job names the one who clicked, the typed field the one who started the pipeline: both are right.
+    variables: [{ name: 'GITLAB_USER_ID', needsTrust: true, mustAgree: false }],
+  },
+  {
+    field: 'ref',
+    kind: 'text',
+    paths: ['git_info.ref', 'git.ref', 'ref'],
+    variables: [context('CI_COMMIT_REF_NAME')],
+  },
+  { field: 'refType', kind: 'text', paths: ['git_info.ref_type', 'git.ref_type', 'ref_type'], variables: [] },
+  {
+    field: 'refProtected',
+    kind: 'boolean',
+    paths: ['git_info.protected', 'git.protected', 'ref_protected'],
+    variables: [context('CI_COMMIT_REF_PROTECTED')],
+  },
+  {
+    field: 'environment',
+    kind: 'text',
+    paths: ['environment.name', 'job_info.environment', 'environment', 'environment_name'],
+    variables: [context('CI_ENVIRONMENT_NAME')],
+  },
+  {
+    field: 'image',
+    kind: 'text',
+    paths: ['image.name', 'image', 'image_name'],
+    // The image decides a security rule, so a variable a user can set must not stand in for it unasked.
+    variables: [{ name: 'CI_JOB_IMAGE', needsTrust: true, mustAgree: false }],
+  },
+  { field: 'services', kind: 'services', paths: ['services'], variables: [] },
+  {
+    field: 'jobTags',
+    kind: 'tags',
+    paths: ['job_info.tags', 'job_info.tag_list', 'job.tags', 'job_tags', 'tags', 'tag_list'],
+    variables: [],
+  },
+  {
+    field: 'runnerTags',
+    kind: 'tags',
+    paths: ['runner_info.tags', 'runner_info.tag_list', 'runner.tags', 'runner_tags'],
+    variables: [context('CI_RUNNER_TAGS')],
+  },
+  {
+    field: 'runnerId',
+    kind: 'id',
+    paths: ['runner_info.id', 'runner.id', 'runner_id'],
+    variables: [context('CI_RUNNER_ID')],
+  },
+  {
+    field: 'runnerUuid',
+    kind: 'label',
+    paths: ['runner_info.uuid', 'runner.uuid', 'runner_uuid'],
+    variables: [],
+  },
+  {
+    field: 'timeoutSeconds',
+    kind: 'seconds',
+    paths: [
+      'runner_info.timeout',
+      'runner_info.timeout.seconds',
+      'runner_info.timeout_seconds',
+      'job_info.timeout',
+      'timeout_seconds',
+      'timeout',
+    ],
+    variables: [],
+  },
+];

@@ -1,0 +1,141 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { AdmissionRequest } from '../../policies/request.ts';
+import { type AliasSource, aliasSources } from './alias-sources.ts';
+import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
+import type { MessageObject } from './field-path.ts';
+import { text, wholeNumber } from './value-reader.ts';
+import { type AllowedVariables, variableAllowlist } from './variable-allowlist.ts';
+import { readTags } from './variable-tags.ts';
+import { findVariables, readVariables, type SeenVariables } from './variables.ts';
+
+export type Translation =
+  | {
+      readonly ok: true;
+      readonly request: AdmissionRequest;
+      /** Fields about which GitLab and a variable disagree: names, never values. */
+      readonly suspicious: readonly string[];
+    }
+  | {
+      readonly ok: false;
+      /** All that is wrong, paths but no values; few distinct texts, so it can be counted. */
+      readonly problem: string;
+      /** The project, where at least that could be read. */
+      readonly projectId?: number;
+    };
+
+export type Translate = (message: Message) => Translation;
+
+export interface TranslatorOptions {
+  readonly variables: AllowedVariables;
+  /** Whether identity may be read from variables, which users can forge. */
+  readonly trustVariables: boolean;
+}
+
+type Draft = { -readonly [Name in keyof AdmissionRequest]?: unknown };
+
+/** One field of the request with its sources in this schema. */
+interface Field {
+  readonly name: Alias['field'];
+  readonly kind: AliasKind;
+  readonly sources: readonly AliasSource[];
+  readonly variables: readonly VariableAlias[];
+}
+
+/**
+ * Resolves the alias table against a schema once and returns the function that reads every question with it. Pure and
+ * total: a question that cannot be read is a value.
+ */
+export function compileTranslator(desc: DescMessage, options: TranslatorOptions): Translate {
+  const fields = ALIASES.map(
+    (alias): Field => ({
+      name: alias.field,
+      kind: alias.kind,
+      sources: aliasSources(desc, alias),
+      variables: alias.variables,
+    }),
+  );
+  const variables = findVariables(desc);
+  const isAllowed = variableAllowlist(options.variables);
+  const runnerTags = typedRunnerTags(fields);
+  const aliasedNames = new Set(ALIASES.flatMap((alias) => alias.variables.map((variable) => variable.name)));
+
+  return (message) => {
+    const question = message as unknown as MessageObject;
+    const seen = variables && readVariables(variables, question, isAllowed, aliasedNames);
+    const problems: string[] = [];
+    const suspicious: string[] = [];
+    const unknown: string[] = [];
+    const request: Draft = {};
+    for (const field of fields) {
+      const typed = readTyped(field, question, problems);
+      if (seen !== undefined) compareWithVariables(field, typed, seen, suspicious);
+      const value = typed ?? (seen && readFromVariables(field, seen, options.trustVariables, unknown));
+      if (value !== undefined) request[field.name] = value;
+    }
+    // Newer GitLab sends both lists: beside the runner's tags an empty one means "untagged", not "not sent".
+    if (request.jobTags === undefined && runnerTags?.(question) === true) request.jobTags = [];
+    if (seen !== undefined) request.variables = Object.fromEntries(seen.kept);
+    if (unknown.length > 0) request.suspicious = unknown;
+    if (request.jobId === undefined && problems.length === 0) problems.push('no job id came');
+    if (problems.length > 0) {
+      const projectId = request.projectId;
+      return { ok: false, problem: problems.join('; '), ...(typeof projectId === 'number' && { projectId }) };
+    }
+    return { ok: true, request: request as unknown as AdmissionRequest, suspicious };
+  };
+}
+
+/** Tells whether GitLab sent the runner's tags as a typed list; nothing if the schema lacks either list. */
+function typedRunnerTags(fields: readonly Field[]): ((question: MessageObject) => boolean) | undefined {
+  const jobTags = fields.find((field) => field.name === 'jobTags');
+  const runnerTags = fields.find((field) => field.name === 'runnerTags');
+  if (!jobTags?.sources.length || !runnerTags?.sources.length) return undefined;
+  return (question) => readTyped(runnerTags, question, []) !== undefined;
+}
+
+function readTyped(field: Field, question: MessageObject, problems: string[]): unknown {
+  for (const source of field.sources) {
+    const value = source.read(source.get(question), problems);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** A variable that contradicts itself or the typed field changes nothing where the typed field is there, but is told. */
+function compareWithVariables(field: Field, typed: unknown, seen: SeenVariables, suspicious: string[]): void {
+  for (const variable of field.variables) {
+    const value = seen.aliased.get(variable.name);
+    const disagrees =
+      variable.mustAgree && value !== undefined && typed !== undefined && value !== String(typed);
+    if (disagrees || seen.contested.has(variable.name)) suspicious.push(field.name);
+  }
+}
+
+function readFromVariables(field: Field, seen: SeenVariables, trusted: boolean, unknown: string[]): unknown {
+  for (const variable of field.variables) {
+    if (variable.needsTrust && !trusted) continue;
+    if (seen.contested.has(variable.name)) unknown.push(field.name);
+    const value = readVariable(field.kind, seen.aliased.get(variable.name));
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** A variable that is not what its name promises is a user's, not GitLab's: it says nothing, and breaks nothing. */
+function readVariable(kind: AliasKind, value: string | undefined): unknown {
+  if (value === undefined || value === '') return undefined;
+  switch (kind) {
+    case 'id':
+    case 'seconds':
+      return /^\d{1,16}$/.test(value) ? wholeNumber(value, '', []) : undefined;
+    case 'text':
+    case 'label':
+      return text(value, '', []);
+    case 'boolean':
+      return value === 'true' ? true : value === 'false' ? false : undefined;
+    case 'tags':
+      return readTags(value);
+    case 'services':
+      return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Decision, UndecidedCause } from '../policies/decision.ts';
+
+/** Why a question got the fallback's answer. Labels of a metric: a fixed set. */
+export type FallbackCause =
+  | UndecidedCause
+  /** The breaker is open: nobody was asked. */
+  | 'circuit_open'
+  /** No answer from the function: network error, 429 or 5xx, after all tries. */
+  | 'unreachable'
+  /** The function refused the whole batch (4xx). */
+  | 'refused'
+  /** An answer that is not of the contract. */
+  | 'malformed'
+  /** The relay's queue was full and this project had the most in it. */
+  | 'queue_full'
+  /** The question could not be decoded or names no job. */
+  | 'unreadable'
+  /** The question is larger than we are willing to carry. */
+  | 'oversized'
+  /** The relay is stopping and did not wait for the answer. */
+  | 'stopping';
+
+/** What the ledger's side said of one job, or why it said nothing. */
+export type Verdict =
+  | Exclude<Decision, { readonly outcome: 'undecided' }>
+  | { readonly outcome: 'undecided'; readonly cause: FallbackCause };
+
+export const undecided = (cause: FallbackCause): Verdict => ({ outcome: 'undecided', cause });

@@ -1,0 +1,45 @@
+import { createLedger } from '../../functions/ledger/create-ledger.ts';
+import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { systemClock as ledgerClock } from '../../functions/ledger/system-clock.ts';
+import { silentLog } from '../../functions/shared/log.ts';
+import { INLINE_URL, inlineFetch } from '../../relay/inline.ts';
+import { createRelay, type Relay } from '../../relay/relay.ts';
+import { createRouter } from '../../relay/router/router-client.ts';
+import { parseTarget } from '../../relay/router/target.ts';
+import { literalToken } from '../../relay/token.ts';
+import { loadSchema } from '../../relay/wire/schema.ts';
+import { benchRules } from './bench-rules.ts';
+import { BENCH_TOKEN } from './router-process.ts';
+
+/** Ids of the questions `router-process.ts` asks; any limits will do, the ledger's work is the same. */
+const ROOTS = 1;
+
+/** A whole relay with the admit function inside and a ledger that answers at once: all CPU is ours. */
+export function benchRelay(url: string, streams: number): Relay {
+  const schema = loadSchema();
+  const rules = benchRules(ROOTS);
+  const relay = createRelay({
+    router: createRouter({
+      target: parseTarget(url),
+      schema,
+      token: literalToken(BENCH_TOKEN),
+      userAgent: 'tollgate-bench',
+    }),
+    schema,
+    admitUrl: INLINE_URL,
+    fetch: inlineFetch({
+      ledger: createLedger({ store: new MemoryStore({ instance: 'bench.example.com' }) }),
+      currentRules: async () => rules,
+      clock: ledgerClock,
+      log: silentLog,
+    }),
+    policy: rules.policy,
+    directory: rules.directory,
+    deadlineMs: 10_000,
+    fallback: 'reject',
+    observe: () => {},
+    poolSizes: { start: streams, max: streams * 2, openMax: 1024 },
+  });
+  relay.start();
+  return relay;
+}

@@ -1,0 +1,84 @@
+/** One line of the bench: what was measured, what it must reach, and whether it did. */
+export interface Figure {
+  readonly name: string;
+  /** The measured value, or undefined where it could not be measured; `note` then says why. */
+  readonly value: number;
+  readonly must: { readonly atLeast: number } | { readonly atMost: number };
+  readonly unit: '×' | 'per job' | 'tx' | 'MB';
+  /** How it was got: exact counts repeat on any machine, ratios come from interleaved rounds, models say so. */
+  readonly kind: 'ratio' | 'count' | 'modelled';
+  /** Smallest and largest of the rounds, for ratios. */
+  readonly range?: readonly [number, number];
+  /** Rounds that differ by more than 2× were disturbed by the machine: printed, and not held against the code. */
+  readonly noisy?: boolean;
+  readonly note?: string;
+}
+
+export const reached = ({ value, must }: Figure): boolean =>
+  'atLeast' in must ? value >= must.atLeast : value <= must.atMost;
+
+/** Beyond this spread between rounds a figure says more about the machine than about the code. */
+const NOISY_SPREAD = 2;
+
+/**
+ * Runs two sides in turn, A B B A A B …, and returns the ratio of their speeds per round with its median.
+ * The order changes every round so that a machine that speeds up or slows down favours neither.
+ */
+export async function ratioOfRounds(
+  rounds: number,
+  fast: () => Promise<number>,
+  base: () => Promise<number>,
+): Promise<{ median: number; range: readonly [number, number]; noisy: boolean }> {
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 2 === 0) {
+      const a = await fast();
+      ratios.push(a / (await base()));
+    } else {
+      const b = await base();
+      ratios.push((await fast()) / b);
+    }
+  }
+  const sorted = ratios.toSorted((a, b) => a - b);
+  const low = sorted[0] ?? Number.NaN;
+  const high = sorted.at(-1) ?? Number.NaN;
+  return { median: median(sorted), range: [low, high], noisy: high / low > NOISY_SPREAD };
+}
+
+export function median(sorted: readonly number[]): number {
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}
+
+/** The table for people. */
+export function renderTable(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => [
+    figure.name,
+    `${show(figure.value)}${figure.unit === '×' ? '×' : ` ${figure.unit}`}`,
+    'atLeast' in figure.must ? `≥ ${figure.must.atLeast}` : `≤ ${figure.must.atMost}`,
+    figure.range === undefined ? '' : `${show(figure.range[0])}–${show(figure.range[1])}`,
+    figure.kind,
+    verdict(figure),
+  ]);
+  const head = ['figure', 'measured', 'must', 'rounds', 'kind', ''];
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  const notes = figures
+    .filter(({ note }) => note !== undefined)
+    .map(({ name, note }) => `  ${name}: ${note}`);
+  return [line(head), ...rows.map(line), ...(notes.length > 0 ? ['', ...notes] : [])].join('\n');
+}
+
+/** A noisy round that misses is reported, not failed: it measured the machine. */
+export const failed = (figure: Figure): boolean => !reached(figure) && figure.noisy !== true;
+
+const verdict = (figure: Figure): string =>
+  reached(figure) ? (figure.noisy ? 'ok (noisy)' : 'ok') : figure.noisy ? 'missed (noisy)' : 'MISSED';
+
+const show = (value: number): string =>
+  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);

@@ -1,0 +1,101 @@
+import { evaluate } from '../../policies/evaluate.ts';
+import { parseLimits } from '../../policies/parse-limits.ts';
+import { parsePolicy } from '../../policies/parse-policy.ts';
+import { benchRequest, benchRules, place } from './bench-rules.ts';
+import { type Figure, ratioOfRounds } from './figure.ts';
+import { benchQuestion } from './router-process.ts';
+
+const ROUNDS = 7;
+const CALLS = 20_000;
+
+/** Time per call of one round, in ms for all calls. */
+function timed(run: () => unknown): () => Promise<number> {
+  return async () => {
+    const startedMs = performance.now();
+    for (let call = 0; call < CALLS; call += 1) run();
+    return performance.now() - startedMs;
+  };
+}
+
+/** `count` rules that all match the bench's job: an image rule each, and one budget and one concurrency rule. */
+function rulesOf(count: number) {
+  const base = benchRules(1);
+  const policy = parsePolicy(
+    {
+      currency: 'USD',
+      prices: {
+        version: 'bench',
+        classes: [{ name: 'medium', tags: ['medium'], rate_per_minute: '0.02' }],
+        default_class: 'medium',
+      },
+      estimate: { default: '10m' },
+      rules: [
+        { id: 'budgets', kind: 'budget', mode: 'enforce' },
+        { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+        ...Array.from({ length: count - 2 }, (_, index) => ({
+          id: `image-${index}`,
+          kind: 'image',
+          mode: 'enforce',
+          match: { groups: [place(0).root] },
+          allow: ['registry.example.com/acme/**/*:*', `registry.example.com/team-${index}/*:*`],
+        })),
+      ],
+    },
+    'bench',
+  );
+  if (!policy.ok) throw new Error(JSON.stringify(policy.problems));
+  const limits = parseLimits(
+    {
+      limits: [
+        { on: { group: place(0).root }, money: 900_000_000, per: 'month', mode: 'enforce' },
+        { on: { group: place(0).group }, money: 900_000_000, per: 'month', mode: 'enforce' },
+        { on: { project: place(0).project }, jobs: 1_000_000_000, mode: 'enforce' },
+      ],
+    },
+    'bench',
+    policy.value,
+  );
+  if (!limits.ok) throw new Error(JSON.stringify(limits.problems));
+  const using = { ...base, policy: policy.value, limits: limits.value, nowMs: Date.UTC(2026, 10, 21) };
+  return () => evaluate(benchRequest(1, 0), using);
+}
+
+/** Evaluation against JSON.parse of the same question, and what each further rule adds. */
+export async function policyFigures(): Promise<readonly Figure[]> {
+  const question = JSON.stringify(benchQuestion(1));
+  const parse = timed(() => JSON.parse(question));
+  const [ten, hundred, thousand] = [rulesOf(10), rulesOf(100), rulesOf(1000)];
+  for (const warm of [ten, hundred, thousand]) for (let call = 0; call < 300; call += 1) warm();
+
+  const toParse = await ratioOfRounds(ROUNDS, timed(ten), parse);
+  const perRule = (run: () => unknown, rules: number): (() => Promise<number>) => {
+    const calls = Math.ceil(CALLS / rules);
+    return async () => {
+      const startedMs = performance.now();
+      for (let call = 0; call < calls; call += 1) run();
+      return (performance.now() - startedMs) / (calls * rules);
+    };
+  };
+  // Linear means that a rule among a thousand costs what a rule among a hundred does.
+  const growth = await ratioOfRounds(ROUNDS, perRule(thousand, 1000), perRule(hundred, 100));
+  return [
+    {
+      name: 'policy evaluation with 10 matching rules ÷ JSON.parse of the question',
+      value: toParse.median,
+      must: { atMost: 2 },
+      unit: '×',
+      kind: 'ratio',
+      range: toParse.range,
+      noisy: toParse.noisy,
+    },
+    {
+      name: 'time per rule, 1000 rules ÷ 100 rules (1 is linear)',
+      value: growth.median,
+      must: { atMost: 1.5 },
+      unit: '×',
+      kind: 'ratio',
+      range: growth.range,
+      noisy: growth.noisy,
+    },
+  ];
+}

@@ -1,0 +1,33 @@
+/** One thing the doctor looked at. `note`: worth knowing, nothing to mend; `skipped`: could not be looked at. */
+export interface Finding {
+  readonly check: string;
+  readonly outcome: 'ok' | 'problem' | 'note' | 'skipped';
+  readonly detail: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+}
+
+const MARK = { ok: '✓', problem: '✗', note: '•', skipped: '–' } as const;
+
+/** `✓ token      one line, read from ./token`, the remedy below. */
+export function formatFinding({ check, outcome, detail, remedy }: Finding): string {
+  const head = `${MARK[outcome]} ${check.padEnd(CHECK_WIDTH)} ${detail}`;
+  return remedy === undefined ? head : `${head}\n${' '.repeat(CHECK_WIDTH + 3)}→ ${remedy}`;
+}
+
+const CHECK_WIDTH = 13;
+
+export const ok = (check: string, detail: string): Finding => ({ check, outcome: 'ok', detail });
+export const note = (check: string, detail: string, remedy?: string): Finding => ({
+  check,
+  outcome: 'note',
+  detail,
+  ...(remedy !== undefined && { remedy }),
+});
+export const problem = (check: string, detail: string, remedy?: string): Finding => ({
+  check,
+  outcome: 'problem',
+  detail,
+  ...(remedy !== undefined && { remedy }),
+});
+export const skipped = (check: string, detail: string): Finding => ({ check, outcome: 'skipped', detail });

@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util';
+
+export interface DoctorOptions {
+  readonly router: string;
+  readonly tokenFile: string;
+  readonly proto: string | undefined;
+  readonly caFile: string | undefined;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly socketDir: string | undefined;
+  /** The token and the jobs may travel unencrypted to another host. */
+  readonly allowPlaintext: boolean;
+  readonly json: boolean;
+  readonly waitMs: number;
+  /** Values that may be shown: a project path, an image. */
+  readonly show: readonly string[];
+}
+
+export const USAGE = `npm run doctor -- --router <url> --token-file <file> [options]
+
+Checks the way to GitLab's job router step by step, then waits for one question and says whether the schema explains it.
+It answers that one question with "admitted": set the controller to dry_run first.
+
+  --router <url>       grpc://, grpcs://, ws:// or wss:// (kas.externalUrl of GET /api/v4/metadata)
+  --token-file <file>  the controller's token
+  --proto <file>       descriptor set of your GitLab's version (npm run proto:sync)
+  --ca-file <file>     PEM of a private authority; --cert-file and --key-file for a client certificate
+  --wait <time>        how long to wait for a question: 60s, 5m, 0s for not at all (default 60s)
+  --show <text>        a project path or image that may be shown as it is; may be repeated
+  --socket-dir <dir>   writable folder for the WebSocket tunnel's socket
+  --allow-plaintext    let the token and the jobs travel unencrypted (grpc://, ws://) to another host
+  --json               one JSON document instead of lines
+
+Exit code: 0 all well, 1 problems found, 2 wrong usage.`;
+
+const TIME = /^(\d+)(ms|s|m)?$/;
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const;
+const WAIT_MS_MAX = 3_600_000;
+
+/** The options, or what is wrong with them. */
+export function readDoctorOptions(args: readonly string[]): DoctorOptions | { readonly problem: string } {
+  const text = { type: 'string' } as const;
+  let values: ReturnType<typeof parse>['values'];
+  const parse = () =>
+    parseArgs({
+      args: [...args],
+      options: {
+        router: text,
+        'token-file': text,
+        proto: text,
+        'ca-file': text,
+        'cert-file': text,
+        'key-file': text,
+        'socket-dir': text,
+        wait: { type: 'string', default: '60s' },
+        show: { type: 'string', multiple: true },
+        'allow-plaintext': { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  try {
+    ({ values } = parse());
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+  if (values.help) return { problem: '' };
+  if (values.router === undefined) return { problem: '--router is missing' };
+  if (values['token-file'] === undefined) return { problem: '--token-file is missing' };
+  const waitMs = readTime(values.wait);
+  if (waitMs === undefined) return { problem: `--wait ${values.wait} is no time up to 60m; write 30s or 5m` };
+  return {
+    router: values.router,
+    tokenFile: values['token-file'],
+    proto: values.proto,
+    caFile: values['ca-file'],
+    certFile: values['cert-file'],
+    keyFile: values['key-file'],
+    socketDir: values['socket-dir'],
+    allowPlaintext: values['allow-plaintext'],
+    json: values.json,
+    waitMs,
+    show: values.show ?? [],
+  };
+}
+
+function readTime(value: string): number | undefined {
+  const [, digits, unit = 's'] = TIME.exec(value) ?? [];
+  if (digits === undefined) return undefined;
+  const ms = Number(digits) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  return ms <= WAIT_MS_MAX ? ms : undefined;
+}

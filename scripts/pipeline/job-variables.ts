@@ -1,0 +1,74 @@
+import type { PipelineJob } from './pipeline-job.ts';
+import type { PipelineRun } from './pipeline-run.ts';
+
+/** One entry of the wire message's `variables`. */
+export interface JobVariable {
+  readonly key: string;
+  readonly value: string;
+  readonly public: boolean;
+  readonly file: boolean;
+  readonly masked: boolean;
+  readonly raw: boolean;
+}
+
+/** Stands for every secret, so that a test can look for it wherever secrets must not be. */
+export const NOT_A_SECRET = 'glcbt-local-not-a-secret';
+
+/**
+ * The variables GitLab sends with a job: its predefined ones, the tokens among them, a project's own secrets, and the
+ * file's. Identity comes first and as typed fields too; the rest is what an allowlist must let pass or stop.
+ */
+export function jobVariables(job: PipelineJob, jobId: number, run: PipelineRun): JobVariable[] {
+  const { project } = run;
+  const namespacePath = project.path.slice(0, project.path.lastIndexOf('/'));
+  const predefined: Readonly<Record<string, string | number>> = {
+    CI: 'true',
+    GITLAB_CI: 'true',
+    CI_SERVER_HOST: 'gitlab.example.com',
+    CI_JOB_ID: jobId,
+    CI_JOB_NAME: job.name,
+    CI_JOB_STAGE: job.stage,
+    ...(job.image !== undefined && { CI_JOB_IMAGE: job.image }),
+    CI_PIPELINE_ID: run.pipelineId,
+    CI_PIPELINE_SOURCE: run.source,
+    CI_PROJECT_ID: project.id,
+    CI_PROJECT_NAME: project.path.slice(namespacePath.length + 1),
+    CI_PROJECT_PATH: project.path,
+    CI_PROJECT_NAMESPACE: namespacePath,
+    CI_PROJECT_NAMESPACE_ID: project.namespaceId,
+    CI_PROJECT_ROOT_NAMESPACE: namespacePath.split('/')[0] ?? namespacePath,
+    CI_PROJECT_VISIBILITY: project.visibility ?? 'private',
+    CI_COMMIT_REF_NAME: run.ref,
+    CI_COMMIT_BRANCH: run.ref,
+    CI_COMMIT_REF_PROTECTED: String(run.refProtected),
+    CI_COMMIT_SHA: run.sha,
+    CI_DEFAULT_BRANCH: 'main',
+    GITLAB_USER_ID: run.userId,
+    GITLAB_USER_LOGIN: `user-${run.userId}`,
+  };
+  const secrets: Readonly<Record<string, string>> = {
+    CI_JOB_TOKEN: NOT_A_SECRET,
+    CI_REGISTRY_PASSWORD: NOT_A_SECRET,
+    CI_DEPENDENCY_PROXY_PASSWORD: NOT_A_SECRET,
+    CI_REPOSITORY_URL: `https://gitlab-ci-token:${NOT_A_SECRET}@gitlab.example.com/${project.path}.git`,
+    DEPLOY_KEY: NOT_A_SECRET,
+    SIGNING_PASSPHRASE: NOT_A_SECRET,
+  };
+  return [
+    ...Object.entries(predefined).map(([key, value]) => variable(key, String(value), { public: true })),
+    ...Object.entries(secrets).map(([key, value]) => variable(key, value, { masked: true })),
+    variable('KUBECONFIG', NOT_A_SECRET, { file: true }),
+    // After the predefined ones, as GitLab sends them: a file that sets CI_PROJECT_ID makes a duplicate.
+    ...Object.entries(job.variables).map(([key, value]) => variable(key, value, { public: true })),
+  ];
+}
+
+const variable = (key: string, value: string, flags: Partial<JobVariable>): JobVariable => ({
+  key,
+  value,
+  public: false,
+  file: false,
+  masked: false,
+  raw: false,
+  ...flags,
+});

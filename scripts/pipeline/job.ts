@@ -1,0 +1,91 @@
+import { parseDuration } from './durations.ts';
+import { expandParallel } from './parallel.ts';
+import type { PipelineJob, PipelineService } from './pipeline-job.ts';
+import { expandVariables, readVariables, type Variables } from './variables.ts';
+import { isMap, type YamlMap } from './yaml-source.ts';
+
+/** What jobs inherit from the top of the file. */
+export interface Inherited {
+  readonly defaults: YamlMap;
+  readonly variables: Variables;
+  /** Predefined by GitLab; known for expansion, not part of the job. */
+  readonly predefined: Variables;
+}
+
+/** Turns one resolved entry of the file into its jobs: several with `parallel`. */
+export function readJob(
+  name: string,
+  entry: YamlMap,
+  inherited: Inherited,
+  problems: string[],
+): PipelineJob[] {
+  const stage = typeof entry.stage === 'string' ? entry.stage : 'test';
+  return expandParallel(name, entry.parallel, problems).map((parallel) => {
+    const variables = {
+      ...inheritedVariables(entry, inherited.variables),
+      ...readVariables(entry.variables),
+      ...parallel.variables,
+    };
+    const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
+    const expand = (text: string, key: string) =>
+      expandVariables(text, known, (unknown) =>
+        problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
+      );
+    const value = (key: string) =>
+      entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
+    const image = nameOf(value('image'));
+    const expandedImage = image === undefined ? undefined : expand(image, 'image');
+    const timeoutSeconds = readTimeout(name, value('timeout'), problems);
+    return {
+      name: parallel.name,
+      stage,
+      ...(expandedImage !== undefined && { image: expandedImage }),
+      ...(image !== undefined && image !== expandedImage && { imageAsWritten: image }),
+      services: listOf(value('services')).flatMap((service) =>
+        readService(service, (text) => expand(text, 'services')),
+      ),
+      tags: listOf(value('tags'))
+        .map((tag) => expand(String(tag), 'tags'))
+        .filter((tag) => tag !== ''),
+      ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+      variables,
+    };
+  });
+}
+
+function inheritedVariables(entry: YamlMap, variables: Variables): Variables {
+  const wanted = isMap(entry.inherit) ? entry.inherit.variables : undefined;
+  if (wanted === false) return {};
+  if (!Array.isArray(wanted)) return variables;
+  return Object.fromEntries(Object.entries(variables).filter(([key]) => wanted.includes(key)));
+}
+
+function inheritedDefault(entry: YamlMap, defaults: YamlMap, key: string): unknown {
+  const wanted = isMap(entry.inherit) ? entry.inherit.default : undefined;
+  if (wanted === false || (Array.isArray(wanted) && !wanted.includes(key))) return undefined;
+  return defaults[key];
+}
+
+/** An image is a string or a mapping with a `name`. */
+function nameOf(value: unknown): string | undefined {
+  const name = isMap(value) ? value.name : value;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function readService(value: unknown, expand: (text: string) => string): PipelineService[] {
+  const name = nameOf(value);
+  if (name === undefined) return [];
+  const alias = isMap(value) && typeof value.alias === 'string' ? value.alias : undefined;
+  return [{ name: expand(name), ...(alias !== undefined && { alias }) }];
+}
+
+function readTimeout(name: string, value: unknown, problems: string[]): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const seconds = typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined;
+  if (seconds === undefined)
+    problems.push(`${name}: timeout ${JSON.stringify(value)} is not a duration; left out`);
+  return seconds;
+}
+
+const listOf = (value: unknown): readonly unknown[] =>
+  value === undefined || value === null ? [] : Array.isArray(value) ? value.flat() : [value];

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { type DocumentProblem, problemText } from '../../policies/parsed.ts';
+
+/** Numbers under these keys are money or minutes: they are read as they are written, never through a float. */
+const DECIMALS: ReadonlySet<string> = new Set(['money', 'minutes', 'rate_per_minute']);
+/** A document larger than this was not written by people. */
+const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** A YAML file that could be read, and where each of its values stands. */
+export interface YamlDocument {
+  readonly value: unknown;
+  /** `policies/policy.yaml:12:9 rules[2].mode: …`. */
+  locate(problem: DocumentProblem): string;
+}
+
+/** What is wrong with a document, all of it; nothing of it takes effect. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** @throws {DocumentError} for a file that is missing or no YAML: `file:line:col message`, duplicate keys included. */
+export function readYaml(file: string): YamlDocument {
+  const text = readText(file);
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    strict: true,
+  });
+  const at = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0)
+    throw new DocumentError(faults.map((fault) => `${at(fault.pos[0])} ${fault.message}`));
+  keepDecimals(document);
+  return {
+    value: toValue(document, file),
+    locate: (problem) => `${at(offsetOf(document, problem))} ${problemText(problem)}`,
+  };
+}
+
+function readText(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new DocumentError([`${file}: cannot be read (${code}); check the path`]);
+  }
+  if (text.length > DOCUMENT_BYTES_MAX)
+    throw new DocumentError([`${file}: is larger than 16 MB; is it the right file?`]);
+  return text;
+}
+
+function keepDecimals(document: Document): void {
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (!isScalar(key) || !DECIMALS.has(String(key.value)) || !isScalar(value)) return;
+      if (typeof value.value === 'number' && value.source !== undefined) value.value = value.source;
+    },
+  });
+}
+
+function toValue(document: Document, file: string): unknown {
+  try {
+    // Aliases that multiply are refused here.
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'cannot be resolved';
+    throw new DocumentError([`${file}:1:1 ${message}`]);
+  }
+}
+
+/** Where the value stands; for one that is missing, or an unknown key, the closest thing that is there. */
+function offsetOf(document: Document, { path, atKey }: DocumentProblem): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const parent = document.getIn(path.slice(0, length - 1), true);
+    const last = path[length - 1];
+    if (isMap(parent)) {
+      const pair = parent.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === last);
+      const node = length === path.length && atKey !== true && isNode(pair?.value) ? pair.value : pair?.key;
+      if (isNode(node) && node.range) return node.range[0];
+    }
+    const node = document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return document.contents?.range?.[0] ?? 0;
+}

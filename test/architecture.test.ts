@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * Who may import what. Imports follow the request: relay → the admit function's contract → policies.
+ * A rule is the longest prefix of the importing file; targets are prefixes of project files or package names.
+ */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  // The floor: pure, no packages, no clock, no I/O.
+  'policies/': ['policies/'],
+  'functions/': [
+    'functions/',
+    'policies/',
+    'hono',
+    '@aws-sdk/client-dynamodb',
+    '@aws-sdk/client-ssm',
+    'node:',
+  ],
+  'functions/names.ts': [],
+  'functions/admit/contract.ts': ['policies/'],
+  // Only the ledger knows DynamoDB; only handlers may name its client.
+  'functions/admit/': [
+    'functions/admit/',
+    'functions/ledger/',
+    'functions/shared/',
+    'functions/names.ts',
+    'policies/',
+    'hono',
+    'node:',
+  ],
+  'functions/ledger/': [
+    'functions/ledger/',
+    'functions/shared/',
+    'policies/',
+    '@aws-sdk/client-dynamodb',
+    '@smithy/',
+    'node:',
+  ],
+  'relay/': [
+    'relay/',
+    'policies/',
+    'functions/admit/contract.ts',
+    '@bufbuild/protobuf',
+    'hono',
+    '@hono/node-server',
+    'pino',
+    'prom-client',
+    'node:',
+  ],
+  'relay/names.ts': [],
+  // The only file that may run the function inside the relay's process.
+  'relay/inline.ts': ['relay/', 'policies/', 'functions/', 'hono', 'node:'],
+  // The only file that knows gRPC, and the tunnel beside it.
+  'relay/router/router-client.ts': ['relay/', '@grpc/grpc-js', 'node:'],
+  'relay/router/tunnel.ts': ['relay/', 'ws', 'https-proxy-agent', 'proxy-from-env', 'node:'],
+};
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import '([^']+)'/g;
+
+const sources = ['policies', 'functions', 'relay'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`),
+);
+
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, from, dynamic, bare]) => {
+    const target = from ?? dynamic ?? bare ?? '';
+    return target.startsWith('.') ? relative(root, join(root, dirname(file), target)) : target;
+  });
+
+const ruleFor = (file: string): readonly string[] => {
+  const [longest] = Object.keys(ALLOWED)
+    .filter((prefix) => file.startsWith(prefix))
+    .sort((a, b) => b.length - a.length);
+  return longest === undefined ? [] : (ALLOWED[longest] ?? []);
+};
+
+test.each(sources)('%s imports only what its place in the request path allows', (file) => {
+  const strays = importsOf(file).filter(
+    (target) => !ruleFor(file).some((allowed) => target.startsWith(allowed)),
+  );
+  expect(strays).toEqual([]);
+});
+
+test('policies name no clock, no randomness and no process', () => {
+  const strays = sources
+    .filter((file) => file.startsWith('policies/'))
+    .filter((file) =>
+      /\bDate\.now\(|new Date\(\)|Math\.random\(|\bprocess\.|\bfetch\(|setTimeout\(/.test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
+    );
+  expect(strays).toEqual([]);
+});
+
+test('process.env is read only where a program starts', () => {
+  const strays = sources
+    .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'))
+    .filter((file) => !/\/(handler|main)\.ts$/.test(file));
+  expect(strays).toEqual([]);
+});

@@ -1,0 +1,93 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
+import { until } from './support/until.ts';
+
+const INSTANCE = 'flow.example.com';
+const MONEY = { subject: 'group/100', limit: 'money-month', period: '' };
+
+/** A switch in front of the admit function: while it is off, every call gets a 503. */
+function switchable(app: Hono) {
+  const state = { on: true };
+  const front = new Hono();
+  front.all('*', (c) => (state.on ? app.fetch(c.req.raw) : c.json({ problems: ['off'] }, 503)));
+  return { state, front };
+}
+
+test('while the function is down jobs run unmetered, and are charged when it is back', async () => {
+  const store = new MemoryStore({ instance: INSTANCE });
+  const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }]);
+  const { app, ledger } = admitApp(store, rules);
+  const { state, front } = switchable(app);
+  const server = await listen(front);
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
+  relay.start();
+  await router.until(() => router.waitingStreams() > 0);
+
+  state.on = false;
+  const during = await Promise.all([1, 2, 3, 4, 5, 6].map((jobId) => router.admit(question(jobId))));
+  expect(during.map(({ result }) => result)).toEqual(Array(6).fill('admitted'));
+  expect(answers(events).every(({ via }) => via === 'fallback')).toBe(true);
+
+  state.on = true;
+  await until(async () => (await ledger.readRecord(6)) !== undefined && relay.status().unmeteredQueued === 0);
+
+  const record = await ledger.readRecord(1);
+  expect(record).toMatchObject({ state: 'HELD', answered: 'fallback', unchecked: 'unmetered' });
+  const period = record?.claims[0]?.counter.period ?? '';
+  const [counter] = await ledger.readCounters([{ ...MONEY, period }]);
+  // Six jobs of 10 minutes at 0.10: one more than the limit of 5.00 would have let in, and all of them charged.
+  expect(counter?.committed).toBe(6_000_000);
+  expect(counter?.unchecked.unmetered).toBe(6_000_000);
+
+  await until(async () => relay.status().breaker !== 'open');
+  const after = await router.admit(question(7));
+  expect(after).toMatchObject({ result: 'rejected', reason: expect.stringContaining('BUDGET_EXHAUSTED') });
+
+  await relay.stop();
+  await router.close();
+  await server.close();
+});
+
+test('an outage buys no free jobs for a project that the ledger has just refused', async () => {
+  const store = new MemoryStore({ instance: INSTANCE });
+  const rules = flowRules([{ on: { project: 1001 }, money: 1, per: 'month' }]);
+  const { app } = admitApp(store, rules);
+  const { state, front } = switchable(app);
+  const server = await listen(front);
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const { relay } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
+  relay.start();
+  await router.until(() => router.waitingStreams() > 0);
+
+  expect((await router.admit(question(1, 1001))).result).toBe('admitted');
+  expect((await router.admit(question(2, 1001))).result).toBe('rejected');
+  state.on = false;
+  expect((await router.admit(question(3, 1001))).result).toBe('rejected');
+  expect((await router.admit(question(4, 1002))).result).toBe('admitted');
+
+  await relay.stop();
+  await router.close();
+  await server.close();
+});
+
+test('an image rule rejects while the function is down', async () => {
+  const rules = flowRules(
+    [],
+    [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['registry.example.com/**'] }],
+  );
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  // Nothing listens on port 9 of this machine.
+  const { relay } = flowRelay(router.grpcUrl ?? '', 'http://127.0.0.1:9', rules, { deadlineMs: 2_000 });
+  relay.start();
+  await router.until(() => router.waitingStreams() > 0);
+
+  const result = await router.admit(question(1));
+  expect(result).toMatchObject({ result: 'rejected', reason: expect.stringContaining('IMAGE_NOT_ALLOWED') });
+
+  await relay.stop();
+  await router.close();
+});

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Hono } from 'hono';
+import { afterEach, expect, test } from 'vitest';
+import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { admitApp, flowRules, listen, question, TOKEN } from './support/flow.ts';
+import { freePort } from './support/free-port.ts';
+
+const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
+const JOBS = [1, 2, 3, 4, 5];
+
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+async function startRelayProcess(routerUrl: string, admitUrl: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [MAIN], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      TOLLGATE_ROUTER_URL: routerUrl,
+      TOLLGATE_ROUTER_TOKEN: TOKEN,
+      TOLLGATE_ADMIT_URL: admitUrl,
+      TOLLGATE_DEADLINE_MS: '10000',
+      TOLLGATE_HEALTH_PORT: String(await freePort()),
+    },
+  });
+  children.push(child);
+  return child;
+}
+
+test('fault 9: a relay killed after the ledger committed charges nobody twice, and its successor answers the same', async () => {
+  const store = new MemoryStore({ instance: 'flow.example.com' });
+  const rules = flowRules([{ on: { group: 100 }, jobs: JOBS.length }]);
+  const { app, ledger } = admitApp(store, rules);
+  let committed = 0;
+  let hold = true;
+  let onCommitted = (): void => {};
+  const allCommitted = new Promise<void>((resolve) => {
+    onCommitted = resolve;
+  });
+  const front = new Hono();
+  front.all('*', async (c) => {
+    const response = await app.fetch(c.req.raw);
+    committed += ((await response.clone().json()) as { decisions?: unknown[] }).decisions?.length ?? 0;
+    if (committed === JOBS.length) onCommitted();
+    // The ledger has spoken, and the relay never hears it.
+    return hold ? new Promise<Response>(() => {}) : response;
+  });
+  const server = await listen(front);
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+
+  const first = await startRelayProcess(router.grpcUrl ?? '', server.url);
+  await router.until(() => router.waitingStreams() >= JOBS.length);
+  const lost = Promise.all(JOBS.map((jobId) => router.admit(question(jobId))));
+  await allCommitted;
+  first.kill('SIGKILL');
+  expect((await lost).map(({ result }) => result)).toEqual(JOBS.map(() => 'failed'));
+  hold = false;
+
+  const second = await startRelayProcess(router.grpcUrl ?? '', server.url);
+  await router.until(() => router.waitingStreams() >= 1);
+  const again = await Promise.all(JOBS.map((jobId) => router.admit(question(jobId))));
+  expect(again.map(({ result }) => result)).toEqual(JOBS.map(() => 'admitted'));
+
+  const [counter] = await ledger.readCounters([{ subject: 'group/100', limit: 'jobs-now', period: 'now' }]);
+  expect(counter?.committed).toBe(JOBS.length);
+  expect((await ledger.readRecord(1))?.generation).toBe(1);
+  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+  // What nobody was told would be found by its due time.
+  const due = await store.due(1, Number.MAX_SAFE_INTEGER, 10, { timeoutMs: 1_000 });
+  expect(due.map(({ jobId }) => jobId)).toContain(1);
+
+  second.kill('SIGTERM');
+  const [code] = await once(second, 'exit');
+  expect(code, 'SIGTERM ends with 0').toBe(0);
+  await router.close();
+  await server.close();
+});

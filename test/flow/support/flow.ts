@@ -1,0 +1,139 @@
+import { serve } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { createAdmitApp } from '../../../functions/admit/app.ts';
+import type { Rules } from '../../../functions/admit/decide.ts';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import type { Ledger } from '../../../functions/ledger/ledger.ts';
+import type { LedgerStore } from '../../../functions/ledger/store.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { silentLog } from '../../../functions/shared/log.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { parseDirectory } from '../../../policies/parse-directory.ts';
+import { parseLimits } from '../../../policies/parse-limits.ts';
+import { parsePolicy } from '../../../policies/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../../../policies/parsed.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import { createRelay, type Relay } from '../../../relay/relay.ts';
+import { createRouter } from '../../../relay/router/router-client.ts';
+import { parseTarget } from '../../../relay/router/target.ts';
+import { literalToken } from '../../../relay/token.ts';
+import { loadSchema } from '../../../relay/wire/schema.ts';
+
+export const TOKEN = 'glrct-flow-not-a-secret';
+
+/** A small company: acme (100) with acme/payments (101), projects 1001 and 1002 in it; a minute costs 0.10. */
+export function flowRules(limits: readonly unknown[], rules: readonly unknown[] = []): Rules {
+  const policy = valid(
+    parsePolicy(
+      {
+        currency: 'EUR',
+        prices: {
+          version: 'flow',
+          classes: [{ name: 'small', tags: [], rate_per_minute: '0.10' }],
+          default_class: 'small',
+        },
+        estimate: { default: '10m' },
+        rules: [
+          { id: 'budgets', kind: 'budget', mode: 'enforce' },
+          { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+          ...rules,
+        ],
+      },
+      'flow',
+    ),
+  );
+  const directory = valid(
+    parseDirectory({
+      groups: [
+        { id: 100, path: 'acme' },
+        { id: 101, parent: 100, path: 'acme/payments' },
+      ],
+      projects: [
+        { id: 1001, group: 101, path: 'acme/payments/checkout' },
+        { id: 1002, group: 101, path: 'acme/payments/ledger' },
+      ],
+    }),
+  );
+  const limitSet = valid(parseLimits({ limits }, 'flow', policy, directory));
+  return { policy, limits: limitSet, directory, estimator: timeoutEstimator };
+}
+
+function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+  if (parsed.ok) return parsed.value;
+  throw new Error(parsed.problems.map(problemText).join('\n'));
+}
+
+/** A question as the router sends it. */
+export const question = (jobId: number, projectId = 1001) => ({
+  id: jobId,
+  job_info: {
+    id: jobId,
+    name: 'unit',
+    stage: 'test',
+    pipeline_id: 5000,
+    project_id: projectId,
+    project_full_path: projectId === 1001 ? 'acme/payments/checkout' : 'acme/payments/ledger',
+    namespace_id: 101,
+    root_namespace_id: 100,
+    user_id: 7,
+    tags: [],
+  },
+  runner_info: { id: 12, timeout: 3600, tags: [] },
+  image: { name: 'alpine:3.22' },
+  variables: [{ key: 'CI_JOB_TOKEN', value: 'glcbt-flow-not-a-secret', masked: true }],
+});
+
+/** The admit function over a store: an instance of its own, as every Lambda environment is. */
+export const admitApp = (store: LedgerStore, rules: Rules): { app: Hono; ledger: Ledger } => {
+  const ledger = createLedger({ store });
+  const app = createAdmitApp({ ledger, currentRules: async () => rules, clock: systemClock, log: silentLog });
+  return { app, ledger };
+};
+
+/** Serves an app on loopback. */
+export function listen(app: { fetch: Hono['fetch'] }): Promise<{ url: string; close(): Promise<void> }> {
+  return new Promise((resolve) => {
+    const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
+      resolve({
+        url: `http://127.0.0.1:${port}`,
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            if ('closeAllConnections' in server) server.closeAllConnections();
+          }),
+      }),
+    );
+  });
+}
+
+/** A relay against a router, and everything it said. */
+export function flowRelay(
+  routerUrl: string,
+  admitUrl: string,
+  rules: Rules,
+  options: { readonly deadlineMs?: number; readonly schema?: ReturnType<typeof loadSchema> } = {},
+): { relay: Relay; events: RelayEvent[] } {
+  const schema = options.schema ?? loadSchema();
+  const events: RelayEvent[] = [];
+  const relay = createRelay({
+    router: createRouter({
+      target: parseTarget(routerUrl),
+      schema,
+      token: literalToken(TOKEN),
+      userAgent: 'tollgate-test',
+    }),
+    schema,
+    admitUrl,
+    fetch,
+    policy: rules.policy,
+    directory: rules.directory,
+    deadlineMs: options.deadlineMs ?? 10_000,
+    fallback: 'admit',
+    observe: (event) => events.push(event),
+  });
+  return { relay, events };
+}
+
+/** The answers among what a relay said. */
+export const answers = (events: readonly RelayEvent[]) =>
+  events.filter((event): event is Extract<RelayEvent, { type: 'answered' }> => event.type === 'answered');

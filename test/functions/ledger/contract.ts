@@ -1,0 +1,738 @@
+/** What every table under the ledger must do. Run on the in-memory table and on DynamoDB Local. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import type { HoldAsk, HoldOutcome, Ledger, UnmeteredAsk } from '../../../functions/ledger/ledger.ts';
+import type { LedgerStore, Write } from '../../../functions/ledger/store.ts';
+import type { LimitClaim } from '../../../policies/claim.ts';
+import {
+  anAsk,
+  blocked,
+  claim,
+  counter,
+  seenBy,
+  shadowClaim,
+  someFacts,
+  wordOf,
+} from '../../support/ledger/asks.ts';
+import { type TestClock, testClock } from '../../support/ledger/test-clock.ts';
+
+const READ = { timeoutMs: 10_000 };
+const GRACE_SECONDS = 15 * 60;
+
+interface House {
+  readonly store: LedgerStore;
+  readonly ledger: Ledger;
+  /** A second program on the same table: it has seen nothing of what the first saw. */
+  readonly other: Ledger;
+  readonly clock: TestClock;
+  hold(asks: readonly HoldAsk[], by?: Ledger): Promise<readonly HoldOutcome[]>;
+  committed(subject: string): Promise<number>;
+}
+
+export function ledgerContract(newStore: (instance: string, clock: TestClock) => LedgerStore): void {
+  let houses = 0;
+  const build = (): House => {
+    houses += 1;
+    const clock = testClock();
+    const store = newStore(`gitlab-${houses}.example.com`, clock);
+    const ledger = createLedger({ store, clock });
+    const other = createLedger({ store, clock });
+    return {
+      store,
+      ledger,
+      other,
+      clock,
+      hold: (asks, by = ledger) => by.hold(asks, clock.monotonicMs() + 30_000),
+      committed: async (subject) => (await ledger.readCounters([counter(subject)]))[0]?.committed ?? -1,
+    };
+  };
+  const words = (outcomes: readonly HoldOutcome[]): string[] => outcomes.map(wordOf);
+  const jobs = (count: number, claims: (index: number) => readonly LimitClaim[]): HoldAsk[] =>
+    Array.from({ length: count }, (_, index) => anAsk(index + 1, claims(index)));
+
+  describe('bounds', () => {
+    test('a batch is admitted up to its limit in arrival order and no further', async () => {
+      const { hold, committed } = build();
+      const outcomes = await hold(jobs(5, () => [claim('group/1', 30, 100)]));
+      expect(words(outcomes)).toEqual(['admitted', 'admitted', 'admitted', 'rejected', 'rejected']);
+      expect(await committed('group/1')).toBe(90);
+    });
+
+    test('ending exactly on the limit is allowed, one unit over is not', async () => {
+      const { hold } = build();
+      expect(words(await hold([anAsk(1, [claim('group/1', 100, 100)])]))).toEqual(['admitted']);
+      expect(words(await hold([anAsk(2, [claim('group/2', 101, 100)])]))).toEqual(['rejected']);
+    });
+
+    test('a rejected job takes no room: a smaller one behind it is admitted', async () => {
+      const { hold, committed } = build();
+      const amounts = [60, 60, 40];
+      const outcomes = await hold(jobs(3, (index) => [claim('group/1', amounts[index] ?? 0, 100)]));
+      expect(words(outcomes)).toEqual(['admitted', 'rejected', 'admitted']);
+      expect(await committed('group/1')).toBe(100);
+    });
+
+    test('a limit of 0 rejects without touching a counter, also a job that costs nothing', async () => {
+      const { hold, ledger } = build();
+      const outcomes = await hold([
+        anAsk(1, [claim('group/1', 0)], { violations: [blocked] }),
+        anAsk(2, [claim('group/1', 0, 0)]),
+      ]);
+      expect(words(outcomes)).toEqual(['rejected', 'rejected']);
+      expect((await ledger.readCounters([counter('group/1')]))[0]?.rev).toBe(0);
+    });
+
+    test('the first batch of a period that is larger than the limit is admitted only up to it', async () => {
+      const { hold, committed, other } = build();
+      // The other program has never seen the counter: only the condition on an absent item can refuse.
+      const outcomes = await hold(
+        jobs(20, () => [claim('group/1', 10, 45)]),
+        other,
+      );
+      expect(words(outcomes).filter((word) => word === 'admitted')).toHaveLength(4);
+      expect(await committed('group/1')).toBe(40);
+    });
+
+    test('a limit below a batch’s sum on an absent counter never lets the absent arm pass', async () => {
+      const { store } = build();
+      const write: Write = {
+        kind: 'counter',
+        key: counter('group/1'),
+        committed: 50,
+        fitted: 50,
+        settled: 0,
+        unchecked: {},
+        maxCommitted: -5,
+      };
+      const outcome = await store.transact([write], { token: randomUUID(), timeoutMs: 10_000 });
+      expect(outcome).toEqual({ outcome: 'refused', refusals: [{ kind: 'counter' }] });
+    });
+
+    test('mixed bounds and exempt jobs in one batch: each bound holds for its own job, exempt ones only take room', async () => {
+      const { hold, ledger } = build();
+      const outcomes = await hold([
+        anAsk(1, [claim('group/1', 40, 100)]),
+        anAsk(2, [claim('group/1', 50)], { unchecked: 'exempt' }),
+        anAsk(3, [claim('group/1', 20, 100)]),
+        anAsk(4, [claim('group/1', 20, 120)]),
+        anAsk(5, [claim('group/1', 500)], { unchecked: 'exempt' }),
+        anAsk(6, [claim('group/1', 1, 120)]),
+      ]);
+      expect(words(outcomes)).toEqual([
+        'admitted',
+        'admitted',
+        'rejected',
+        'admitted',
+        'admitted',
+        'rejected',
+      ]);
+      const [shown] = await ledger.readCounters([counter('group/1')]);
+      expect(shown).toMatchObject({ committed: 610, fitted: 610, unchecked: { exempt: 550 } });
+    });
+
+    test('when only the parent is full, the job is rejected and the child counter stays untouched', async () => {
+      const { hold, ledger } = build();
+      const both = (amount: number) => [claim('group/1', amount, 100), claim('group/2', amount, 1000)];
+      await hold([anAsk(1, both(90))]);
+      const [outcome] = await hold([anAsk(2, both(20))]);
+      expect(seenBy(outcome)).toEqual([['group/1', 90]]);
+      expect(await ledger.readCounters([counter('group/2')])).toMatchObject([{ committed: 90, rev: 1 }]);
+    });
+
+    test('all full counters are reported together, with what they showed', async () => {
+      const { hold, other } = build();
+      const both = (amount: number) => [claim('group/1', amount, 100), claim('group/2', amount, 50)];
+      await hold([anAsk(1, both(45))]);
+      expect(seenBy((await hold([anAsk(2, both(60))], other))[0])).toEqual([
+        ['group/1', 45],
+        ['group/2', 45],
+      ]);
+    });
+
+    test('two programs that open a new period at once share one counter and its one limit', async () => {
+      const { hold, ledger, other, committed } = build();
+      const batch = (from: number) =>
+        Array.from({ length: 20 }, (_, index) => anAsk(from + index, [claim('group/1', 1, 25)]));
+      const both = await Promise.all([hold(batch(1), ledger), hold(batch(100), other)]);
+      expect(both.flatMap(words).filter((word) => word === 'admitted')).toHaveLength(25);
+      expect(await committed('group/1')).toBe(25);
+    });
+
+    test('a lowered limit rejects new jobs and leaves running ones alone; raising it lets the next in', async () => {
+      const { hold, committed } = build();
+      await hold([anAsk(1, [claim('group/1', 80, 100)])]);
+      expect(words(await hold([anAsk(2, [claim('group/1', 1, 50)])]))).toEqual(['rejected']);
+      expect(words(await hold([anAsk(3, [claim('group/1', 1, 200)])]))).toEqual(['admitted']);
+      expect(await committed('group/1')).toBe(81);
+    });
+  });
+
+  describe('shadow and warn', () => {
+    test('shadow counts what would have been admitted apart from the naive sum', async () => {
+      const { hold, ledger } = build();
+      const outcomes = await hold(jobs(5, () => [shadowClaim('group/1', 30, 100)]));
+      expect(words(outcomes)).toEqual(Array(5).fill('admitted'));
+      expect(outcomes.map((outcome) => 'shadow' in outcome && outcome.shadow.length)).toEqual([
+        0, 0, 0, 1, 1,
+      ]);
+      expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 150, fitted: 90 }]);
+    });
+
+    test('shadow refusals on a counter that others filled are noted with its fitted sum, not the naive one', async () => {
+      const { hold, other } = build();
+      await hold(jobs(5, () => [shadowClaim('group/1', 30, 100)]));
+      const [outcome] = await hold([anAsk(9, [shadowClaim('group/1', 20, 100)])], other);
+      expect(outcome).toMatchObject({
+        outcome: 'admitted',
+        shadow: [{ mode: 'shadow', reason: { committed: 90 } }],
+      });
+    });
+
+    test('modes may mix on one counter: enforced and unbounded claims count as fitted, a shadow one only if it fits', async () => {
+      const { hold, ledger } = build();
+      const outcomes = await hold([
+        anAsk(1, [claim('group/1', 50, 100)]),
+        anAsk(2, [shadowClaim('group/1', 60, 100)]),
+        anAsk(3, [shadowClaim('group/1', 30, 100)]),
+        anAsk(4, [claim('group/1', 5)], { unchecked: 'exempt' }),
+      ]);
+      expect(words(outcomes)).toEqual(Array(4).fill('admitted'));
+      expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 145, fitted: 85 }]);
+    });
+  });
+
+  describe('packs', () => {
+    test('96 jobs over 60 projects are decided in more than one transaction and none is lost', async () => {
+      const { hold, ledger, store } = build();
+      const asks = jobs(96, (index) => [claim('group/1', 1, 80), claim(`project/${index % 60}`, 1, 1)]);
+      const outcomes = await hold(asks);
+      // One job per project; the second job of 36 projects finds its project full.
+      expect(words(outcomes).filter((word) => word === 'admitted')).toHaveLength(60);
+      expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 60 }]);
+      const records = await store.readRecords(
+        asks.map(({ jobId }) => jobId),
+        READ,
+      );
+      expect(records.filter((record) => record?.state === 'REJECTED')).toHaveLength(36);
+    });
+
+    test.each([95, 96, 97, 98, 99, 100, 101])('%i jobs on three counters are all admitted', async (count) => {
+      const { hold, committed } = build();
+      const outcomes = await hold(
+        jobs(count, () => ['group/1', 'group/2', 'group/3'].map((id) => claim(id, 1, 1000))),
+      );
+      expect(new Set(words(outcomes))).toEqual(new Set(['admitted']));
+      expect(await committed('group/3')).toBe(count);
+    });
+
+    test('two asks with the same job id in one batch are one job and get one answer', async () => {
+      const { hold, committed } = build();
+      const ask = anAsk(1, [claim('group/1', 60, 100)]);
+      const [first, second] = await hold([ask, ask]);
+      expect(second).toEqual(first);
+      expect(await committed('group/1')).toBe(60);
+    });
+  });
+
+  describe('same job again', () => {
+    test('a held job gets the same answer from anybody, at any time, and is charged once', async () => {
+      const { hold, committed, other, clock } = build();
+      const ask = anAsk(1, [claim('group/1', 60, 100)]);
+      await hold([ask]);
+      clock.advance(3_600_000);
+      expect(await hold([ask], other)).toEqual([
+        { outcome: 'admitted', generation: 1, repeated: true, shadow: [] },
+      ]);
+      expect(await committed('group/1')).toBe(60);
+    });
+
+    test('a settled job is still answered as before', async () => {
+      const { hold, ledger } = build();
+      const ask = anAsk(1, [claim('group/1', 60, 100)]);
+      await hold([ask]);
+      await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: 1 }]);
+      expect(await hold([ask])).toMatchObject([{ outcome: 'admitted', repeated: true }]);
+    });
+
+    test('rejected, then the limit raised: the same answer within 60 s, evaluated anew after', async () => {
+      const { hold, committed, clock } = build();
+      const withLimit = (bound: number) => anAsk(1, [claim('group/1', 60, bound)]);
+      const [first] = await hold([withLimit(50)]);
+      clock.advance(59_999);
+      const [again] = await hold([withLimit(100)]);
+      expect(again).toEqual({ ...first, repeated: true });
+      clock.advance(1);
+      expect(await hold([withLimit(100)])).toMatchObject([
+        { outcome: 'admitted', generation: 2, repeated: false },
+      ]);
+      expect(await committed('group/1')).toBe(60);
+    });
+
+    test('rejected twice: each evaluation counts a generation', async () => {
+      const { hold, clock } = build();
+      const ask = anAsk(1, [claim('group/1', 60, 50)]);
+      await hold([ask]);
+      clock.advance(60_000);
+      expect(await hold([ask])).toMatchObject([{ outcome: 'rejected', generation: 2, repeated: false }]);
+    });
+
+    test('released, then asked again: held anew under the next generation', async () => {
+      const { hold, ledger, committed } = build();
+      const ask = anAsk(1, [claim('group/1', 60, 100)]);
+      await hold([ask]);
+      await ledger.release([{ jobId: 1, cause: 'canceled' }]);
+      expect(await committed('group/1')).toBe(0);
+      expect(await hold([ask])).toMatchObject([{ outcome: 'admitted', generation: 2, repeated: false }]);
+      expect(await committed('group/1')).toBe(60);
+    });
+
+    test('expired with its hold charged, then asked again: it pays once', async () => {
+      const { hold, ledger, committed, store } = build();
+      const ask = anAsk(1, [claim('group/1', 60, 100)]);
+      await hold([ask]);
+      await ledger.expire([{ jobId: 1, cause: '404', charge: 'hold' }]);
+      expect(await committed('group/1')).toBe(60);
+      expect(await hold([ask])).toMatchObject([{ outcome: 'admitted', generation: 2 }]);
+      expect(await committed('group/1')).toBe(60);
+      expect((await store.readEntries(1, READ)).map(({ cause }) => cause)).toEqual(['expired', 'reopened']);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+
+    test('rejected and yet it ran: charged unchecked on the counters it was rejected on, and flagged', async () => {
+      const { hold, ledger } = build();
+      await hold([anAsk(1, [claim('group/1', 90, 100)])]);
+      await hold([anAsk(2, [claim('group/1', 60, 100)])]);
+      expect(await ledger.settle([{ jobId: 2, durationSeconds: 40, endedAtMs: 5 }])).toEqual(['applied']);
+      expect(await ledger.readRecord(2)).toMatchObject({
+        state: 'SETTLED',
+        flagged: true,
+        unchecked: 'bypass',
+      });
+      expect(await ledger.readCounters([counter('group/1')])).toMatchObject([
+        { committed: 130, fitted: 130, settled: 40, unchecked: { bypass: 40 } },
+      ]);
+    });
+
+    test('one record per job: a repeated question of two programs at once is charged once', async () => {
+      const { hold, committed, ledger, other } = build();
+      const asks = jobs(10, () => [claim('group/1', 10, 1000)]);
+      const both = await Promise.all([hold(asks, ledger), hold(asks, other)]);
+      expect(new Set(both.flatMap(words))).toEqual(new Set(['admitted']));
+      expect(await committed('group/1')).toBe(100);
+    });
+  });
+
+  describe('settle, release, expire', () => {
+    const held = async (house: House): Promise<void> => {
+      await house.hold([
+        anAsk(1, [
+          claim('group/1', 1000, 5000),
+          claim('group/1', 600, 9000, { unit: 'seconds', counter: counter('group/1', 'minutes-month') }),
+          claim('group/1', 1, 10, { unit: 'jobs', counter: counter('group/1', 'at-once', 'now') }),
+        ]),
+      ]);
+    };
+    const amounts = async ({ ledger }: House): Promise<(number[] | undefined)[]> => {
+      const keys = [
+        counter('group/1'),
+        counter('group/1', 'minutes-month'),
+        counter('group/1', 'at-once', 'now'),
+      ];
+      return (await ledger.readCounters(keys)).map(({ committed, fitted, settled }) => [
+        committed,
+        fitted,
+        settled,
+      ]);
+    };
+
+    test('money and minutes settle to what was used at the record’s price, rounded up; jobs at once are given back', async () => {
+      const house = build();
+      await held(house);
+      // 61 s at 60 a minute; the price is the record's.
+      expect(await house.ledger.settle([{ jobId: 1, durationSeconds: 60.2, endedAtMs: 7 }])).toEqual([
+        'applied',
+      ]);
+      expect(await amounts(house)).toEqual([
+        [61, 61, 61],
+        [61, 61, 61],
+        [0, 0, 0],
+      ]);
+      expect(await house.ledger.readRecord(1)).toMatchObject({
+        state: 'SETTLED',
+        durationSeconds: 61,
+        endedAtMs: 7,
+      });
+    });
+
+    test('each end happens once, in whatever order the ends come and however often', async () => {
+      const settle = ({ ledger }: House) => ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: 7 }]);
+      const release = ({ ledger }: House) => ledger.release([{ jobId: 1, cause: 'canceled' }]);
+      const expire = ({ ledger }: House) => ledger.expire([{ jobId: 1, cause: '404', charge: 'nothing' }]);
+      for (const [first, ...later] of [
+        [settle, settle, release, expire],
+        [release, release, expire, settle, settle, release],
+        [expire, expire, release, settle, expire, settle],
+      ]) {
+        const house = build();
+        await held(house);
+        expect(await first?.(house)).toEqual(['applied']);
+        for (const end of later) await end(house);
+        const expected = later.includes(settle) || first === settle ? 60 : 0;
+        expect((await amounts(house))[0]).toEqual([expected, expected, expected]);
+        expect((await amounts(house))[2]).toEqual([0, 0, 0]);
+        expect((await house.ledger.rebuild({ repair: false })).drift).toEqual([]);
+      }
+    });
+
+    test('ends of the same job in one batch, and by two programs at once, are applied once', async () => {
+      const house = build();
+      await held(house);
+      const end = { jobId: 1, durationSeconds: 60, endedAtMs: 7 };
+      const [one, two] = await Promise.all([house.ledger.settle([end, end]), house.other.settle([end, end])]);
+      expect([...one, ...two].sort()).toEqual(['applied', 'unchanged', 'unchanged', 'unchanged']);
+      expect((await amounts(house))[0]).toEqual([60, 60, 60]);
+    });
+
+    test('a later, different truth is a correction entry: the settled amount is not edited', async () => {
+      const house = build();
+      await held(house);
+      await house.ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: 7 }]);
+      expect(await house.ledger.settle([{ jobId: 1, durationSeconds: 90, endedAtMs: 8 }])).toEqual([
+        'corrected',
+      ]);
+      expect(await house.ledger.settle([{ jobId: 1, durationSeconds: 90, endedAtMs: 8 }])).toEqual([
+        'unchanged',
+      ]);
+      expect(await house.ledger.settle([{ jobId: 1, durationSeconds: 50, endedAtMs: 9 }])).toEqual([
+        'corrected',
+      ]);
+      expect((await amounts(house))[0]).toEqual([50, 50, 50]);
+      const record = await house.ledger.readRecord(1);
+      expect(record?.claims[0]).toMatchObject({ held: 1000, counted: 60, corrected: -10 });
+      const entries = await house.store.readEntries(1, READ);
+      expect(entries.map(({ number, deltas }) => [number, deltas[0]?.delta])).toEqual([
+        [1, 30],
+        [2, -40],
+      ]);
+    });
+
+    test('a released job that ran after all is charged by a correction entry', async () => {
+      const house = build();
+      await held(house);
+      await house.ledger.release([{ jobId: 1, cause: 'canceled' }]);
+      expect(await house.ledger.settle([{ jobId: 1, durationSeconds: 30, endedAtMs: 7 }])).toEqual([
+        'corrected',
+      ]);
+      expect((await amounts(house))[0]).toEqual([30, 30, 30]);
+      expect(await house.ledger.readRecord(1)).toMatchObject({
+        state: 'SETTLED',
+        claims: [{ counted: 0 }, {}, {}],
+      });
+    });
+
+    test('an expired job keeps its hold charged if told to, except jobs at once', async () => {
+      const house = build();
+      await held(house);
+      expect(await house.ledger.expire([{ jobId: 1, cause: '404', charge: 'hold' }])).toEqual(['applied']);
+      expect(await amounts(house)).toEqual([
+        [1000, 1000, 1000],
+        [600, 600, 600],
+        [0, 0, 0],
+      ]);
+      expect(await house.ledger.settle([{ jobId: 1, durationSeconds: 30, endedAtMs: 7 }])).toEqual([
+        'corrected',
+      ]);
+      expect((await amounts(house))[0]).toEqual([30, 30, 30]);
+    });
+
+    test('a job that used more than it held is charged in full, whatever the limit', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/1', 10, 20)])]);
+      await house.ledger.settle([{ jobId: 1, durationSeconds: 600, endedAtMs: 7 }]);
+      expect(await house.committed('group/1')).toBe(600);
+      expect(words(await house.hold([anAsk(2, [claim('group/1', 0, 20)])]))).toEqual(['rejected']);
+    });
+
+    test('a duration is never taken as longer than the timeout allows, nor as negative', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/1', 10, 2000)]), anAsk(2, [claim('group/2', 10, 20)])]);
+      await house.ledger.settle([
+        { jobId: 1, durationSeconds: 1e9, endedAtMs: 7 },
+        { jobId: 2, durationSeconds: -5, endedAtMs: 7 },
+      ]);
+      expect(await house.committed('group/1')).toBe(3600 + GRACE_SECONDS);
+      expect(await house.committed('group/2')).toBe(0);
+    });
+
+    test('a job the ledger never saw is unknown and charges nothing', async () => {
+      const { ledger } = build();
+      expect(await ledger.settle([{ jobId: 404, durationSeconds: 1, endedAtMs: 1 }])).toEqual(['unknown']);
+      expect(await ledger.release([{ jobId: 404, cause: 'canceled' }])).toEqual(['unknown']);
+      expect(await ledger.expire([{ jobId: 404, cause: '404', charge: 'hold' }])).toEqual(['unknown']);
+    });
+
+    test('a hundred and fifty ends at once are all applied', async () => {
+      const { hold, ledger, committed } = build();
+      const asks = jobs(150, (index) => [claim('group/1', 10, 5000), claim(`project/${index}`, 10, 50)]);
+      for (const part of [asks.slice(0, 75), asks.slice(75)]) await hold(part);
+      const outcomes = await ledger.settle(
+        asks.map(({ jobId }) => ({ jobId, durationSeconds: 1, endedAtMs: 1 })),
+      );
+      expect(new Set(outcomes)).toEqual(new Set(['applied']));
+      expect(await committed('group/1')).toBe(150);
+    });
+
+    test('amounts settle on the counters of the admission, whatever the ask would name today', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/1', 100, 1000)])]);
+      await house.hold([anAsk(1, [claim('group/2', 100, 1000)])]);
+      await house.ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: 7 }]);
+      expect([await house.committed('group/1'), await house.committed('group/2')]).toEqual([60, 0]);
+    });
+  });
+
+  describe('unmetered answers', () => {
+    const told = (
+      jobId: number,
+      answered: 'admitted' | 'rejected',
+      answeredAtMs: number,
+      over: Partial<UnmeteredAsk> = {},
+    ): UnmeteredAsk => ({
+      ...anAsk(jobId, [claim('group/1', 60, 50)]),
+      answered,
+      cause: 'deadline',
+      answeredAtMs,
+      ...over,
+    });
+    const record = (house: House, asks: readonly UnmeteredAsk[]) =>
+      house.ledger.recordUnmetered(asks, house.clock.monotonicMs() + 30_000);
+
+    test('an admission nobody recorded is charged without asking, once', async () => {
+      const house = build();
+      const ask = told(1, 'admitted', house.clock.nowMs());
+      expect(await record(house, [ask, ask])).toEqual(['recorded', 'recorded']);
+      await record(house, [ask]);
+      expect(await house.ledger.readCounters([counter('group/1')])).toMatchObject([
+        { committed: 60, fitted: 60, unchecked: { unmetered: 60 } },
+      ]);
+      expect(await house.ledger.readRecord(1)).toMatchObject({
+        state: 'HELD',
+        answered: 'fallback',
+        generation: 1,
+      });
+    });
+
+    test('an admission the ledger had recorded is only marked', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/1', 40, 50)])]);
+      await record(house, [told(1, 'admitted', house.clock.nowMs())]);
+      expect(await house.ledger.readRecord(1)).toMatchObject({
+        state: 'HELD',
+        answered: 'fallback',
+        generation: 1,
+      });
+      expect(await house.committed('group/1')).toBe(40);
+    });
+
+    test('rejected by the ledger, admitted by the fallback: charged without asking, flagged, next generation', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/1', 60, 50)])]);
+      await record(house, [told(1, 'admitted', house.clock.nowMs())]);
+      expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'HELD', flagged: true, generation: 2 });
+      expect(await house.committed('group/1')).toBe(60);
+    });
+
+    test('rejected by the fallback: nothing is charged, and what was held waits for the sweep', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/1', 40, 50)])]);
+      const asks = [told(1, 'rejected', house.clock.nowMs()), told(2, 'rejected', house.clock.nowMs())];
+      expect(await record(house, asks)).toEqual(['recorded', 'recorded']);
+      expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'HELD', answered: 'fallback' });
+      expect(await house.ledger.readRecord(2)).toMatchObject({ state: 'REJECTED', answered: 'fallback' });
+      expect(await house.committed('group/1')).toBe(40);
+    });
+
+    test('a rejection by the fallback that gave no reason is no answer to repeat: the job is evaluated anew', async () => {
+      const house = build();
+      await record(house, [told(1, 'rejected', house.clock.nowMs())]);
+      expect(await house.hold([anAsk(1, [claim('group/1', 40, 50)])])).toMatchObject([
+        { outcome: 'admitted', generation: 2, repeated: false },
+      ]);
+    });
+
+    test('an answer posted after its job was released does not hold again', async () => {
+      const house = build();
+      const answeredAtMs = house.clock.nowMs();
+      await house.hold([anAsk(1, [claim('group/1', 40, 50)])]);
+      house.clock.advance(1000);
+      await house.ledger.release([{ jobId: 1, cause: 'canceled' }]);
+      await record(house, [told(1, 'admitted', answeredAtMs)]);
+      expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'RELEASED', answered: 'fallback' });
+      expect(await house.committed('group/1')).toBe(0);
+    });
+
+    test('a question after the release, admitted by the fallback, is charged under the next generation', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/1', 40, 50)])]);
+      await house.ledger.expire([{ jobId: 1, cause: '404', charge: 'hold' }]);
+      house.clock.advance(1000);
+      await record(house, [told(1, 'admitted', house.clock.nowMs())]);
+      expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'HELD', generation: 2, entries: 2 });
+      expect(await house.committed('group/1')).toBe(60);
+      expect((await house.ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+  });
+
+  describe('due index', () => {
+    test('a held job is due after its timeout and 15 minutes, and gone from the index when it ends', async () => {
+      const { hold, ledger, store, clock } = build();
+      await hold([
+        anAsk(5, [claim('group/1', 1, 10)], { facts: someFacts({ timeoutSeconds: 60 }) }),
+        anAsk(21, []),
+      ]);
+      const dueAtMs = clock.nowMs() + (60 + GRACE_SECONDS) * 1000;
+      const later = clock.nowMs() + (3600 + GRACE_SECONDS) * 1000;
+      expect(await store.due(5, later + 1, 10, READ)).toEqual([
+        { jobId: 5, dueAtMs },
+        { jobId: 21, dueAtMs: later },
+      ]);
+      expect(await store.due(5, dueAtMs, 10, READ)).toEqual([]);
+      await ledger.settle([{ jobId: 5, durationSeconds: 1, endedAtMs: 1 }]);
+      expect(await store.due(5, later + 1, 10, READ)).toEqual([{ jobId: 21, dueAtMs: later }]);
+    });
+
+    test('a rejected job is never due', async () => {
+      const { hold, store } = build();
+      await hold([anAsk(5, [claim('group/1', 11, 10)])]);
+      expect(await store.due(5, Number.MAX_SAFE_INTEGER, 10, READ)).toEqual([]);
+    });
+  });
+
+  describe('rebuild', () => {
+    const skew = (store: LedgerStore): Promise<unknown> =>
+      store.transact(
+        [{ kind: 'counter', key: counter('group/1'), committed: 7, fitted: 0, settled: 0, unchecked: {} }],
+        { token: randomUUID(), timeoutMs: 10_000 },
+      );
+
+    test('finds no drift in what the ledger wrote, and the difference somebody else made', async () => {
+      const { hold, ledger, store } = build();
+      await hold(jobs(3, () => [claim('group/1', 10, 1000)]));
+      expect(await ledger.rebuild({ repair: false })).toEqual({
+        records: 3,
+        counters: 1,
+        drift: [],
+        repaired: 0,
+      });
+      await skew(store);
+      const { drift, repaired } = await ledger.rebuild({ repair: false });
+      expect(drift).toMatchObject([
+        { key: counter('group/1'), counter: { committed: 37 }, recount: { committed: 30 } },
+      ]);
+      expect(repaired).toBe(0);
+    });
+
+    test('repairs a wrong counter, and one that is missing altogether', async () => {
+      const { hold, ledger, store, committed } = build();
+      await hold(jobs(3, () => [claim('group/1', 10, 1000)]));
+      await skew(store);
+      expect(await ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
+      expect(await committed('group/1')).toBe(30);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+
+      const record = await ledger.readRecord(1);
+      if (record === undefined) throw new Error('job 1 was held and has no record');
+      const lost = {
+        ...record,
+        jobId: 50,
+        claims: record.claims.map((one) => ({ ...one, counter: counter('group/9') })),
+      };
+      await store.transact([{ kind: 'record', record: lost }], { token: randomUUID(), timeoutMs: 10_000 });
+      expect(await ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
+      expect(await committed('group/9')).toBe(10);
+    });
+
+    test('a closed period counts its closing entry and later corrections, not its records', async () => {
+      const { hold, ledger, clock, committed } = build();
+      await hold(jobs(2, () => [claim('group/1', 10, 1000)]));
+      expect(await ledger.closePeriods([counter('group/1')])).toEqual(['open']);
+      await ledger.settle([1, 2].map((jobId) => ({ jobId, durationSeconds: 4, endedAtMs: 1 })));
+      await ledger.settle([{ jobId: 2, durationSeconds: 5, endedAtMs: 1 }]);
+      expect(await ledger.closePeriods([counter('group/1')])).toEqual(['closed']);
+      expect(await ledger.closePeriods([counter('group/1')])).toEqual(['unchanged']);
+      clock.advance(1000);
+      await ledger.settle([{ jobId: 1, durationSeconds: 8, endedAtMs: 1 }]);
+      expect(await committed('group/1')).toBe(4 + 5 + 4);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+  });
+
+  describe('table', () => {
+    test('a repeated token applies once', async () => {
+      const { store, committed } = build();
+      const write: Write = {
+        kind: 'counter',
+        key: counter('group/1'),
+        committed: 5,
+        fitted: 5,
+        settled: 0,
+        unchecked: {},
+      };
+      const token = randomUUID();
+      for (const _ of [1, 2]) {
+        expect(await store.transact([write], { token, timeoutMs: 10_000 })).toEqual({
+          outcome: 'committed',
+        });
+      }
+      expect(await committed('group/1')).toBe(5);
+    });
+
+    test('every refused item is reported, and an item whose condition held is not', async () => {
+      const { store, hold } = build();
+      await hold(jobs(2, () => [claim('group/1', 5, 100)]));
+      const [one, two] = await store.readRecords([1, 2], READ);
+      if (one === undefined || two === undefined) throw new Error('two jobs were held and have no records');
+      const outcome = await store.transact(
+        [
+          { kind: 'record', record: one },
+          { kind: 'record', record: { ...two, rev: 2 }, replaces: two },
+          { kind: 'record', record: { ...one, jobId: 3 } },
+          {
+            kind: 'counter',
+            key: counter('group/1'),
+            committed: 1,
+            fitted: 1,
+            settled: 0,
+            unchecked: {},
+            maxCommitted: 9,
+          },
+        ],
+        { token: randomUUID(), timeoutMs: 10_000 },
+      );
+      if (outcome.outcome !== 'refused') throw new Error(`expected a refusal, got ${outcome.outcome}`);
+      expect(outcome.refusals[0]).toEqual({ kind: 'record', record: one });
+      expect(outcome.refusals[1]).toBeUndefined();
+      expect(outcome.refusals[2]).toBeUndefined();
+      expect(outcome.refusals[3]).toMatchObject({ kind: 'counter', counter: { committed: 10, rev: 1 } });
+    });
+
+    test('two GitLab instances in one table do not see each other', async () => {
+      const { hold, ledger } = build();
+      const elsewhere = build();
+      await hold([anAsk(1, [claim('group/1', 5, 100)])]);
+      expect(await elsewhere.ledger.readRecord(1)).toBeUndefined();
+      expect(await elsewhere.ledger.rebuild({ repair: false })).toMatchObject({ records: 0, counters: 0 });
+      expect(await ledger.rebuild({ repair: false })).toMatchObject({ records: 1, counters: 1 });
+    });
+
+    test('names with separators inside stay one counter', async () => {
+      const { hold, ledger } = build();
+      const odd = counter('runner-class/a|b#c%d', 'x|y');
+      await hold([anAsk(1, [claim('', 5, 100, { counter: odd })])]);
+      expect(await ledger.readCounters([odd])).toMatchObject([{ key: odd, committed: 5 }]);
+      expect((await ledger.readRecord(1))?.claims[0]?.counter).toEqual(odd);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,421 @@
+import { expect, test } from 'vitest';
+import type { JobFacts } from '../../functions/ledger/ledger.ts';
+import { counterName, type LimitClaim } from '../../policies/claim.ts';
+import { directoryOf } from '../../policies/directory.ts';
+import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
+import type { AdmissionRequest } from '../../policies/request.ts';
+import { aPolicy, NOW_MS, someLimits, using } from './documents.ts';
+
+const request: AdmissionRequest = {
+  jobId: 7,
+  jobName: 'e2e',
+  projectId: 1,
+  projectPath: 'acme/payments/cards/api',
+  namespaceId: 104,
+  rootNamespaceId: 100,
+  userId: 5,
+  runnerTags: ['large'],
+  timeoutSeconds: 3_600,
+  image: 'alpine:3',
+};
+
+const claimsOf = ({ claims }: Evaluation): readonly string[] =>
+  claims.map((claim) => `${counterName(claim.counter)} ${claim.amount}/${claim.bound} ${claim.mode}`);
+const violationsOf = ({ violations }: Evaluation): readonly string[] =>
+  violations.map(({ rule, mode, reason }) => `${rule} ${mode} ${reason.code}`);
+
+const everywhere = [
+  { on: { user: 5 }, jobs: 3 },
+  { on: { runner_class: 'large' }, jobs: 4 },
+  { on: { project: 1 }, minutes: 100, per: 'day' },
+  { on: { group: 104 }, money: 10, per: 'month' },
+  { on: { group: 101 }, money: 100, per: 'week' },
+  { on: { group: 100 }, money: 1000, per: 'month', zone: 'Pacific/Kiritimati' },
+  { on: { group: 100 }, jobs: 50 },
+  { on: 'instance', jobs: 500 },
+  { on: { group: 102 }, jobs: 1 },
+];
+
+test('every level on the way to the job is asked, from the instance down, each counter once', () => {
+  expect(claimsOf(evaluate(request, using(aPolicy(), someLimits({ limits: everywhere }))))).toEqual([
+    'instance|jobs-now|now 1/500 enforce',
+    'group/100|money-month|2026-11 6000000/1000000000 enforce',
+    'group/100|jobs-now|now 1/50 enforce',
+    'group/101|money-week|2026-W47 6000000/100000000 enforce',
+    'group/104|money-month|2026-11 6000000/10000000 enforce',
+    'project/1|minutes-day|2026-11-21 600/6000 enforce',
+    'runner-class/large|jobs-now|now 1/4 enforce',
+    'user/5|jobs-now|now 1/3 enforce',
+  ]);
+});
+
+test('terms and facts tell what the job was taken to cost, in the shape of the ledger', () => {
+  const { terms, facts, unknownGroup, disclosure } = evaluate(request, using(aPolicy(), someLimits({})));
+  const jobFacts: JobFacts = facts;
+  expect(jobFacts).toEqual({
+    jobName: 'e2e',
+    projectId: 1,
+    projectPath: 'acme/payments/cards/api',
+    rootId: 100,
+    groupId: 104,
+    userId: 5,
+    runnerClass: 'large',
+    estimateSeconds: 600,
+    costMicros: 6_000_000,
+    microsPerMinute: 600_000,
+    priceVersion: '1',
+    policyVersion: 'policy-1',
+    timeoutSeconds: 3_600,
+  });
+  expect(terms).toEqual({
+    runnerClass: 'large',
+    estimateSeconds: 600,
+    costMicros: 6_000_000,
+    currency: 'EUR',
+    group: 'acme/payments/cards',
+  });
+  expect([unknownGroup, disclosure]).toEqual([false, 'binding']);
+});
+
+test('a claim explains itself with the numbers of its counter', () => {
+  const { claims } = evaluate(
+    request,
+    using(
+      aPolicy(),
+      someLimits({
+        limits: [
+          { on: { group: 101 }, money: 20, per: 'month', zone: 'Europe/Berlin', owner: 'leads' },
+          { on: { group: 101 }, jobs: 2 },
+        ],
+      }),
+    ),
+  );
+  const [money, jobs] = claims as [LimitClaim, LimitClaim];
+  expect(money.refusal({ committed: 19_000_000, settled: 4_000_000 })).toEqual({
+    code: 'BUDGET_EXHAUSTED',
+    limit: 'money-month',
+    subject: 'group/101',
+    subjectLabel: 'group acme/payments',
+    unit: 'micros',
+    limitAmount: 20_000_000,
+    asked: 6_000_000,
+    committed: 19_000_000,
+    settled: 4_000_000,
+    periodLabel: 'November 2026',
+    resetsAtMs: Date.UTC(2026, 10, 30, 23),
+    zone: 'Europe/Berlin',
+    owner: 'leads',
+  });
+  expect(jobs.refusal({ committed: 2, settled: 0 })).toMatchObject({
+    code: 'CONCURRENCY_FULL',
+    limitAmount: 2,
+    asked: 1,
+  });
+  expect(jobs.refusal({ committed: 2, settled: 0 })).not.toHaveProperty('resetsAtMs');
+});
+
+test.each([
+  [
+    'a limit of 0 blocks',
+    { on: { group: 101 }, money: 0, per: 'month' },
+    ['large'],
+    'budgets enforce EXCEEDS_LIMIT_ALONE',
+  ],
+  [
+    'a limit of 0 blocks a job that costs nothing',
+    { on: { group: 101 }, money: 0, per: 'month' },
+    ['free'],
+    'budgets enforce EXCEEDS_LIMIT_ALONE',
+  ],
+  ['no jobs at once blocks', { on: { group: 101 }, jobs: 0 }, ['large'], 'slots enforce EXCEEDS_LIMIT_ALONE'],
+  [
+    'a job one micro-unit larger than the limit can never fit',
+    { on: { group: 101 }, money: '5.999999', per: 'month' },
+    ['large'],
+    'budgets enforce EXCEEDS_LIMIT_ALONE',
+  ],
+  [
+    'a shadow limit of 0 only records',
+    { on: { group: 101 }, money: 0, per: 'month', mode: 'shadow' },
+    ['large'],
+    'budgets shadow EXCEEDS_LIMIT_ALONE',
+  ],
+])('%s: a violation at once, and no claim', (_, limit, runnerTags, violation) => {
+  const evaluation = evaluate({ ...request, runnerTags }, using(aPolicy(), someLimits({ limits: [limit] })));
+  expect([violationsOf(evaluation), claimsOf(evaluation)]).toEqual([[violation], []]);
+});
+
+test.each([
+  ['a job exactly as large as the limit', { on: { group: 101 }, money: 6, per: 'month' }, ['large'], 1],
+  ['unlimited', { on: { group: 101 }, money: 'unlimited', per: 'month' }, ['large'], 0],
+  ['mode off', { on: { group: 101 }, money: 0, per: 'month', mode: 'off' }, ['large'], 0],
+  ['a free job and a budget', { on: { group: 101 }, money: 5, per: 'month' }, ['free'], 0],
+  ['a free job and its minutes', { on: { group: 101 }, minutes: 50, per: 'month' }, ['free'], 1],
+])('%s violates nothing', (_, limit, runnerTags, claims) => {
+  const evaluation = evaluate({ ...request, runnerTags }, using(aPolicy(), someLimits({ limits: [limit] })));
+  expect([evaluation.violations, evaluation.claims.length]).toEqual([[], claims]);
+});
+
+test.each<[string, string, object[], string, string | undefined]>([
+  ['enforce', 'enforce', [], 'enforce', 'nothing holds it back'],
+  ['shadow', 'enforce', [], 'shadow', "the rule's mode bounds the limit"],
+  ['enforce', 'warn', [], 'warn', "the limit's mode bounds the rule"],
+  ['enforce', 'enforce', [{ group: 100, cost: 'shadow' }], 'shadow', 'the rollout bounds both'],
+  [
+    'enforce',
+    'enforce',
+    [
+      { group: 100, cost: 'shadow' },
+      { group: 101, cost: 'enforce' },
+    ],
+    'enforce',
+    'the closest group decides',
+  ],
+  [
+    'enforce',
+    'enforce',
+    [
+      { group: 100, cost: 'warn' },
+      { group: 101, capacity: 'off' },
+    ],
+    'warn',
+    'a class no closer group names is left to the ones above',
+  ],
+  ['shadow', 'enforce', [{ group: 100, cost: 'enforce' }], 'shadow', 'a rollout tightens nothing'],
+  ['enforce', 'enforce', [{ group: 102, cost: 'off' }], 'enforce', "another group's rollout is not ours"],
+])('rule %s, limit %s, rollout %j is mode %s: %s', (ruleMode, limitMode, rollout, effective) => {
+  const policy = aPolicy({ rules: [{ id: 'b', kind: 'budget', mode: ruleMode }] });
+  const limits = someLimits({
+    limits: [{ on: { group: 104 }, money: 50, per: 'month', mode: limitMode }],
+    rollout,
+  });
+  expect(evaluate(request, using(policy, limits)).claims.map(({ mode }) => mode)).toEqual([effective]);
+});
+
+test('a rollout weakens no security rule, and switches a cost rule off', () => {
+  const policy = aPolicy({
+    rules: [
+      { id: 'images', kind: 'image', mode: 'enforce', deny: ['alpine:*'] },
+      { id: 'thrift', kind: 'image', class: 'cost', mode: 'enforce', deny: ['alpine:*'] },
+    ],
+  });
+  const limits = someLimits({ rollout: [{ group: 100, cost: 'off', capacity: 'off' }] });
+  expect(violationsOf(evaluate(request, using(policy, limits)))).toEqual([
+    'images enforce IMAGE_NOT_ALLOWED',
+  ]);
+});
+
+test('of several rules on one limit the strictest asks, once', () => {
+  const rules = ['warn', 'enforce', 'shadow'].map((mode) => ({ id: mode, kind: 'budget', mode }));
+  const limits = someLimits({ limits: [{ on: { group: 104 }, money: 50, per: 'month' }] });
+  const { claims } = evaluate(request, using(aPolicy({ rules }), limits));
+  expect(claims.map(({ rule, mode }) => [rule, mode])).toEqual([['enforce', 'enforce']]);
+});
+
+test('limits are asked only where a rule of their kind matches', () => {
+  const limits = someLimits({
+    limits: [
+      { on: { group: 100 }, money: 50, per: 'month' },
+      { on: { group: 100 }, jobs: 5 },
+    ],
+  });
+  const only = (match: object): readonly string[] =>
+    claimsOf(
+      evaluate(
+        request,
+        using(aPolicy({ rules: [{ id: 'b', kind: 'budget', mode: 'enforce', match }] }), limits),
+      ),
+    );
+  const asked = ['group/100|money-month|2026-11 6000000/50000000 enforce'];
+  expect(only({ groups: [101] })).toEqual(asked);
+  expect(only({ groups: [{ id: 101, subtree: false }] })).toEqual([]);
+  expect(only({ groups: [{ id: 104, subtree: false }] })).toEqual(asked);
+  expect(only({ groups: [102] })).toEqual([]);
+  expect(only({ groups: ['acme/payments/**'] })).toEqual(asked);
+  expect(only({ projects: [1] })).toEqual(asked);
+  expect(only({ projects: ['acme/**/api'], runner_classes: ['large'] })).toEqual(asked);
+  expect(only({ projects: [1], runner_classes: ['small'] })).toEqual([]);
+  expect(only({ groups: [100], not: { groups: [104] } })).toEqual([]);
+  expect(only({ groups: [100], not: { groups: [102], runner_classes: ['large'] } })).toEqual([]);
+  expect(only({ groups: [100], not: { groups: [102], runner_classes: ['small'] } })).toEqual(asked);
+});
+
+test('a personal namespace has the default limits of the kinds it has none of', () => {
+  const document = { personal_default: [{ money: 8, per: 'month' }, { jobs: 2 }] };
+  const jane = { ...request, projectId: 9, projectPath: 'jane/x', namespaceId: 190, rootNamespaceId: 190 };
+  expect(claimsOf(evaluate(jane, using(aPolicy(), someLimits(document))))).toEqual([
+    'group/190|money-month|2026-11 6000000/8000000 enforce',
+    'group/190|jobs-now|now 1/2 enforce',
+  ]);
+  const own = someLimits({ ...document, limits: [{ on: { group: 190 }, money: 'unlimited', per: 'month' }] });
+  expect(claimsOf(evaluate(jane, using(aPolicy(), own)))).toEqual(['group/190|jobs-now|now 1/2 enforce']);
+  expect(claimsOf(evaluate(request, using(aPolicy(), someLimits(document))))).toEqual([]);
+});
+
+test('an unknown namespace has the limits of its root, and is counted', () => {
+  const limits = someLimits({ limits: everywhere });
+  const evaluation = evaluate(
+    { ...request, namespaceId: 999, projectPath: 'acme/new/api' },
+    using(aPolicy(), limits),
+  );
+  expect(evaluation.unknownGroup).toBe(true);
+  expect(evaluation.claims.map(({ counter }) => counter.subject)).toEqual([
+    'instance',
+    'group/100',
+    'group/100',
+    'project/1',
+    'runner-class/large',
+    'user/5',
+  ]);
+  expect(evaluation.facts).toMatchObject({ rootId: 100, groupId: 999 });
+});
+
+test('a group the directory does not know yet goes past no security rule, and an exemption has to be certain', () => {
+  const rules = [
+    { id: 'below', kind: 'image', mode: 'enforce', deny: ['**'], match: { groups: [101] } },
+    { id: 'thrift', kind: 'image', class: 'cost', mode: 'enforce', deny: ['**'], match: { groups: [101] } },
+    {
+      id: 'spared',
+      kind: 'image',
+      mode: 'enforce',
+      deny: ['**'],
+      match: { groups: [100], not: { groups: [101] } },
+    },
+  ];
+  const rejecting = (namespaceId: number): readonly string[] =>
+    evaluate({ ...request, namespaceId }, using(aPolicy({ rules }), someLimits({}))).violations.map(
+      ({ rule }) => rule,
+    );
+  expect(rejecting(104)).toEqual(['below', 'thrift']);
+  expect(rejecting(102)).toEqual(['spared']);
+  expect(rejecting(999)).toEqual(['below', 'spared']);
+});
+
+test('identity that contradicts itself has no limits of its own', () => {
+  const suspicious = ['namespaceId', 'rootNamespaceId', 'projectPath', 'projectId', 'userId'];
+  const evaluation = evaluate(
+    { ...request, suspicious },
+    using(aPolicy(), someLimits({ limits: everywhere })),
+  );
+  expect(evaluation.claims.map(({ counter }) => counter.subject)).toEqual(['instance', 'runner-class/large']);
+  expect(evaluation.unknownGroup).toBe(true);
+});
+
+test.each([
+  ['skip', []],
+  ['admit', ['r shadow FIELD_MISSING']],
+  ['reject', ['r enforce FIELD_MISSING']],
+])('on_missing %s: %j', (on_missing, violations) => {
+  const bare = { jobId: 7 };
+  const ask = (rule: object): readonly string[] =>
+    violationsOf(
+      evaluate(
+        bare,
+        using(aPolicy({ rules: [{ id: 'r', mode: 'enforce', on_missing, ...rule }] }), someLimits({})),
+      ),
+    );
+  expect(ask({ kind: 'image', allow: ['a'] })).toEqual(violations);
+  expect(ask({ kind: 'image', allow: ['a'], match: { groups: [101] } })).toEqual(violations);
+  expect(ask({ kind: 'image', allow: ['a'], match: { not: { projects: [1] } } })).toEqual(violations);
+  expect(ask({ kind: 'budget' })).toEqual(violations);
+});
+
+test('a shadow rule rejects nothing for a missing field', () => {
+  const policy = aPolicy({
+    rules: [{ id: 'r', kind: 'image', mode: 'shadow', on_missing: 'reject', allow: ['a'] }],
+  });
+  expect(violationsOf(evaluate({ jobId: 7 }, using(policy, someLimits({}))))).toEqual([
+    'r shadow FIELD_MISSING',
+  ]);
+});
+
+/** A limit set as no parser would make it: reading the period throws. */
+const broken = (mode = 'enforce') => {
+  const limits = someLimits({
+    limits: [
+      { on: { group: 100 }, money: 50, per: 'month', mode },
+      { on: { group: 101 }, jobs: 5 },
+    ],
+  });
+  const spoilt = limits.bySubject.get('group/100')?.map((limit) => ({ ...limit, zone: 'No/Where' })) ?? [];
+  return { ...limits, bySubject: new Map([...limits.bySubject, ['group/100', spoilt]]) };
+};
+
+test.each([
+  ['open', 'enforce', 'enforce', []],
+  ['closed', 'enforce', 'enforce', ['r enforce CONTROLLER_ERROR']],
+  ['closed', 'shadow', 'enforce', ['r shadow CONTROLLER_ERROR']],
+  ['closed', 'enforce', 'shadow', ['r shadow CONTROLLER_ERROR']],
+])(
+  'a rule that fails, on_error %s in mode %s on a limit in mode %s: %j',
+  (on_error, mode, limitMode, violations) => {
+    const rules = [
+      { id: 'r', kind: 'budget', mode, on_error },
+      { id: 's', kind: 'concurrency', mode: 'enforce' },
+    ];
+    const evaluation = evaluate(request, using(aPolicy({ rules }), broken(limitMode)));
+    expect(violationsOf(evaluation)).toEqual(violations);
+    expect(evaluation.errors).toEqual([{ rule: 'r', cause: 'RangeError' }]);
+    expect(claimsOf(evaluation)).toEqual(['group/101|jobs-now|now 1/5 enforce']);
+  },
+);
+
+test('an estimator that fails is replaced by the plain estimate, and noted', () => {
+  for (const estimateSeconds of [
+    () => Number.NaN,
+    () => -1,
+    () => {
+      throw new TypeError('history is gone');
+    },
+  ]) {
+    const evaluation = evaluate(
+      request,
+      using(aPolicy(), someLimits({}), { estimator: { estimateSeconds } }),
+    );
+    expect(evaluation.facts.estimateSeconds).toBe(600);
+    expect(evaluation.errors.map(({ rule }) => rule)).toEqual(['estimate']);
+  }
+});
+
+test('a job between two periods counts in the later one', () => {
+  const limits = someLimits({ limits: [{ on: { group: 100 }, money: 50, per: 'month' }] });
+  const month = (nowMs: number): string =>
+    evaluate(request, using(aPolicy(), limits, { nowMs })).claims[0]?.counter.period ?? '';
+  const turn = Date.UTC(2026, 11, 1);
+  expect([month(turn - 1), month(turn), month(NOW_MS)]).toEqual(['2026-11', '2026-12', '2026-11']);
+});
+
+test('a public project discloses nothing, a closer group decides before the one above', () => {
+  const policy = aPolicy({
+    disclose: {
+      default: 'binding',
+      groups: [
+        { group: 100, levels: 'none' },
+        { group: 101, levels: 'all' },
+      ],
+    },
+  });
+  const disclosed = (more: Partial<AdmissionRequest>): string =>
+    evaluate({ ...request, ...more }, using(policy, someLimits({}))).disclosure;
+  expect(disclosed({})).toBe('all');
+  expect(disclosed({ projectVisibility: 'public' })).toBe('none');
+  expect(disclosed({ namespaceId: 102, projectId: 5 })).toBe('none');
+  expect(disclosed({ namespaceId: 190, rootNamespaceId: 190, projectId: 5 })).toBe('binding');
+});
+
+test('a group found in the directory under a new parent has the limits of the new one', () => {
+  const moved = directoryOf([
+    { id: 100, path: 'acme', personal: false },
+    { id: 102, parentId: 100, path: 'acme/platform', personal: false },
+    { id: 104, parentId: 102, path: 'acme/platform/cards', personal: false },
+  ]);
+  const limits = someLimits({
+    limits: [
+      { on: { group: 101 }, jobs: 1 },
+      { on: { group: 102 }, jobs: 2 },
+    ],
+  });
+  expect(claimsOf(evaluate(request, using(aPolicy(), limits, { directory: moved })))).toEqual([
+    'group/102|jobs-now|now 1/2 enforce',
+  ]);
+});

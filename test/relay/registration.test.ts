@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { RelayEvent } from '../../relay/events.ts';
+import { randomInstanceId, startRegistration } from '../../relay/registration.ts';
+import { RouterStatus, STATUS } from '../../relay/router/router.ts';
+import { FakeClock } from './streams/support/fake-clock.ts';
+
+/** A registration before a router that answers with `outcomes`, in turn; the last one stays. */
+function bench(...outcomes: (number | 'ok' | 'never')[]) {
+  const clock = new FakeClock();
+  const events: RelayEvent[] = [];
+  const registered: bigint[] = [];
+  const unregistered: bigint[] = [];
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  };
+  const answer = (outcome: number | 'ok' | 'never' | undefined): Promise<void> => {
+    if (outcome === 'never') return new Promise(() => {});
+    return outcome === 'ok' || outcome === undefined
+      ? Promise.resolve()
+      : Promise.reject(new RouterStatus(outcome, 'refused'));
+  };
+  const router = {
+    register: (instanceId: bigint) => {
+      registered.push(instanceId);
+      return answer(outcomes.length > 1 ? outcomes.shift() : outcomes[0]);
+    },
+    unregister: (instanceId: bigint) => {
+      unregistered.push(instanceId);
+      return answer(outcomes[0]);
+    },
+  };
+  const start = () =>
+    startRegistration({
+      router,
+      clock,
+      random: () => 0.5,
+      observe: (event) => events.push(event),
+      instanceId: 7n,
+    });
+  return { clock, events, registered, unregistered, settle, start };
+}
+
+test('the controller registers at the start and every three minutes, with one instance id', async () => {
+  const { start, clock, settle, registered, events } = bench('ok');
+  start();
+  await settle();
+  clock.advance(180_000);
+  await settle();
+  clock.advance(180_000);
+  await settle();
+  expect(registered).toEqual([7n, 7n, 7n]);
+  expect(events.map((event) => event.type)).toEqual(['registered', 'registered', 'registered']);
+});
+
+test('a failed registration is an event and is tried again, nothing more', async () => {
+  const { start, clock, settle, events } = bench(STATUS.UNAVAILABLE, 'ok');
+  start();
+  await settle();
+  clock.advance(180_000);
+  await settle();
+  expect(events).toEqual([
+    { type: 'registration_failed', code: 14, details: 'refused' },
+    { type: 'registered' },
+  ]);
+});
+
+test('a router without registration is told so once and left alone', async () => {
+  const { start, clock, settle, registered, events, unregistered } = bench(STATUS.UNIMPLEMENTED);
+  const registration = start();
+  await settle();
+  clock.advance(3_600_000);
+  await settle();
+  expect(registered).toHaveLength(1);
+  expect(events).toEqual([{ type: 'registration_failed', code: 12, details: 'refused' }]);
+  await registration.stop();
+  expect(unregistered).toEqual([]);
+});
+
+test('stopping takes the announcement back and ends the period', async () => {
+  const { start, clock, settle, registered, unregistered } = bench('ok');
+  const registration = start();
+  await settle();
+  await registration.stop();
+  clock.advance(3_600_000);
+  await settle();
+  expect(unregistered).toEqual([7n]);
+  expect(registered).toHaveLength(1);
+});
+
+test('a router that does not answer the goodbye holds up the end for two seconds at most', async () => {
+  const { start, clock, settle } = bench('ok', 'never');
+  const registration = start();
+  await settle();
+  const stopping = registration.stop();
+  clock.advance(2_000);
+  await stopping;
+});
+
+test('instance ids are positive int64 and differ from start to start', () => {
+  const ids = Array.from({ length: 100 }, randomInstanceId);
+  expect(new Set(ids).size).toBe(100);
+  for (const id of ids) expect(id > 0n && id < 2n ** 63n).toBe(true);
+});

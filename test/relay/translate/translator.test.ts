@@ -1,0 +1,272 @@
+import { expect, test } from 'vitest';
+import {
+  compileTranslator,
+  type Translation,
+  type TranslatorOptions,
+} from '../../../relay/translate/translator.ts';
+import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/value-reader.ts';
+import { loadSchema } from '../../../relay/wire/schema.ts';
+import { descOf, messageFrom, type Shape } from './support/desc-of.ts';
+
+const OPTIONS: TranslatorOptions = { variables: { names: [], prefixes: [] }, trustVariables: false };
+const TRUSTING: TranslatorOptions = { ...OPTIONS, trustVariables: true };
+const VARIABLE = { key: 'string', value: 'string', public: 'bool', file: 'bool', masked: 'bool' } as const;
+
+function translate(shape: Shape, json: Record<string, unknown>, options = OPTIONS): Translation {
+  const desc = descOf(shape);
+  return compileTranslator(desc, options)(messageFrom(desc, json));
+}
+
+const requestOf = (translation: Translation) => {
+  if (!translation.ok) throw new Error(translation.problem);
+  return translation.request;
+};
+
+test.each<[string, Shape, Record<string, unknown>, Record<string, unknown>]>([
+  [
+    'reads nested snake_case',
+    { job_info: { id: 'int64', project_id: 'int64', project_full_path: 'string' } },
+    { job_info: { id: '7', project_id: '42', project_full_path: 'acme/web' } },
+    { jobId: 7, projectId: 42, projectPath: 'acme/web' },
+  ],
+  [
+    'reads nested camelCase',
+    { jobInfo: { id: 'int64', projectId: 'int64', rootNamespaceId: 'int64' } },
+    { jobInfo: { id: '7', projectId: '42', rootNamespaceId: '1' } },
+    { jobId: 7, projectId: 42, rootNamespaceId: 1 },
+  ],
+  [
+    'reads flat fields',
+    { job_id: 'int64', project_full_path: 'string', namespace_id: 'int64', user_id: 'int64' },
+    { job_id: '7', project_full_path: 'acme/web', namespace_id: '5', user_id: '3' },
+    { jobId: 7, projectPath: 'acme/web', namespaceId: 5, userId: 3 },
+  ],
+  [
+    'reads messages of their own',
+    {
+      id: 'int64',
+      project: { id: 'int64', full_path: 'string', visibility: 'string' },
+      runner: { id: 'uint32' },
+    },
+    { id: '7', project: { id: '42', full_path: 'acme/web', visibility: 'private' }, runner: { id: 9 } },
+    { jobId: 7, projectId: 42, projectPath: 'acme/web', projectVisibility: 'private', runnerId: 9 },
+  ],
+  [
+    'reads an image given as text and services given as names',
+    { id: 'int64', image: 'string', services: ['string'] },
+    { id: '7', image: 'ruby:3', services: ['redis:7'] },
+    { jobId: 7, image: 'ruby:3', services: [{ name: 'redis:7' }] },
+  ],
+  [
+    'reads a timeout given as a duration',
+    { id: 'int64', runner_info: { timeout: { seconds: 'int64' } } },
+    { id: '7', runner_info: { timeout: { seconds: '3600' } } },
+    { jobId: 7, timeoutSeconds: 3600 },
+  ],
+  [
+    'takes the job over the question number when both are there',
+    { id: 'int64', job_info: { id: 'int64' } },
+    { id: '1', job_info: { id: '7' } },
+    { jobId: 7 },
+  ],
+])('%s', (_name, shape, json, expected) => {
+  expect(requestOf(translate(shape, json))).toEqual(expected);
+});
+
+test('an empty or zero field counts as not sent', () => {
+  const shape = { id: 'int64', ref: 'string', user_id: 'int64', job_info: { tags: ['string'] } } as const;
+  expect(requestOf(translate(shape, { id: '7', job_info: {} }))).toEqual({ jobId: 7 });
+});
+
+test('a field with presence keeps its false, one without cannot say it', () => {
+  const asked = { id: '7', git_info: { protected: false } };
+  expect(requestOf(translate({ id: 'int64', git_info: { protected: 'bool?' } }, asked)).refProtected).toBe(
+    false,
+  );
+  expect(
+    requestOf(translate({ id: 'int64', git_info: { protected: 'bool' } }, asked)).refProtected,
+  ).toBeUndefined();
+});
+
+test('an empty list of job tags means untagged only beside tags of the runner', () => {
+  const shape = { id: 'int64', job_info: { tags: ['string'] }, runner_info: { tags: ['string'] } } as const;
+  expect(requestOf(translate(shape, { id: '7', runner_info: { tags: ['large'] } })).jobTags).toEqual([]);
+  expect(requestOf(translate(shape, { id: '7' })).jobTags).toBeUndefined();
+  const withoutJobTags = { id: 'int64', runner_info: { tags: ['string'] } } as const;
+  expect(
+    requestOf(translate(withoutJobTags, { id: '7', runner_info: { tags: ['large'] } })).jobTags,
+  ).toBeUndefined();
+});
+
+test.each([
+  ['no job id', { id: '0' }, 'no job id came'],
+  ['a negative job id', { id: '-7' }, 'id is not a whole number from 1 to 2^53 - 1'],
+  ['a job id beyond 2^53', { id: '9007199254740993' }, 'id is not a whole number from 1 to 2^53 - 1'],
+  [
+    'a project id beyond 2^53',
+    { id: '7', project_id: '9007199254740993' },
+    'project_id is not a whole number',
+  ],
+  ['an endless image', { id: '7', image: 'x'.repeat(TEXT_LENGTH_MAX + 1) }, 'image is longer than'],
+  [
+    'too many services',
+    { id: '7', services: Array(LIST_LENGTH_MAX + 1).fill('a') },
+    'services has more than',
+  ],
+])('a question with %s is unreadable, and says so without its value', (_name, json, problem) => {
+  const shape = { id: 'int64', project_id: 'int64', image: 'string', services: ['string'] } as const;
+  const translation = translate(shape, json);
+  expect(translation).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
+  expect(JSON.stringify(translation)).not.toContain('9007199254740993');
+});
+
+test('an unreadable question still names its project, so that the brake is on that project alone', () => {
+  expect(translate({ id: 'int64', project_id: 'int64' }, { project_id: '42' })).toMatchObject({
+    ok: false,
+    projectId: 42,
+  });
+});
+
+test('a label is cut, never refused', () => {
+  const { jobName } = requestOf(
+    translate({ id: 'int64', job_name: 'string' }, { id: '7', job_name: 'n'.repeat(9_999) }),
+  );
+  expect(jobName).toHaveLength(LABEL_LENGTH_MAX);
+});
+
+const WITH_VARIABLES = {
+  id: 'int64',
+  project_id: 'int64',
+  runner_info: { tags: ['string'] },
+  variables: [VARIABLE],
+} as const;
+const variable = (key: string, value: string, flags: object = { public: true }) => ({ key, value, ...flags });
+
+test('context comes from variables where no field has it', () => {
+  const request = requestOf(
+    translate(WITH_VARIABLES, {
+      id: '7',
+      variables: [
+        variable('CI_PIPELINE_SOURCE', 'schedule'),
+        variable('CI_COMMIT_REF_NAME', 'main'),
+        variable('CI_COMMIT_REF_PROTECTED', 'true'),
+        variable('CI_ENVIRONMENT_NAME', 'production'),
+        variable('CI_RUNNER_TAGS', 'large, linux'),
+      ],
+    }),
+  );
+  expect(request).toMatchObject({
+    pipelineSource: 'schedule',
+    ref: 'main',
+    refProtected: true,
+    environment: 'production',
+    runnerTags: ['large', 'linux'],
+  });
+});
+
+test.each([
+  ['a, b', ['a', 'b']],
+  ['["a","b"]', ['a', 'b']],
+  ['[]', []],
+  ['[1]', undefined],
+  ['[broken', undefined],
+])('CI_RUNNER_TAGS of %s reads as %j', (value, tags) => {
+  const json = { id: '7', variables: [variable('CI_RUNNER_TAGS', value)] };
+  expect(requestOf(translate(WITH_VARIABLES, json)).runnerTags).toEqual(tags);
+});
+
+test('identity comes from variables only when the operator trusts them', () => {
+  const json = {
+    id: '7',
+    variables: [variable('CI_PROJECT_ID', '42'), variable('CI_PROJECT_PATH', 'acme/web')],
+  };
+  expect(requestOf(translate(WITH_VARIABLES, json)).projectId).toBeUndefined();
+  expect(requestOf(translate(WITH_VARIABLES, json, TRUSTING))).toMatchObject({
+    projectId: 42,
+    projectPath: 'acme/web',
+  });
+});
+
+test('a typed id wins over a variable that contradicts it, and the contradiction is told', () => {
+  const json = { id: '7', project_id: '42', variables: [variable('CI_PROJECT_ID', '666')] };
+  const translation = translate(WITH_VARIABLES, json, TRUSTING);
+  expect(translation).toMatchObject({ ok: true, request: { projectId: 42 }, suspicious: ['projectId'] });
+  // The subject is certain: a user must not be able to make it unknown by setting a variable.
+  expect(requestOf(translation).suspicious).toBeUndefined();
+});
+
+test('a variable that came twice with different values makes the subject unknown', () => {
+  const json = { id: '7', variables: [variable('CI_PROJECT_ID', '42'), variable('CI_PROJECT_ID', '666')] };
+  const translation = translate(WITH_VARIABLES, json, TRUSTING);
+  const request = requestOf(translation);
+  expect(request.projectId).toBeUndefined();
+  expect(request.suspicious).toEqual(['projectId']);
+  expect(request.variables).toEqual({});
+  expect(translation).toMatchObject({ suspicious: ['projectId'] });
+  expect(JSON.stringify(translation)).not.toContain('666');
+});
+
+test('a private or masked double of a variable is a contradiction too', () => {
+  for (const flags of [{}, { masked: true }, { file: true }]) {
+    const json = {
+      id: '7',
+      variables: [variable('CI_PROJECT_ID', '42'), variable('CI_PROJECT_ID', '666', flags)],
+    };
+    expect(requestOf(translate(WITH_VARIABLES, json, TRUSTING)).projectId).toBeUndefined();
+  }
+});
+
+test('no variables at all is not the same as none that may be kept', () => {
+  expect(requestOf(translate({ id: 'int64' }, { id: '7' })).variables).toBeUndefined();
+  expect(requestOf(translate(WITH_VARIABLES, { id: '7' })).variables).toBeUndefined();
+  const json = { id: '7', variables: [variable('SOMETHING', 'x')] };
+  expect(requestOf(translate(WITH_VARIABLES, json)).variables).toEqual({});
+});
+
+test('a question in our own schema fills every field it has', () => {
+  const { question } = loadSchema();
+  const message = messageFrom(question, {
+    jobInfo: {
+      id: '7',
+      name: 'build',
+      stage: 'test',
+      pipelineId: '70',
+      projectId: '42',
+      projectFullPath: 'acme/web',
+      namespaceId: '5',
+      rootNamespaceId: '1',
+      organizationId: '2',
+      userId: '3',
+      tags: ['large'],
+    },
+    gitInfo: { ref: 'main', refType: 'branch', protected: false },
+    runnerInfo: { id: '9', uuid: 'u-1', timeout: '3600', tags: ['large'] },
+    image: { name: 'ruby:3' },
+    services: [{ name: 'redis:7', alias: 'cache' }],
+    variables: [{ key: 'CI_PIPELINE_SOURCE', value: 'push', public: true }],
+  });
+  expect(requestOf(compileTranslator(question, OPTIONS)(message))).toEqual({
+    jobId: 7,
+    jobName: 'build',
+    jobStage: 'test',
+    pipelineId: 70,
+    pipelineSource: 'push',
+    projectId: 42,
+    projectPath: 'acme/web',
+    namespaceId: 5,
+    rootNamespaceId: 1,
+    organizationId: 2,
+    userId: 3,
+    ref: 'main',
+    refType: 'branch',
+    refProtected: false,
+    image: 'ruby:3',
+    services: [{ name: 'redis:7', alias: 'cache' }],
+    jobTags: ['large'],
+    runnerTags: ['large'],
+    runnerId: 9,
+    runnerUuid: 'u-1',
+    timeoutSeconds: 3600,
+    variables: { CI_PIPELINE_SOURCE: 'push' },
+  });
+});

@@ -1,0 +1,313 @@
+import { describe, expect, test } from 'vitest';
+import { expanded, jobNamed, names } from './folder.ts';
+
+describe('jobs', () => {
+  test('hidden entries and keywords are no jobs, and the stages decide the order', () => {
+    const pipeline = expanded(`
+stages: [first, second]
+workflow: { rules: [{ when: always }] }
+.hidden: { script: x }
+late: { stage: .post, script: x }
+two: { stage: second, script: x }
+one: { stage: first, script: x }
+early: { stage: .pre, script: x }
+one more: { stage: first, script: x }
+`);
+    expect(names(pipeline)).toEqual(['early', 'one', 'one more', 'two', 'late']);
+    expect(pipeline.problems).toEqual([]);
+  });
+
+  test('without stages a job is in GitLab’s own stage test', () => {
+    const pipeline = expanded('a: { script: x }\nb: { stage: build, script: x }');
+    expect(pipeline.jobs.map(({ name, stage }) => [name, stage])).toEqual([
+      ['b', 'build'],
+      ['a', 'test'],
+    ]);
+  });
+
+  test('jobs that start other pipelines are told apart, because no runner gets them', () => {
+    const pipeline = expanded('start: { trigger: { project: a/b } }\nrun: { script: x }');
+    expect(names(pipeline)).toEqual(['run']);
+    expect(pipeline.bridges).toEqual(['start']);
+  });
+
+  test('a job without a script is left out and named', () => {
+    const pipeline = expanded('half: { tags: [x] }\nwhole: { script: x }');
+    expect(names(pipeline)).toEqual(['whole']);
+    expect(pipeline.problems).toEqual([expect.stringContaining('half: has no script')]);
+  });
+
+  test('a job whose rules would leave it out is kept: rules are not evaluated', () => {
+    expect(names(expanded('a: { script: x, rules: [{ when: never }] }'))).toEqual(['a']);
+  });
+
+  test('a broken file is a problem with its place, not an exception', () => {
+    const pipeline = expanded({ '.gitlab-ci.yml': 'include: x.yml\na: { script: x }', 'x.yml': 'b: [1' });
+    expect(names(pipeline)).toEqual(['a']);
+    expect(pipeline.problems).toEqual([expect.stringMatching(/^x\.yml: .*line 1/)]);
+  });
+});
+
+describe('include', () => {
+  test('local files are read in every spelling, a later one wins, the including file over all', () => {
+    const pipeline = expanded({
+      '.gitlab-ci.yml': `
+include: [one.yml, { local: /ci/two.yml }, { local: 'jobs/*.yml' }, { local: 'deep/**/*.yml' }]
+a: { tags: [top] }
+`,
+      'one.yml': 'a: { script: x, tags: [one], image: one }\nb: { script: x, image: one }',
+      'ci/two.yml': 'include: /ci/nested.yml\nb: { image: two }',
+      'ci/nested.yml': 'b: { image: nested, tags: [nested] }',
+      'jobs/c.yml': 'c: { script: x }',
+      'jobs/d.yml': 'd: { script: x }',
+      'deep/er/e.yml': 'e: { script: x }',
+    });
+    expect(names(pipeline).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(jobNamed(pipeline, 'a')).toMatchObject({ image: 'one', tags: ['top'] });
+    expect(jobNamed(pipeline, 'b')).toMatchObject({ image: 'two', tags: ['nested'] });
+    expect(pipeline.problems).toEqual([]);
+  });
+
+  test('what needs the network is named and nothing else is lost', () => {
+    const pipeline = expanded(`
+include:
+  - project: acme/ci
+    file: [a.yml, b.yml]
+  - component: $CI_SERVER_FQDN/acme/part@1
+  - remote: https://example.com/x.yml
+  - https://example.com/y.yml
+  - template: Jobs/SAST.gitlab-ci.yml
+a: { script: x }
+`);
+    expect(names(pipeline)).toEqual(['a']);
+    expect(pipeline.notFetched).toEqual([
+      'project: acme/ci a.yml, b.yml',
+      'component: $CI_SERVER_FQDN/acme/part@1',
+      'remote: https://example.com/x.yml',
+      'remote: https://example.com/y.yml',
+      'template: Jobs/SAST.gitlab-ci.yml',
+    ]);
+  });
+
+  test('an include is taken despite its rules, unless the first says never', () => {
+    const pipeline = expanded({
+      '.gitlab-ci.yml': `
+include:
+  - { local: ours.yml, rules: [{ if: $CI_PROJECT_ID == "1", when: always }] }
+  - { local: forks.yml, rules: [{ if: $CI_PROJECT_ID == "1", when: never }, { if: $CI_PROJECT_ID }] }
+`,
+      'ours.yml': 'a: { script: x, tags: [ours] }',
+      'forks.yml': 'a: { tags: [forks] }',
+    });
+    expect(jobNamed(pipeline, 'a').tags).toEqual(['ours']);
+    expect(pipeline.notFetched).toEqual(['local: forks.yml (its first rule says never)']);
+  });
+
+  test('files that include each other end, and a missing one is named', () => {
+    const pipeline = expanded({
+      '.gitlab-ci.yml': 'include: [a.yml, gone.yml]',
+      'a.yml': 'include: b.yml\na: { script: x }',
+      'b.yml': 'include: a.yml\nb: { script: x }',
+    });
+    expect(names(pipeline).sort()).toEqual(['a', 'b']);
+    expect(pipeline.problems).toEqual(['gone.yml: cannot be read']);
+  });
+});
+
+describe('extends', () => {
+  test('mappings merge over several levels, lists are replaced, later parents win, null replaces', () => {
+    const pipeline = expanded(`
+.base: { script: x, tags: [base], parallel: 3, variables: { A: base, B: base, C: base } }
+.middle: { extends: .base, tags: [middle, second], variables: { B: middle } }
+.other: { image: other, variables: { C: other } }
+job: { extends: [.middle, .other], parallel: null, variables: { A: job } }
+`);
+    expect(jobNamed(pipeline, 'job')).toMatchObject({
+      image: 'other',
+      tags: ['middle', 'second'],
+      variables: { A: 'job', B: 'middle', C: 'other' },
+    });
+  });
+
+  test('a circle and a missing parent are problems, not endless loops', () => {
+    const pipeline = expanded(
+      'a: { extends: b, script: x }\nb: { extends: a, script: x }\nc: { extends: .gone, script: x }',
+    );
+    expect(names(pipeline)).toEqual(['a', 'b', 'c']);
+    expect(pipeline.problems.join()).toContain('which extends it in turn');
+    expect(pipeline.problems).toContain('c: extends .gone, which is in none of the files read');
+  });
+
+  test('anchors and merge keys work as in any YAML', () => {
+    const pipeline = expanded('.x: &x { image: anchored, script: x }\njob: { <<: *x, tags: [t] }');
+    expect(jobNamed(pipeline, 'job')).toMatchObject({ image: 'anchored', tags: ['t'] });
+  });
+});
+
+describe('default and inherit', () => {
+  const top = `
+default: { image: top, tags: [top], timeout: 10m, services: [redis] }
+variables: { A: a, B: b }
+`;
+
+  test('a job takes what it does not set itself', () => {
+    const pipeline = expanded(`${top}\njob: { script: x, tags: [own] }`);
+    expect(jobNamed(pipeline, 'job')).toEqual({
+      name: 'job',
+      stage: 'test',
+      image: 'top',
+      tags: ['own'],
+      services: [{ name: 'redis' }],
+      timeoutSeconds: 600,
+      variables: { A: 'a', B: 'b' },
+    });
+  });
+
+  test('inherit leaves out all or some', () => {
+    const pipeline = expanded(`${top}
+none: { script: x, inherit: { default: false, variables: false } }
+some: { script: x, inherit: { default: [image], variables: [B] } }
+`);
+    expect(jobNamed(pipeline, 'none')).toEqual({
+      name: 'none',
+      stage: 'test',
+      tags: [],
+      services: [],
+      variables: {},
+    });
+    expect(jobNamed(pipeline, 'some')).toMatchObject({ image: 'top', tags: [], variables: { B: 'b' } });
+    expect(jobNamed(pipeline, 'some').variables).not.toHaveProperty('A');
+  });
+
+  test('an image and services at the top of the file are defaults as well', () => {
+    expect(jobNamed(expanded('image: old\nservices: [redis]\njob: { script: x }'), 'job')).toMatchObject({
+      image: 'old',
+      services: [{ name: 'redis' }],
+    });
+  });
+});
+
+describe('!reference', () => {
+  test('values and lists are put in its place, also through other references, and lists do not nest', () => {
+    const pipeline = expanded(`
+.tag: large
+.tags: { all: [linux, !reference [.tag]] }
+.vars: { variables: { A: a } }
+job:
+  script: x
+  tags: [docker, !reference [.tags, all]]
+  variables: !reference [.vars, variables]
+`);
+    expect(jobNamed(pipeline, 'job')).toMatchObject({
+      tags: ['docker', 'linux', 'large'],
+      variables: { A: 'a' },
+    });
+  });
+
+  test('it sees what extends brought', () => {
+    const pipeline = expanded(
+      '.a: { image: a }\n.b: { extends: .a }\njob: { script: x, image: !reference [.b, image] }',
+    );
+    expect(jobNamed(pipeline, 'job').image).toBe('a');
+  });
+
+  test('to nothing, or to itself, it is dropped and named', () => {
+    const pipeline = expanded(`
+.loop: { image: !reference [.loop, image] }
+job: { script: x, image: !reference [.loop, image], tags: [a, !reference [.gone, tags]] }
+`);
+    expect(jobNamed(pipeline, 'job')).toMatchObject({ tags: ['a'] });
+    expect(jobNamed(pipeline, 'job')).not.toHaveProperty('image');
+    expect(pipeline.problems).toContain('job: !reference [.gone, tags] is in none of the files read');
+    expect(pipeline.problems.join()).toContain('references deep');
+  });
+});
+
+describe('variables', () => {
+  test('they expand in images, services and tags, through each other, a job’s over the file’s', () => {
+    const pipeline = expanded(`
+variables:
+  REGISTRY: { value: registry.example.com:5000, description: where }
+  VERSION: 3.20
+  NAME: \${REGISTRY}/base
+  TAG: small
+job:
+  script: x
+  image: $NAME:$VERSION
+  services: ['\${REGISTRY}/db:%TAG%', { name: $NAME, alias: base }]
+  tags: [$TAG, linux]
+  variables: { TAG: large }
+`);
+    expect(jobNamed(pipeline, 'job')).toMatchObject({
+      image: 'registry.example.com:5000/base:3.2',
+      imageAsWritten: '$NAME:$VERSION',
+      services: [
+        { name: 'registry.example.com:5000/db:large' },
+        { name: 'registry.example.com:5000/base', alias: 'base' },
+      ],
+      tags: ['large', 'linux'],
+    });
+  });
+
+  test('an unknown one is empty and named, a circle ends, $$ is a dollar', () => {
+    const pipeline = expanded(`
+variables: { A: $B, B: $A }
+job: { script: x, image: 'i:$GONE', tags: ['t$$', $A] }
+`);
+    expect(jobNamed(pipeline, 'job')).toMatchObject({ image: 'i:', tags: ['t$'] });
+    expect(pipeline.problems).toContain('job: image uses $GONE, which no file sets; taken as empty');
+  });
+
+  test('GitLab’s own are known', () => {
+    expect(
+      jobNamed(expanded('job: { script: x, image: $CI_REGISTRY_IMAGE/$CI_JOB_NAME }'), 'job').image,
+    ).toBe('registry.example.com/acme/project/job');
+  });
+});
+
+describe('parallel', () => {
+  test('a number makes numbered jobs', () => {
+    const pipeline = expanded('job: { script: x, parallel: 3 }');
+    expect(names(pipeline)).toEqual(['job 1/3', 'job 2/3', 'job 3/3']);
+    expect(jobNamed(pipeline, 'job 2/3').variables).toEqual({ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' });
+  });
+
+  test('a matrix makes a job per combination, named after its values', () => {
+    const pipeline = expanded(`
+job:
+  script: x
+  image: base:$OS
+  tags: [$SIZE]
+  parallel:
+    matrix:
+      - OS: [linux, windows]
+        SIZE: [small, large]
+      - OS: macos
+        SIZE: [m1]
+`);
+    expect(names(pipeline)).toEqual([
+      'job: [linux, small]',
+      'job: [linux, large]',
+      'job: [windows, small]',
+      'job: [windows, large]',
+      'job: [macos, m1]',
+    ]);
+    expect(jobNamed(pipeline, 'job: [windows, large]')).toMatchObject({
+      image: 'base:windows',
+      tags: ['large'],
+      variables: { OS: 'windows', SIZE: 'large', CI_NODE_INDEX: '4', CI_NODE_TOTAL: '5' },
+    });
+  });
+
+  test.each(['0', '201', 'many', '{ matrix: [] }', '1.5'])('%s is a problem and one job', (parallel) => {
+    const pipeline = expanded(`job: { script: x, parallel: ${parallel} }`);
+    expect(names(pipeline)).toEqual(['job']);
+    expect(pipeline.problems).toEqual([expect.stringContaining('job: parallel must be')]);
+  });
+});
+
+test('a timeout that is no duration is left out and named', () => {
+  const pipeline = expanded('job: { script: x, timeout: soon }');
+  expect(jobNamed(pipeline, 'job')).not.toHaveProperty('timeoutSeconds');
+  expect(pipeline.problems).toEqual(['job: timeout "soon" is not a duration; left out']);
+});

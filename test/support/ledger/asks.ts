@@ -1,0 +1,99 @@
+import type { HoldAsk, HoldOutcome, JobFacts } from '../../../functions/ledger/ledger.ts';
+import type { CounterKey, CounterSeen, LimitClaim } from '../../../policies/claim.ts';
+import type { Violation } from '../../../policies/reason.ts';
+
+export const someFacts = (facts: Partial<JobFacts> = {}): JobFacts => ({
+  runnerClass: 'small',
+  estimateSeconds: 600,
+  costMicros: 1000,
+  microsPerMinute: 60,
+  priceVersion: 'p1',
+  policyVersion: 'v1',
+  timeoutSeconds: 3600,
+  ...facts,
+});
+
+/** `group/1` → the counter of that subject's money in November. */
+export const counter = (subject: string, limit = 'money-month', period = '2026-11'): CounterKey => ({
+  subject,
+  limit,
+  period,
+});
+
+/** A claim of money on a group, enforced, unless told otherwise. No bound: it does not ask. */
+export function claim(
+  subject: string,
+  amount: number,
+  bound?: number,
+  over: Partial<LimitClaim> = {},
+): LimitClaim {
+  const key = over.counter ?? counter(subject);
+  const unit = over.unit ?? 'micros';
+  return {
+    counter: key,
+    unit,
+    amount,
+    mode: 'enforce',
+    ...(bound === undefined ? {} : { bound }),
+    rule: 'budget',
+    class: 'cost',
+    refusal: (seen: CounterSeen) => ({
+      code: 'BUDGET_EXHAUSTED',
+      limit: key.limit,
+      subject: key.subject,
+      subjectLabel: key.subject,
+      unit,
+      limitAmount: bound ?? 0,
+      asked: amount,
+      ...seen,
+    }),
+    ...over,
+  };
+}
+
+export const shadowClaim = (subject: string, amount: number, bound: number): LimitClaim =>
+  claim(subject, amount, bound, { mode: 'shadow' });
+
+export const anAsk = (
+  jobId: number,
+  claims: readonly LimitClaim[],
+  over: Partial<HoldAsk> = {},
+): HoldAsk => ({
+  jobId,
+  facts: someFacts(),
+  violations: [],
+  claims,
+  ...over,
+});
+
+/** A limit of 0 arrives as a violation, never as a claim. */
+export const blocked: Violation = {
+  rule: 'budget',
+  class: 'cost',
+  mode: 'enforce',
+  reason: {
+    code: 'EXCEEDS_LIMIT_ALONE',
+    limit: 'money-month',
+    subject: 'group/1',
+    subjectLabel: 'group one',
+    unit: 'micros',
+    limitAmount: 0,
+    asked: 10,
+  },
+};
+
+/** `admitted`, `rejected`, or `undecided:<cause>`. */
+export const wordOf = (outcome: HoldOutcome | undefined): string =>
+  outcome === undefined
+    ? 'nothing'
+    : outcome.outcome === 'undecided'
+      ? `undecided:${outcome.cause}`
+      : outcome.outcome;
+
+/** What a rejection says it saw, by subject. */
+export const seenBy = (outcome: HoldOutcome | undefined): readonly (readonly [string, number])[] =>
+  outcome?.outcome !== 'rejected'
+    ? []
+    : outcome.violations.flatMap(({ reason }) =>
+        reason.code === 'BUDGET_EXHAUSTED' ? [[reason.subject, reason.committed] as const] : [],
+      );

@@ -1,0 +1,224 @@
+/** Watches every commit of an in-memory table and checks what DESIGN §5 promises at that instant. Knows the model, not the code. */
+import type { CorrectionEntry } from '../../../functions/ledger/entry.ts';
+import type { Counter, HoldOutcome, JobRecord, RecordClaim } from '../../../functions/ledger/ledger.ts';
+import type { StoredItem, Write } from '../../../functions/ledger/store.ts';
+import { counterName } from '../../../policies/claim.ts';
+
+/** The bounds an ask carried, as the record's `policyVersion` names them: subject → bound. */
+export type Bounds = Readonly<Record<string, number>>;
+
+export class History {
+  readonly #dump: () => Iterable<StoredItem>;
+  /** Born as: `<job>/<generation>` → state of its first record. */
+  readonly #born = new Map<string, JobRecord['state']>();
+  /** What the job was settled at; never edited after. */
+  readonly #settled = new Map<string, readonly number[]>();
+  #before = new Map<string, Counter>();
+  commits = 0;
+
+  constructor(dump: () => Iterable<StoredItem>) {
+    this.#dump = dump;
+  }
+
+  onCommit(writes: readonly Write[]): void {
+    this.commits += 1;
+    const now = snapshot(this.#dump());
+    this.#countersEqualTheirRecords(now);
+    this.#checkedClaimsFitted(writes);
+    for (const record of now.records.values()) {
+      this.#chargedOnce(record, now.entries.get(record.jobId) ?? []);
+      this.#neverEdited(record);
+    }
+    for (const write of writes) if (write.kind === 'record') this.#birth(write.record, write.replaces);
+    this.#before = now.counters;
+  }
+
+  /** 3: one generation has one answer, and an unrecorded rejection never contradicts a hold that was there before. */
+  answered(jobId: number, outcome: HoldOutcome, liveWhenAsked: boolean): void {
+    if (outcome.outcome === 'undecided') return;
+    const born = this.#born.get(`${jobId}/${outcome.generation}`);
+    if (outcome.outcome === 'admitted') {
+      must(
+        born === 'HELD' || born === 'REJECTED',
+        `job ${jobId} was admitted under generation ${outcome.generation} without a record`,
+      );
+      // REJECTED and admitted: only when it ran nevertheless and was settled (bypass).
+      must(
+        born === 'HELD' || this.#settled.has(`${jobId}/${outcome.generation}`),
+        `job ${jobId} was admitted on a rejection`,
+      );
+      return;
+    }
+    if (born === 'REJECTED') return;
+    must(!outcome.repeated, `job ${jobId}: a repeated rejection nobody recorded`);
+    must(!liveWhenAsked, `job ${jobId} was held when asked and yet told rejected`);
+  }
+
+  /** 1: committed = settled + held = what the records and entries say, in every part. */
+  #countersEqualTheirRecords(now: Snapshot): void {
+    for (const name of new Set([...now.sums.keys(), ...now.counters.keys()])) {
+      // A counter whose jobs all moved on to other periods has no record left and must show nothing.
+      const sum = now.sums.get(name) ?? NOTHING;
+      const counter = now.counters.get(name);
+      const shown =
+        counter === undefined
+          ? NOTHING
+          : [
+              counter.committed,
+              counter.fitted,
+              counter.settled,
+              counter.unchecked.exempt,
+              counter.unchecked.unmetered,
+              counter.unchecked.bypass,
+            ];
+      must(`${shown}` === `${sum}`, `counter ${name} shows ${shown}, its records make ${sum}`);
+    }
+  }
+
+  /** 2: in arrival order, each checked claim fitted its bound at commit. */
+  #checkedClaimsFitted(writes: readonly Write[]): void {
+    const committed = new Map<string, number>();
+    const fitted = new Map<string, number>();
+    for (const write of writes) {
+      if (write.kind !== 'record' || write.record.state !== 'HELD' || write.record.answered !== 'ledger')
+        continue;
+      const bounds: Bounds = JSON.parse(write.record.facts.policyVersion);
+      for (const claim of write.record.claims) {
+        const name = counterName(claim.counter);
+        const before = this.#before.get(name);
+        const sum = (committed.get(name) ?? before?.committed ?? 0) + claim.held;
+        const fit = (fitted.get(name) ?? before?.fitted ?? 0) + (claim.fitted ? claim.held : 0);
+        committed.set(name, sum);
+        fitted.set(name, fit);
+        if (!claim.checked) continue;
+        const bound = bounds[claim.counter.subject] ?? 0;
+        const shadow = claim.counter.subject.startsWith('shadow');
+        if (!shadow)
+          must(bound > 0 && sum <= bound, `job ${write.record.jobId}: ${name} came to ${sum} over ${bound}`);
+        else if (claim.fitted)
+          must(
+            bound > 0 && fit <= bound,
+            `job ${write.record.jobId}: fitted ${name} came to ${fit} over ${bound}`,
+          );
+      }
+    }
+  }
+
+  /** 3, 4, 5: what a job is charged follows from its state alone, however it got there. */
+  #chargedOnce(record: JobRecord, entries: readonly CorrectionEntry[]): void {
+    const live = record.state === 'HELD' || record.state === 'RUNNING';
+    must(
+      (record.dueAtMs !== undefined) === live,
+      `job ${record.jobId} is ${record.state} and due ${record.dueAtMs}`,
+    );
+    must(
+      entries.length === record.entries,
+      `job ${record.jobId}: ${entries.length} entries, its record says ${record.entries}`,
+    );
+    // Over all generations: what an earlier one left charged is not forgotten.
+    const charges = new Map<string, number>();
+    for (const { counter, delta } of entries.flatMap(({ deltas }) => deltas)) {
+      charges.set(counterName(counter), (charges.get(counterName(counter)) ?? 0) + delta);
+    }
+    for (const claim of record.claims) {
+      const name = counterName(claim.counter);
+      const charged = claim.counted + (charges.get(name) ?? 0);
+      charges.delete(name);
+      const allowed = allowedCharges(record, claim);
+      must(
+        allowed.includes(charged),
+        `job ${record.jobId} (${record.state}) is charged ${charged} on ${name}, expected ${allowed}`,
+      );
+    }
+    for (const [name, charge] of charges)
+      must(charge === 0, `job ${record.jobId} still pays ${charge} on ${name}`);
+  }
+
+  #neverEdited(record: JobRecord): void {
+    if (record.state !== 'SETTLED') return;
+    const key = `${record.jobId}/${record.generation}`;
+    const counted = record.claims.map((claim) => claim.counted);
+    const first = this.#settled.get(key) ?? counted;
+    this.#settled.set(key, first);
+    must(`${first}` === `${counted}`, `job ${record.jobId}: settled at ${first}, edited to ${counted}`);
+  }
+
+  #birth(record: JobRecord, replaces: JobRecord | undefined): void {
+    if (replaces?.generation === record.generation) {
+      // 6: within a generation the counters stay those of the admission.
+      const names = (one: JobRecord) => `${one.claims.map((claim) => counterName(claim.counter))}`;
+      must(names(replaces) === names(record), `job ${record.jobId} moved to other counters`);
+      return;
+    }
+    const key = `${record.jobId}/${record.generation}`;
+    must(!this.#born.has(key), `job ${record.jobId}: generation ${record.generation} began twice`);
+    this.#born.set(key, record.state);
+  }
+}
+
+function allowedCharges(record: JobRecord, claim: RecordClaim): readonly number[] {
+  switch (record.state) {
+    case 'HELD':
+    case 'RUNNING':
+      return [claim.held];
+    case 'SETTLED':
+      // One micro-unit per second is the model's price, and durations are whole.
+      return claim.unit === 'jobs' ? [0] : [record.durationSeconds ?? -1];
+    case 'EXPIRED':
+      return claim.unit === 'jobs' ? [0] : record.flagged ? [claim.held, 0] : [0];
+    case 'RELEASED':
+    case 'REJECTED':
+      return [0];
+  }
+}
+
+interface Snapshot {
+  readonly records: Map<number, JobRecord>;
+  readonly entries: Map<number, CorrectionEntry[]>;
+  readonly counters: Map<string, Counter>;
+  /** committed, fitted, settled, exempt, unmetered, bypass */
+  readonly sums: Map<string, number[]>;
+}
+
+const NOTHING = [0, 0, 0, 0, 0, 0];
+const CAUSES = ['exempt', 'unmetered', 'bypass'];
+
+function snapshot(items: Iterable<StoredItem>): Snapshot {
+  const now: Snapshot = { records: new Map(), entries: new Map(), counters: new Map(), sums: new Map() };
+  const add = (
+    claim: Pick<RecordClaim, 'counter' | 'fitted' | 'checked'>,
+    amount: number,
+    settled: number,
+    cause: string | undefined,
+  ): void => {
+    const name = counterName(claim.counter);
+    const sum = now.sums.get(name) ?? [0, 0, 0, 0, 0, 0];
+    now.sums.set(name, sum);
+    const bump = (index: number, by: number): void => {
+      sum[index] = (sum[index] ?? 0) + by;
+    };
+    bump(0, amount);
+    if (claim.fitted) bump(1, amount);
+    bump(2, settled);
+    if (!claim.checked && cause !== undefined) bump(3 + CAUSES.indexOf(cause), amount);
+  };
+  for (const item of items) {
+    if (item.kind === 'counter') now.counters.set(counterName(item.counter.key), item.counter);
+    if (item.kind === 'record') {
+      now.records.set(item.record.jobId, item.record);
+      for (const claim of item.record.claims) {
+        add(claim, claim.counted, item.record.state === 'SETTLED' ? claim.counted : 0, item.record.unchecked);
+      }
+    }
+    if (item.kind === 'entry') {
+      const entries = now.entries.get(item.entry.jobId) ?? [];
+      now.entries.set(item.entry.jobId, [...entries, item.entry]);
+      for (const delta of item.entry.deltas) add(delta, delta.delta, delta.delta, item.entry.unchecked);
+    }
+  }
+  return now;
+}
+
+export function must(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(otherwise);
+}
