@@ -42,7 +42,7 @@ export function rejectionText(input: RejectionTextInput): string {
   const first = disclosure === 'none' ? discreetHeadline(reason) : headline(reason, { currency, nowMs });
   const lines = [
     '',
-    `[${reason.code}] job ${jobLabel(request)} was not started. Nothing is wrong with your code.`,
+    `[${reason.code}] job ${jobLabel(request)} was not started.${comfort(binding)}`,
     ...(terms === undefined || disclosure === 'none' || !('asked' in reason)
       ? []
       : [`  This job: ${jobTerms(terms)}`]),
@@ -65,6 +65,10 @@ export function footerOf(
     .flatMap((rule) => rule.message ?? []);
   return messages.length === 0 ? undefined : [...new Set(messages)].join('\n');
 }
+
+/** Who met a limit did nothing wrong; who named an image that is not allowed has something to change. */
+const comfort = ({ reason }: Violation): string =>
+  reason.code === 'IMAGE_NOT_ALLOWED' ? '' : ' Nothing is wrong with your code.';
 
 const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
   jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;

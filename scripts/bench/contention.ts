@@ -1,167 +1,100 @@
-import { decide } from '../../functions/admit/decide.ts';
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
 import { MemoryStore } from '../../functions/ledger/memory-store.ts';
-import { silentLog } from '../../functions/shared/log.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
-import { createGroupCommit, type GroupCommit } from '../../relay/commit/group-commit.ts';
-import { benchRequest, benchRules } from './bench-rules.ts';
+import { seededRandom } from '../pipeline/seeded-random.ts';
+import { benchRequest } from './bench-rules.ts';
 import { contendedStore } from './contended-store.ts';
 import { MODELLED_TRANSACTION_MS } from './contention-constants.ts';
 import { countingStore, type StoreCounts } from './counting-store.ts';
 import type { Figure } from './figure.ts';
-import { seededRandom } from './seeded-random.ts';
+import { closedLoop, type Load, sides } from './sides.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const INSTANCE = 'bench.example.com';
 const IN_FLIGHT = 64;
 /** Modelled, so it costs what the work costs and not this long. */
 const MODELLED_MS = 2_000;
-/** Longer than the product's: a job that gives up is not an admission, and naive needs its retries to look its best. */
-const DEADLINE_MS = 5_000;
 
-type Ask = (request: AdmissionRequest) => Promise<boolean>;
-
-/** One modelled deployment: a table, and as many relays with a function each as are asked for. */
-function deployment(roots: number, seed: number) {
+/** A modelled deployment: a table with the service's contention rules, and the two ways to it. */
+function deployment(roots: number) {
   const time = new VirtualTime();
-  const random = seededRandom(seed);
+  const random = seededRandom(1);
   const memory = new MemoryStore({ instance: INSTANCE });
   const store = countingStore(contendedStore(memory, time, random), INSTANCE);
   const clock = {
     nowMs: () => Date.UTC(2026, 10, 21) + time.nowMs(),
     monotonicMs: () => time.nowMs(),
-    sleep: time.sleep.bind(time),
+    sleep: (ms: number) => time.sleep(ms),
+    after: (delayMs: number, run: () => void) => time.after(delayMs, run),
   };
-  const rules = benchRules(roots);
-  const newFunction = () => {
-    const deps = {
-      ledger: createLedger({ store, clock, random }),
-      currentRules: async () => rules,
-      clock,
-      log: silentLog,
-    };
-    return (requests: readonly AdmissionRequest[], deadlineMs: number) => decide(requests, deadlineMs, deps);
-  };
-
-  /** One transaction per job: every question goes to the ledger on its own. */
-  const naive = (): Ask => {
-    const decideAll = newFunction();
-    return async (request) => {
-      const [decision] = await decideAll([request], time.nowMs() + DEADLINE_MS);
-      return decision?.outcome === 'admitted';
-    };
-  };
-
-  const relay = (): GroupCommit => {
-    const decideAll = newFunction();
-    return createGroupCommit({
-      // The function's own decisions are verdicts already; only a wire would have to parse them.
-      send: (jobs, remainingMs) =>
-        decideAll(
-          jobs.map((job) => job.request),
-          time.nowMs() + remainingMs,
-        ) as never,
-      clock: { ...clock, after: time.after.bind(time) },
-      observe: () => {},
-      defer: (run) => void time.after(0, run),
-    });
-  };
-
-  /** Each question reaches a relay at random, as a router picks a stream. */
-  const grouped = (relays: number): Ask => {
-    const commits = Array.from({ length: relays }, relay);
-    return async (request) => {
-      const commit = commits[Math.floor(random() * relays)];
-      const verdict = await commit?.decide(request, time.nowMs() + DEADLINE_MS);
-      return verdict?.outcome === 'admitted';
-    };
-  };
-
-  return { time, counts: store.counts, naive, grouped };
+  const defer = (run: () => void): void => void time.after(0, run);
+  return { time, clock, counts: store.counts, ...sides({ store, clock, random, defer, roots }) };
 }
 
-interface Load {
-  readonly admitted: number;
-  readonly perSecond: number;
-  readonly counts: StoreCounts;
-}
+type Modelled = Load & { readonly counts: StoreCounts };
 
-/** Keeps a number of questions in flight for a while of modelled time. */
-async function load(roots: number, side: 'naive' | 'grouped', relays = 1): Promise<Load> {
-  const { time, counts, naive, grouped } = deployment(roots, 1);
-  const ask = side === 'naive' ? naive() : grouped(relays);
-  let jobId = 0;
-  let admitted = 0;
-  const asker = async (index: number): Promise<void> => {
-    while (time.nowMs() < MODELLED_MS) {
-      jobId += 1;
-      if (await ask(benchRequest(jobId, index % roots))) admitted += 1;
-    }
-  };
-  await time.run(Promise.all(Array.from({ length: IN_FLIGHT }, (_, index) => asker(index))));
-  return { admitted, perSecond: (admitted * 1000) / time.nowMs(), counts };
+async function load(roots: number, relays: number | 'naive'): Promise<Modelled> {
+  const { time, clock, counts, naive, grouped } = deployment(roots);
+  const ask = relays === 'naive' ? naive() : grouped(relays);
+  const done = closedLoop(ask, { clock, forMs: MODELLED_MS, inFlight: IN_FLIGHT, roots, firstJobId: 1 });
+  return { ...(await time.run(done)), counts };
 }
 
 /** The contention figures: group commit against one transaction per job, and what an admission costs. */
 export async function contentionFigures(): Promise<readonly Figure[]> {
-  const [naiveHot, groupedHot, twoRelays] = [
-    await load(1, 'naive'),
-    await load(1, 'grouped'),
-    await load(1, 'grouped', 2),
+  const naiveHot = await load(1, 'naive');
+  const groupedHot = await load(1, 1);
+  const naiveCold = await load(64, 'naive');
+  const groupedCold = await load(64, 1);
+  return [
+    ratio('one hot group', groupedHot, naiveHot, 15),
+    ratio('64 groups', groupedCold, naiveCold, 0.8),
+    ...costs('one relay', groupedHot, { conflicts: 0.1, units: 4 }),
+    ...costs('two relays', await load(1, 2), { conflicts: 0.2, units: 6 }),
   ];
-  const [naiveCold, groupedCold] = [await load(64, 'naive'), await load(64, 'grouped')];
-  const perAdmission = (count: number, { admitted }: Load): number => count / admitted;
-  const speed = ({ perSecond }: Load): string => `${perSecond.toFixed(0)}/s`;
+}
+
+const perSecond = ({ admitted, seconds }: Load): number => admitted / seconds;
+const units = ({ admitted, counts }: Modelled): number => (counts.tableUnits + counts.indexUnits) / admitted;
+
+function ratio(groups: string, grouped: Modelled, naive: Modelled, atLeast: number): Figure {
+  const speeds = [grouped, naive].map((run) => `${perSecond(run).toFixed(0)}/s`).join(' against ');
+  return {
+    name: `group commit ÷ one transaction per job, ${groups}`,
+    value: perSecond(grouped) / perSecond(naive),
+    must: { atLeast },
+    unit: '×',
+    kind: 'modelled',
+    note: `${speeds}, ${IN_FLIGHT} in flight; write units per job ${units(grouped).toFixed(1)} against ${units(naive).toFixed(1)}`,
+  };
+}
+
+function costs(
+  relays: string,
+  run: Modelled,
+  atMost: { readonly conflicts: number; readonly units: number },
+): readonly Figure[] {
+  const common = { unit: 'per job', kind: 'modelled' } as const;
   return [
     {
-      name: 'group commit ÷ one transaction per job, one hot group',
-      value: groupedHot.perSecond / naiveHot.perSecond,
-      must: { atLeast: 15 },
-      unit: '×',
-      kind: 'modelled',
-      note: `${speed(groupedHot)} against ${speed(naiveHot)}, ${IN_FLIGHT} in flight`,
+      name: `conflicts per admitted job, hot, 3 counters, ${relays}`,
+      value: run.counts.conflicts / run.admitted,
+      must: { atMost: atMost.conflicts },
+      ...common,
     },
     {
-      name: 'group commit ÷ one transaction per job, 64 groups',
-      value: groupedCold.perSecond / naiveCold.perSecond,
-      must: { atLeast: 0.8 },
-      unit: '×',
-      kind: 'modelled',
-      note: `${speed(groupedCold)} against ${speed(naiveCold)}`,
+      name: `write units per admitted job, hot, 3 counters, ${relays}`,
+      value: units(run),
+      must: { atMost: atMost.units },
+      ...common,
     },
-    ...(
-      [
-        ['one relay', groupedHot, 0.1, 4],
-        ['two relays', twoRelays, 0.2, 6],
-      ] as const
-    ).flatMap(([relays, run, conflictsMax, unitsMax]): Figure[] => [
-      {
-        name: `conflicts per admitted job, hot, 3 counters, ${relays}`,
-        value: perAdmission(run.counts.conflicts, run),
-        must: { atMost: conflictsMax },
-        unit: 'per job',
-        kind: 'modelled',
-      },
-      {
-        name: `write units per admitted job, hot, 3 counters, ${relays}`,
-        value: perAdmission(run.counts.tableUnits + run.counts.indexUnits, run),
-        must: { atMost: unitsMax },
-        unit: 'per job',
-        kind: 'modelled',
-        note: `by formula, index included; one transaction per job would take ${perAdmission(naiveHot.counts.tableUnits + naiveHot.counts.indexUnits, naiveHot).toFixed(0)}`,
-      },
-    ]),
   ];
 }
 
 /** 500 questions of one group at once: when the last answer leaves, in undisturbed transactions. */
 export async function burstFigure(): Promise<Figure> {
-  const { time, grouped } = deployment(1, 1);
+  const { time, grouped } = deployment(1);
   const ask = grouped(1);
-  const answered = await time.run(
-    Promise.all(Array.from({ length: 500 }, (_, index) => ask(benchRequest(index + 1, 0)))),
-  );
-  const admitted = answered.filter(Boolean).length;
+  const all = Array.from({ length: 500 }, (_, index) => ask(benchRequest(index + 1, 0)));
+  const admitted = (await time.run(Promise.all(all))).filter(Boolean).length;
   return {
     name: 'burst of 500 questions in one group, last answer',
     value: time.nowMs() / MODELLED_TRANSACTION_MS,

@@ -45,9 +45,10 @@ export async function ratioOfRounds(
   return { median: median(sorted), range: [low, high], noisy: high / low > NOISY_SPREAD };
 }
 
-export function median(sorted: readonly number[]): number {
-  return sorted[sorted.length >> 1] ?? Number.NaN;
-}
+export const median = (sorted: readonly number[]): number => quantile(sorted, 0.5);
+
+export const quantile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 /** The table for people. */
 export function renderTable(figures: readonly Figure[]): string {

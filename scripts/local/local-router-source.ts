@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { Directory } from '../../policies/directory.ts';
 import { startLocalRouter } from '../local-router/local-router.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
@@ -19,6 +20,7 @@ export async function openLocalRouter(options: StartOptions, pipelinePath: strin
   return {
     url,
     token: TOKEN,
+    pipeline: relative(process.cwd(), pipelinePath),
     jobs: pipeline.jobs.length,
     notFetched: pipeline.notFetched,
     total,

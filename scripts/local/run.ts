@@ -68,8 +68,10 @@ export async function run(
     ledger: ledger.description,
     admit: admit.url,
     router: local === undefined ? (options.router ?? '') : `${local.url} (local)`,
-    ...(local && { pipeline: `${choosePipeline(options.pipeline, root)}: ${local.jobs} jobs` }),
+    ...(local && { pipeline: `${local.pipeline}, ${local.jobs} jobs` }),
   });
+  // The first read opens the connections and warms the database, which is nobody's latency.
+  await limitFigures(rules.limits, rules.directory, ledger.ledger, Date.now());
   relay.start();
   if (local === undefined) await aborted(stop);
   else await local.run(() => stop.aborted);

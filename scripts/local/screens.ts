@@ -32,6 +32,7 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
         job: request?.jobName,
         project: request?.projectPath,
         outcome: answer.outcome,
+        ...(answer.outcome === 'rejected' ? { reason: answer.reason } : {}),
         via,
         cause,
         latencyMs: Math.round(latencyMs * 10) / 10,

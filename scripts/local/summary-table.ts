@@ -1,6 +1,6 @@
 import type { Unit } from '../../policies/claim.ts';
 import { formatMoney } from './decision-line.ts';
-import type { LimitSummary, Summary } from './summary.ts';
+import type { GroupSummary, LimitSummary, Summary } from './summary.ts';
 
 /** The summary for people: what each limit holds now, what each group met, and how long answers took. */
 export function renderSummary(summary: Summary, currency: string): string {
@@ -10,24 +10,36 @@ export function renderSummary(summary: Summary, currency: string): string {
     new Set([3, 4, 5]),
   );
   const groups = table(
-    ['group', 'admitted', 'rejected', 'rejected by'],
-    summary.groups.map(({ group, admitted, rejected, rejectedBy }) => [
-      group,
-      String(admitted),
-      String(rejected),
-      Object.entries(rejectedBy)
-        .map(([rule, count]) => `${count}× ${rule}`)
-        .join(', '),
-    ]),
-    new Set([1, 2]),
+    ['group', 'spent', 'held', 'limit', 'admitted', 'rejected', 'rejected by'],
+    summary.groups.map((group) => groupRow(group, currency)),
+    new Set([1, 2, 3, 4, 5]),
   );
   const { p50, p99 } = summary.latencyMs;
   const total = `${summary.decisions} decisions: ${summary.admitted} admitted, ${summary.rejected} rejected, ${summary.fallback} by fallback. Question to answer: p50 ${p50} ms, p99 ${p99} ms.`;
   return [groups, '', limits, '', total].join('\n');
 }
 
+function groupRow(group: GroupSummary, currency: string): string[] {
+  const { money } = group;
+  // Where nothing is limited nothing is counted on the way of an admission.
+  const counted = money?.limitAmount === 'unlimited' ? undefined : money;
+  const show = (amount: number | 'unlimited' | undefined): string =>
+    amount === undefined ? '–' : amount === 'unlimited' ? amount : formatMoney(amount, currency);
+  const rules = Object.entries(group.rejectedBy).map(([rule, count]) => `${count}× ${rule}`);
+  return [
+    group.group,
+    show(counted?.spent),
+    show(counted?.held),
+    show(money?.limitAmount),
+    String(group.admitted),
+    String(group.rejected),
+    rules.join(', '),
+  ];
+}
+
 function limitRow(limit: LimitSummary, currency: string): string[] {
-  const show = (amount: number): string => showAmount(amount, limit.unit, currency);
+  const show = (amount: number): string =>
+    limit.limitAmount === 'unlimited' ? '–' : showAmount(amount, limit.unit, currency);
   const share =
     limit.limitAmount === 'unlimited' || limit.limitAmount === 0
       ? undefined
@@ -39,7 +51,7 @@ function limitRow(limit: LimitSummary, currency: string): string[] {
     show(limit.spent),
     show(limit.held),
     limit.limitAmount === 'unlimited' ? 'unlimited' : show(limit.limitAmount),
-    share === undefined ? '' : `${bar(share)} ${(share * 100).toFixed(0)} %`,
+    share === undefined ? '' : `${bar(share)} ${Math.floor(share * 100)} %`,
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Unit } from '../../policies/claim.ts';
+import { quantile } from '../bench/figure.ts';
 import type { Answered } from './decision-line.ts';
 
 /** What the run decided, per group and in all; figures of limits come from the ledger's counters. */
@@ -14,6 +15,8 @@ export interface Summary {
 
 export interface GroupSummary {
   readonly group: string;
+  /** Of the group's money limit, where it has one of its own: what it holds now, earlier runs included. */
+  readonly money?: Pick<LimitSummary, 'spent' | 'held' | 'limitAmount'>;
   readonly admitted: number;
   readonly rejected: number;
   /** By code and rule, most frequent first. */
@@ -68,9 +71,10 @@ export class Tally {
       admitted: total('admitted'),
       rejected: total('rejected'),
       fallback: this.#fallback,
-      latencyMs: { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) },
+      latencyMs: { p50: tenths(quantile(sorted, 0.5)), p99: tenths(quantile(sorted, 0.99)) },
       groups: groups.map(([group, { admitted, rejected, rejectedBy }]) => ({
         group,
+        ...moneyOf(group, limits),
         admitted,
         rejected,
         rejectedBy: Object.fromEntries([...rejectedBy].toSorted(([, a], [, b]) => b - a)),
@@ -80,5 +84,14 @@ export class Tally {
   }
 }
 
-const quantile = (sorted: readonly number[], share: number): number =>
-  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
+function moneyOf(group: string, limits: readonly LimitSummary[]): Pick<GroupSummary, 'money'> {
+  const own = limits.filter(
+    ({ subject, unit, mode }) => subject === group && unit === 'micros' && mode === 'enforce',
+  );
+  const [limit] = own;
+  if (limit === undefined) return {};
+  const { spent, held, limitAmount } = limit;
+  return { money: { spent, held, limitAmount } };
+}
+
+const tenths = (ms: number): number => (Number.isNaN(ms) ? 0 : Math.round(ms * 10) / 10);
