@@ -314,7 +314,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       ]);
     });
 
-    test('one record per job: a repeated question of two programs at once is charged once', async () => {
+    test('fault 8: one record per job: a repeated question of two programs at once is charged once', async () => {
       const { hold, committed, ledger, other } = build();
       const asks = jobs(10, () => [claim('group/1', 10, 1000)]);
       const both = await Promise.all([hold(asks, ledger), hold(asks, other)]);

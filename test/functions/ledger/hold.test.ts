@@ -45,7 +45,7 @@ test('no transaction is started with less than 150 ms left', async () => {
   expect((await hold([group(1)], 150)).map(wordOf)).toEqual(['admitted']);
 });
 
-test('an answer that was lost after the write is found again: same answer, counters move once', async () => {
+test('fault 7: an answer that was lost after the write is found again: same answer, counters move once', async () => {
   const { hold, ledger, newLedger } = house([{ kind: 'lost-after' }]);
   expect((await hold([group(1)])).map(wordOf)).toEqual(['admitted']);
   expect(await committed(ledger)).toBe(10);
@@ -61,7 +61,7 @@ test('a caller that heard nothing may ask anew: it finds the first decision', as
   expect(await committed(ledger)).toBe(10);
 });
 
-test('conflicts and throttles are tried again with the same token, and the end is as if there had been none', async () => {
+test('fault 6: conflicts and throttles are tried again with the same token, and the end is as if there had been none', async () => {
   const { hold, ledger, tokens, counts } = house([
     { kind: 'conflict' },
     { kind: 'throttle' },

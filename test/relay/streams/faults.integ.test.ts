@@ -56,7 +56,7 @@ test('a router with a renamed package and other field numbers is served by its d
 });
 
 test.each(['grpc', 'ws'] as const)(
-  'connections that come of age over %s cost no exchange',
+  'fault 2: connections that come of age over %s cost no exchange',
   async (transport) => {
     const router = await aRouter({ connectionMaxAgeMs: 300 });
     await using relay = relayBefore(urls(router)[transport]);
@@ -88,7 +88,7 @@ test('streams that come of age are reopened without waiting', async () => {
 });
 
 test.each(['before_question', 'after_question', 'before_reading', 'after_answer'] as const)(
-  'a connection reset %s is survived, and the job asked again is answered',
+  'fault 1: a connection reset %s is survived, and the job asked again is answered',
   async (point) => {
     const router = await aRouter();
     await using relay = relayBefore(urls(router).grpc);
@@ -124,7 +124,7 @@ test('an answer the router has no ears for any more is told as not heard', async
 });
 
 test.each(['grpc', 'ws'] as const)(
-  'a black hole under %s is noticed by keepalive, and healed without a restart',
+  'fault 3: a black hole under %s is noticed by keepalive, and healed without a restart',
   async (transport) => {
     const router = await aRouter();
     const proxy = await startFaultProxy(
@@ -148,7 +148,7 @@ test.each(['grpc', 'ws'] as const)(
 );
 
 test.each(['grpc', 'ws'] as const)(
-  'a router that is down over %s and comes back on its port is found again',
+  'fault 4: a router that is down over %s and comes back on its port is found again',
   async (transport) => {
     const router = await aRouter();
     await using relay = relayBefore(urls(router)[transport]);
@@ -162,7 +162,7 @@ test.each(['grpc', 'ws'] as const)(
   },
 );
 
-test('a rotated token is used by the next stream; the waiting ones live on', async () => {
+test('fault 4: a rotated token is used by the next stream; the waiting ones live on', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'token-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const path = join(dir, 'token');
@@ -183,7 +183,7 @@ test('a rotated token is used by the next stream; the waiting ones live on', asy
   expect(relay.ofType('backing_off')).toEqual([]);
 });
 
-test('a refused token is read again for the next call, without waiting for the file to be looked at', async () => {
+test('fault 4: a refused token is read again for the next call, without waiting for the file to be looked at', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'token-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const path = join(dir, 'token');
@@ -203,7 +203,7 @@ test('a refused token is read again for the next call, without waiting for the f
   await call.end;
 });
 
-test('a question larger than the limit ends its own stream, and the others are answered', async () => {
+test('fault 15: a question larger than the limit ends its own stream, and the others are answered', async () => {
   const router = await aRouter();
   await using relay = relayBefore(urls(router).grpc, { messageBytesMax: 4 * 1024 * 1024 });
   expect(await router.admit(job(1))).toMatchObject({ result: 'admitted' });

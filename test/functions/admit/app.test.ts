@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { createAdmitApp } from '../../../functions/admit/app.ts';
+import {
+  ADMISSIONS_PATH,
+  BODY_BYTES_MAX,
+  HEALTH_PATH,
+  UNMETERED_PATH,
+} from '../../../functions/admit/contract.ts';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import type { Log } from '../../../functions/shared/log.ts';
+import type { Decision } from '../../../policies/decision.ts';
+import { flowRules } from '../../flow/support/flow.ts';
+
+const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };
+
+function anApp(options: { limits?: readonly unknown[]; fault?: () => StoreFault | undefined } = {}) {
+  const rules = flowRules(options.limits ?? [{ on: { group: 100 }, money: 5, per: 'month' }], [IMAGES]);
+  const store = new MemoryStore({
+    instance: 'app.example.com',
+    ...(options.fault === undefined ? {} : { fault: options.fault }),
+  });
+  const lines: string[] = [];
+  const note = (message: string, fields?: object): void =>
+    void lines.push(JSON.stringify({ message, ...fields }));
+  const log: Log = { info: note, warn: note, error: note };
+  const ledger = createLedger({ store });
+  const app = createAdmitApp({ ledger, currentRules: async () => rules, clock: systemClock, log });
+  const post = (path: string, body: unknown) =>
+    app.request(path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const decide = async (requests: readonly unknown[], remainingMs = 2_000): Promise<readonly Decision[]> => {
+    const response = await post(ADMISSIONS_PATH, { requests, remainingMs });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { decisions: Decision[] }).decisions;
+  };
+  return { app, post, decide, ledger, lines };
+}
+
+const aRequest = (jobId: number, more: object = {}) => ({
+  jobId,
+  jobName: 'unit',
+  projectId: 1001,
+  namespaceId: 101,
+  rootNamespaceId: 100,
+  image: 'alpine:3.22',
+  timeoutSeconds: 3600,
+  ...more,
+});
+
+test('decides each request on its own, in order: admitted, unreadable, rejected', async () => {
+  const { decide } = anApp();
+  const decisions = await decide([
+    aRequest(1),
+    { jobId: 'seven' },
+    aRequest(3, { image: 'ubuntu:26.04' }),
+    aRequest(4),
+  ]);
+  expect(decisions.map(({ outcome }) => outcome)).toEqual(['admitted', 'undecided', 'rejected', 'admitted']);
+  expect(decisions[1]).toMatchObject({ cause: 'invalid', problems: [expect.stringMatching(/^jobId/)] });
+});
+
+test('says what it cost, and for a rejection why, with the decision id in the text', async () => {
+  const { decide } = anApp({
+    limits: [{ on: { group: 101 }, money: 1, per: 'month', owner: 'payments-leads' }],
+  });
+  const [first, second] = await decide([aRequest(1), aRequest(2)]);
+  expect(first).toMatchObject({
+    decisionId: 'd-1-1',
+    terms: {
+      costMicros: 1_000_000,
+      currency: 'EUR',
+      runnerClass: 'small',
+      estimateSeconds: 600,
+      group: 'acme/payments',
+    },
+  });
+  expect(second).toMatchObject({
+    outcome: 'rejected',
+    violations: [{ reason: { code: 'BUDGET_EXHAUSTED' } }],
+  });
+  const text = second?.outcome === 'rejected' ? second.text : '';
+  expect(text).toMatch(/^CI budget of group acme\/payments is used up/);
+  expect(text).toContain('payments-leads');
+  expect(text).toMatch(/d-2-1$/);
+});
+
+test('gives the same decision to the same job, also when the answer got lost', async () => {
+  let faults = 1;
+  const { decide } = anApp({ fault: () => (faults-- > 0 ? { kind: 'lost-after' } : undefined) });
+  const [first] = await decide([aRequest(1)]);
+  const [again] = await decide([aRequest(1)]);
+  expect(first).toMatchObject({ outcome: 'admitted', decisionId: 'd-1-1' });
+  expect(again).toEqual(first);
+});
+
+test('starts no transaction with less than 150 ms left', async () => {
+  const { decide, ledger } = anApp();
+  expect(await decide([aRequest(1)], 140)).toEqual([{ outcome: 'undecided', cause: 'deadline' }]);
+  expect(await ledger.readRecord(1)).toBeUndefined();
+});
+
+test('is undecided while the table does not answer', async () => {
+  const { decide } = anApp({ fault: () => ({ kind: 'lost-before' }) });
+  expect(await decide([aRequest(1)], 400)).toEqual([{ outcome: 'undecided', cause: 'unavailable' }]);
+});
+
+test('ignores fields it does not know', async () => {
+  const { decide } = anApp();
+  const [decision] = await decide([aRequest(1, { weather: 'fine', constructor: { prototype: {} } })]);
+  expect(decision?.outcome).toBe('admitted');
+});
+
+test('a broken envelope is 400 with every problem, and decides nothing', async () => {
+  const { post, ledger } = anApp();
+  const response = await post(ADMISSIONS_PATH, { requests: Array(97).fill(aRequest(1)) });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toEqual({
+    problems: [expect.stringMatching(/^requests has 97/), expect.stringMatching(/^remainingMs is missing/)],
+  });
+  expect(await ledger.readRecord(1)).toBeUndefined();
+});
+
+test.each([['not json'], ['[]'], ['{"__proto__": {"requests": []}}']])(
+  'refuses %s with 400',
+  async (body) => {
+    const { post } = anApp();
+    expect((await post(ADMISSIONS_PATH, body)).status).toBe(400);
+  },
+);
+
+test('refuses a body beyond the limit with 413', async () => {
+  const { post } = anApp();
+  expect((await post(ADMISSIONS_PATH, 'x'.repeat(BODY_BYTES_MAX + 1))).status).toBe(413);
+});
+
+test('charges unmetered answers unchecked, in the period they were given in', async () => {
+  const { post, ledger } = anApp();
+  const october = Date.UTC(2026, 9, 31, 12);
+  const response = await post(UNMETERED_PATH, {
+    answers: [
+      { request: aRequest(1), answered: 'admitted', cause: 'deadline', answeredAtMs: october },
+      { request: { jobId: -1 }, answered: 'admitted', cause: 'deadline', answeredAtMs: october },
+    ],
+  });
+  expect(await response.json()).toEqual({ results: [{ outcome: 'recorded' }, { outcome: 'invalid' }] });
+  const key = { subject: 'group/100', limit: 'money-month', period: '2026-10' };
+  const [counter] = await ledger.readCounters([key]);
+  expect(counter).toMatchObject({ committed: 1_000_000, unchecked: { unmetered: 1_000_000 } });
+});
+
+test('answers a health check', async () => {
+  const { app } = anApp();
+  expect(await (await app.request(HEALTH_PATH)).json()).toEqual({ status: 'ok' });
+});
+
+test('a failure inside is a bare 500, and neither answer nor log quotes the request', async () => {
+  const { lines } = anApp();
+  const app = createAdmitApp({
+    ledger: {} as never,
+    currentRules: () => Promise.reject(new Error('glrct-secret in a message')),
+    clock: systemClock,
+    log: {
+      info: () => {},
+      warn: () => {},
+      error: (message, fields) => void lines.push(JSON.stringify({ message, ...fields })),
+    },
+  });
+  const response = await app.request(ADMISSIONS_PATH, {
+    method: 'POST',
+    body: JSON.stringify({ requests: [aRequest(1)], remainingMs: 1_000 }),
+  });
+  expect(response.status).toBe(500);
+  expect(`${await response.text()}${lines.join()}`).not.toContain('secret');
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import {
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_GITLAB_INSTANCE,
+  ENV_LEDGER_TABLE,
+  ENV_RULES_FILE,
+} from '../../../functions/names.ts';
+import { ADMIT_BUNDLE_BYTES_MAX, type Bundle, bundleAdmit } from '../../../scripts/bundle.ts';
+import {
+  type DynamoDbLocal,
+  ensureTable,
+  startDynamoDbLocal,
+} from '../../../scripts/local/dynamodb-local.ts';
+import { packRules } from '../../../scripts/pack-rules.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-bundle-'));
+const saved = { ...process.env };
+
+let database: DynamoDbLocal;
+let bundle: Bundle;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  const client = dynamoClient(database.endpoint);
+  await ensureTable(client, 'handler');
+  client.destroy();
+  bundle = await bundleAdmit(join(folder, 'handler.mjs'));
+  writeFileSync(join(folder, 'rules.json'), JSON.stringify(packRules(root)));
+  Object.assign(process.env, {
+    [ENV_LEDGER_TABLE]: 'handler',
+    [ENV_GITLAB_INSTANCE]: 'handler.example.com',
+    [ENV_RULES_FILE]: join(folder, 'rules.json'),
+    [ENV_DYNAMODB_ENDPOINT]: database.endpoint,
+  });
+});
+
+afterAll(async () => {
+  process.env = saved;
+  rmSync(folder, { recursive: true, force: true });
+  await database?.stop();
+});
+
+const event = (path: string, body: unknown) => ({
+  version: '2.0',
+  routeKey: '$default',
+  rawPath: path,
+  rawQueryString: '',
+  headers: { 'content-type': 'application/json', host: 'admit.example.com' },
+  requestContext: { http: { method: 'POST', path }, domainName: 'admit.example.com' },
+  body: JSON.stringify(body),
+  isBase64Encoded: false,
+});
+
+test('the deployed bundle stays below 600 KB', () => {
+  expect(bundle.bytes).toBeLessThanOrEqual(ADMIT_BUNDLE_BYTES_MAX);
+});
+
+test('the deployed bundle decides a Lambda event on a real table', async () => {
+  const { handler } = (await import(pathToFileURL(bundle.file).href)) as {
+    handler: (event: unknown, context: unknown) => Promise<{ statusCode: number; body: string }>;
+  };
+  const requests = [
+    {
+      jobId: 1,
+      projectId: 1003,
+      namespaceId: 102,
+      rootNamespaceId: 100,
+      image: 'golang:1.26',
+      timeoutSeconds: 600,
+    },
+    { jobId: 2, projectId: 1003, namespaceId: 102, rootNamespaceId: 100, image: 'evil.example/x:1' },
+  ];
+  const response = await handler(event('/v1/admissions', { requests, remainingMs: 5_000 }), {});
+  expect(response.statusCode).toBe(200);
+  const { decisions } = JSON.parse(response.body) as { decisions: { outcome: string }[] };
+  expect(decisions).toMatchObject([
+    { outcome: 'admitted', decisionId: 'd-1-1' },
+    { outcome: 'rejected', violations: [{ reason: { code: 'IMAGE_NOT_ALLOWED' } }] },
+  ]);
+});
