@@ -3,9 +3,9 @@ import type { Terms } from './decision.ts';
 import type { Directory } from './directory.ts';
 import { type Disclosure, disclosureFor } from './disclosure.ts';
 import type { Estimator } from './estimate.ts';
-import { type EvaluationFacts, factsOf } from './evaluation-facts.ts';
 import { type Governing, stricter } from './governing.ts';
 import { type Job, jobOf } from './job.ts';
+import { factsOf, type JobFacts } from './job-facts.ts';
 import { levelsOf } from './levels.ts';
 import type { Limit, LimitSet } from './limits.ts';
 import { leastMode } from './mode.ts';
@@ -35,7 +35,7 @@ export interface Evaluation {
   /** What the ledger must ask of the counters, in the same order. At most one per counter. */
   readonly claims: readonly LimitClaim[];
   readonly terms: Terms;
-  readonly facts: EvaluationFacts;
+  readonly facts: JobFacts;
   readonly placement: Placement;
   /** What the rejection text may tell. */
   readonly disclosure: Disclosure;

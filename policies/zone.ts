@@ -17,18 +17,22 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** The day it is in a zone. */
-export function dayIn(zone: string, atMs: number): CalendarDay {
-  let year = 0;
-  let month = 0;
-  let day = 0;
-  for (const part of formatterOf(zone).formatToParts(atMs)) {
-    if (part.type === 'year') year = Number(part.value);
-    else if (part.type === 'month') month = Number(part.value);
-    else if (part.type === 'day') day = Number(part.value);
-  }
-  return { year, month, day };
+/** What calendar and clock show in a zone; the month counts from 1. */
+export interface ZonedClock extends CalendarDay {
+  readonly hour: number;
+  readonly minute: number;
 }
+
+export function clockIn(zone: string, atMs: number): ZonedClock {
+  const clock = { year: 0, month: 0, day: 0, hour: 0, minute: 0 };
+  for (const { type, value } of formatterOf(zone).formatToParts(atMs)) {
+    if (type in clock) clock[type as keyof typeof clock] = Number(value);
+  }
+  return clock;
+}
+
+/** The day it is in a zone. */
+export const dayIn = (zone: string, atMs: number): CalendarDay => clockIn(zone, atMs);
 
 /**
  * The first instant of a day in a zone, Unix ms. Usually 00:00 there, but not where the clocks skip midnight: so it is
@@ -54,6 +58,9 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
     year: 'numeric',
     month: 'numeric',
     day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
   });
   formatters.set(zone, formatter);
   return formatter;

@@ -1,5 +1,8 @@
 import type { Claim, CounterKey, LimitClaim } from '../../policies/claim.ts';
+import type { JobFacts } from '../../policies/job-facts.ts';
 import type { Violation } from '../../policies/reason.ts';
+
+export type { JobFacts };
 
 /**
  * The ledger: holds at admission, settlement at the end, on counters that never pass their bound.
@@ -44,26 +47,6 @@ export interface LedgerClock {
   /** For deadlines: never steps back. */
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
-}
-
-/** Facts that travel with the record: for reports, settlement and explanations. Keep it below 1 KB. */
-export interface JobFacts {
-  readonly jobName?: string;
-  readonly projectId?: number;
-  readonly projectPath?: string;
-  readonly rootId?: number;
-  readonly groupId?: number;
-  readonly pipelineId?: number;
-  readonly userId?: number;
-  readonly runnerClass: string;
-  readonly estimateSeconds: number;
-  readonly costMicros: number;
-  /** Settlement uses the price of the admission, whatever the table says by then. */
-  readonly microsPerMinute: number;
-  readonly priceVersion: string;
-  readonly policyVersion: string;
-  /** With it, due = hold + timeout + 15 min; without, the estimate's cap. */
-  readonly timeoutSeconds: number;
 }
 
 export interface HoldAsk {

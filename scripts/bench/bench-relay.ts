@@ -4,12 +4,9 @@ import { systemClock as ledgerClock } from '../../functions/ledger/system-clock.
 import { silentLog } from '../../functions/shared/log.ts';
 import { INLINE_URL, inlineFetch } from '../../relay/inline.ts';
 import { createRelay, type Relay } from '../../relay/relay.ts';
-import { createRouter } from '../../relay/router/router-client.ts';
-import { parseTarget } from '../../relay/router/target.ts';
-import { literalToken } from '../../relay/token.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
+import { benchRouter } from './bench-router.ts';
 import { benchRules } from './bench-rules.ts';
-import { BENCH_TOKEN } from './router-process.ts';
 
 /** Ids of the questions `router-process.ts` asks; any limits will do, the ledger's work is the same. */
 const ROOTS = 1;
@@ -19,12 +16,7 @@ export function benchRelay(url: string, streams: number): Relay {
   const schema = loadSchema();
   const rules = benchRules(ROOTS);
   const relay = createRelay({
-    router: createRouter({
-      target: parseTarget(url),
-      schema,
-      token: literalToken(BENCH_TOKEN),
-      userAgent: 'tollgate-bench',
-    }),
+    router: benchRouter(url, schema),
     schema,
     admitUrl: INLINE_URL,
     fetch: inlineFetch({

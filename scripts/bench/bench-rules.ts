@@ -12,8 +12,10 @@ export const place = (root: number) => ({ root: 1000 + root, group: 2000 + root,
 /**
  * Three counters per job (root budget, group budget, jobs at once in the project), wide enough that nothing is
  * refused: the bench measures admissions.
+ *
+ * @param moreRules - of the policy document, beside the two that switch on these limits.
  */
-export function benchRules(roots: number): Rules {
+export function benchRules(roots: number, moreRules: readonly unknown[] = []): Rules {
   const policy = valid(
     parsePolicy(
       {
@@ -27,6 +29,7 @@ export function benchRules(roots: number): Rules {
         rules: [
           { id: 'budgets', kind: 'budget', mode: 'enforce' },
           { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+          ...moreRules,
         ],
       },
       'bench',

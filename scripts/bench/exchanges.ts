@@ -1,13 +1,11 @@
 import { systemClock } from '../../relay/clock.ts';
-import { createRouter } from '../../relay/router/router-client.ts';
-import { parseTarget } from '../../relay/router/target.ts';
 import { createStreamPool } from '../../relay/streams/pool.ts';
-import { literalToken } from '../../relay/token.ts';
 import { encodeAdmitted, loadSchema } from '../../relay/wire/schema.ts';
 import { startBareClient } from './bare-client.ts';
 import { benchRelay } from './bench-relay.ts';
+import { benchRouter } from './bench-router.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';
-import { BENCH_TOKEN, type RouterProcess, startRouterProcess } from './router-process.ts';
+import { type RouterProcess, startRouterProcess } from './router-process.ts';
 
 const ROUNDS = 5;
 const IN_FLIGHT = 64;
@@ -47,12 +45,7 @@ export async function exchangeFigures(): Promise<readonly Figure[]> {
       (url: string): Side =>
       async () => {
         const admitted = encodeAdmitted(schema);
-        const client = createRouter({
-          target: parseTarget(url),
-          schema,
-          token: literalToken(BENCH_TOKEN),
-          userAgent: 'tollgate-bench',
-        });
+        const client = benchRouter(url, schema);
         const pool = createStreamPool({
           router: client,
           answer: async () => ({ answer: { outcome: 'admitted' }, delivered: () => {} }),

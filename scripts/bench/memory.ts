@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../relay/clock.ts';
 import { createRelay } from '../../relay/relay.ts';
-import { createRouter } from '../../relay/router/router-client.ts';
-import { parseTarget } from '../../relay/router/target.ts';
-import { literalToken } from '../../relay/token.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
+import { benchRouter } from './bench-router.ts';
 import type { Figure } from './figure.ts';
-import { BENCH_TOKEN, type RouterProcess, startRouterProcess } from './router-process.ts';
+import { type RouterProcess, startRouterProcess } from './router-process.ts';
 
 const EXCHANGES = 100_000;
 const RECONNECTS = 1_000;
@@ -54,12 +52,7 @@ async function work(router: RouterProcess, exchanges: number, reconnects: number
 function relayWithoutLedger(url: string) {
   const schema = loadSchema();
   return createRelay({
-    router: createRouter({
-      target: parseTarget(url),
-      schema,
-      token: literalToken(BENCH_TOKEN),
-      userAgent: 'tollgate-bench',
-    }),
+    router: benchRouter(url, schema),
     schema,
     admitUrl: 'http://bench.inline',
     fetch: async (_url, init) => {

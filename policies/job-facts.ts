@@ -2,8 +2,8 @@ import { timeoutSeconds } from './estimate.ts';
 import type { Job } from './job.ts';
 import type { Policy } from './policy.ts';
 
-/** What travels with the ledger's record, in the shape of its `JobFacts`. */
-export interface EvaluationFacts {
+/** What travels with the ledger's record: for reports, settlement and explanations. */
+export interface JobFacts {
   readonly jobName?: string;
   readonly projectId?: number;
   readonly projectPath?: string;
@@ -14,9 +14,11 @@ export interface EvaluationFacts {
   readonly runnerClass: string;
   readonly estimateSeconds: number;
   readonly costMicros: number;
+  /** Settlement uses the price of the admission, whatever the table says by then. */
   readonly microsPerMinute: number;
   readonly priceVersion: string;
   readonly policyVersion: string;
+  /** With it, due = hold + timeout + 15 min. Where GitLab sent none, the policy's. */
   readonly timeoutSeconds: number;
 }
 
@@ -24,7 +26,7 @@ export interface EvaluationFacts {
 const JOB_NAME_CHARACTERS_MAX = 120;
 const PATH_CHARACTERS_MAX = 240;
 
-export function factsOf(job: Job, policy: Policy): EvaluationFacts {
+export function factsOf(job: Job, policy: Policy): JobFacts {
   const { request, placement, runnerClass } = job;
   const { projectId, projectPath, groupId, userId } = placement;
   const rootId = placement.ancestors[0]?.id;
