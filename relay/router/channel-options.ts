@@ -13,6 +13,8 @@ export const MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
 /** Below the 60 s idle limit of common load balancers; the router cuts off who pings more often than every 20 s. */
 const KEEPALIVE_MS = 55_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
+/** HTTP/2's 64 KB hold some thirty questions; a burst of more would wait for our acknowledgements. */
+const FLOW_CONTROL_BYTES = 1024 * 1024;
 const RECONNECT_MS_MIN = 100;
 /** Short, since a call of the pool fails at once while the channel waits; the pool's own waiting is the longer one. */
 const RECONNECT_MS_MAX = 5_000;
@@ -28,6 +30,7 @@ export const channelOptions = (
   'grpc.keepalive_permit_without_calls': 1,
   'grpc.max_receive_message_length': numbers.messageBytesMax ?? MESSAGE_BYTES_MAX,
   'grpc.max_send_message_length': numbers.messageBytesMax ?? MESSAGE_BYTES_MAX,
+  'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
   'grpc.initial_reconnect_backoff_ms': RECONNECT_MS_MIN,
   'grpc.max_reconnect_backoff_ms': numbers.reconnectMsMax ?? RECONNECT_MS_MAX,
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),

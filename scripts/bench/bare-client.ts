@@ -15,11 +15,14 @@ export function startBareClient(url: string, schema: WireSchema, streams: number
   metadata.set('gitlab-agent-type', 'runnerc');
   const admitted = Buffer.from(encodeAdmitted(schema));
   const bytes = (buffer: Buffer): Buffer => buffer;
+  const calls = new Set<{ cancel(): void }>();
   let stopped = false;
 
   const open = (): void => {
     if (stopped) return;
     const call = client.makeBidiStreamRequest<Buffer, Buffer>(schema.admitJobPath, bytes, bytes, metadata);
+    calls.add(call);
+    call.on('close', () => calls.delete(call));
     call.on('data', () => {
       open();
       call.write(admitted);
@@ -32,6 +35,7 @@ export function startBareClient(url: string, schema: WireSchema, streams: number
   return {
     stop: () => {
       stopped = true;
+      for (const call of calls) call.cancel();
       client.close();
     },
   };

@@ -10,7 +10,7 @@ import { type RouterProcess, startRouterProcess } from './router-process.ts';
 const ROUNDS = 5;
 const IN_FLIGHT = 64;
 const STREAMS = 128;
-const QUESTIONS = 2_500;
+const QUESTIONS = 2_000;
 
 let lastJobId = 0;
 
@@ -31,6 +31,7 @@ async function measured(router: RouterProcess, start: Side, questions = QUESTION
   await rate(router, Math.ceil(questions / 4));
   const perSecond = await rate(router, questions);
   await side.stop();
+  await router.emptied();
   return perSecond;
 }
 

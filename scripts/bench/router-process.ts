@@ -28,10 +28,12 @@ export interface RouterProcess {
   readonly wsUrl: string;
   ask(ask: Ask): Promise<Asked>;
   resetConnections(): Promise<void>;
+  /** Resolves once the last side's streams are gone: questions must not meet them. */
+  emptied(): Promise<void>;
   stop(): void;
 }
 
-type Command = { readonly kind: 'ask'; readonly ask: Ask } | { readonly kind: 'reset' };
+type Command = { readonly kind: 'ask'; readonly ask: Ask } | { readonly kind: 'reset' | 'emptied' };
 
 /** Starts the child and waits until it listens. */
 export async function startRouterProcess(): Promise<RouterProcess> {
@@ -56,6 +58,7 @@ export async function startRouterProcess(): Promise<RouterProcess> {
     ...urls,
     ask: (ask) => send<Asked>({ kind: 'ask', ask }),
     resetConnections: () => send<void>({ kind: 'reset' }),
+    emptied: () => send<void>({ kind: 'emptied' }),
     stop: () => void child.kill(),
   };
 }
@@ -122,16 +125,24 @@ async function serve(): Promise<void> {
     return { seconds: (performance.now() - startedMs) / 1000, admitted, rejected, failed };
   }
 
+  const obey = async (command: Command): Promise<unknown> => {
+    switch (command.kind) {
+      case 'ask':
+        return ask(command.ask);
+      case 'reset':
+        return router.resetConnections();
+      case 'emptied':
+        return router.until(() => router.waitingStreams() === 0, { what: 'the last side to be gone' });
+    }
+  };
   process.on('message', (command: Command) => {
-    if (command.kind === 'ask') {
-      ask(command.ask).then(answer, (error) => {
+    obey(command).then(
+      (result) => answer(result ?? {}),
+      (error) => {
         console.error(error);
         process.exit(1);
-      });
-    } else {
-      router.resetConnections();
-      answer({});
-    }
+      },
+    );
   });
   process.on('disconnect', () => process.exit(0));
   answer({ grpcUrl: router.grpcUrl, wsUrl: router.wsUrl });

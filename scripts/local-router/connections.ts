@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
+import type { WebSocket } from 'ws';
 import { openSplicer, type Splice, type Splicer } from './splice.ts';
 
 /**
@@ -14,6 +15,8 @@ export interface Connections {
   track(socket: Socket): void;
   /** Hands a byte stream that speaks HTTP/2 to the gRPC server; `carrier` is the TCP connection it came over. */
   inject(stream: Duplex, carrier: Socket): void;
+  /** The same for a WebSocket whose binary messages carry the bytes. */
+  injectTunnel(tunnel: WebSocket, carrier: Socket): void;
   /** Sends TCP RST on every connection, or on the one under the call with this peer; the number of them. */
   reset(peer?: string): number;
   /** GOAWAY on every connection; open streams go on for at most `graceMs`, new calls need a new connection. */
@@ -53,6 +56,13 @@ export async function openConnections(server: Server, stallable: boolean): Promi
       socket.on('close', () => sockets.delete(socket));
       // A reset connection is an everyday event here; whoever reads it learns of it elsewhere.
       socket.on('error', () => {});
+    },
+    injectTunnel(tunnel, carrier) {
+      tunnel.on('error', () => {});
+      const splice = splicer.spliceTunnel(tunnel);
+      splices.set(splice, peerOf(carrier));
+      tunnel.on('close', () => splices.delete(splice));
+      if (stalled) splice.close();
     },
     inject(stream, carrier) {
       stream.on('error', () => {});

@@ -4,7 +4,7 @@ import { createServer as createTcpServer, type Socket, type Server as TcpServer 
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Server as GrpcServer } from '@grpc/grpc-js';
-import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { type Connections, openConnections } from './connections.ts';
 import type { RouterCounters } from './counters.ts';
 
@@ -85,13 +85,12 @@ function openTunnel(
     tunnel.close(CLOSE_PROTOCOL_ERROR, `the subprotocol must be ${SUBPROTOCOL}`);
     return;
   }
-  const stream = createWebSocketStream(tunnel);
   tunnel.on('message', (_bytes, isBinary) => {
     if (isBinary) return;
     counters.violations.text_frame += 1;
     tunnel.close(CLOSE_UNSUPPORTED, 'only binary messages');
   });
-  connections.inject(stream, carrier);
+  connections.injectTunnel(tunnel, carrier);
 }
 
 async function listen(

@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
 
 /**
  * Joins any byte stream to a native socket by a hop over loopback. Node's HTTP/2 is only safe on native sockets: on
@@ -7,6 +8,8 @@ import type { Duplex } from 'node:stream';
  */
 export interface Splicer {
   splice(outside: Duplex): Splice;
+  /** The same for the bytes inside a WebSocket's binary messages, without a stream in between. */
+  spliceTunnel(outside: WebSocket): Splice;
   close(): void;
 }
 
@@ -31,6 +34,7 @@ export async function openSplicer(onSocket: (socket: Socket) => void): Promise<S
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     splice: (outside) => spliceTo(outside, connect({ host: LOOPBACK, port, noDelay: true })),
+    spliceTunnel: (outside) => spliceTunnelTo(outside, connect({ host: LOOPBACK, port, noDelay: true })),
     close: () => server.close(),
   };
 }
@@ -62,4 +66,28 @@ function spliceTo(outside: Duplex, inside: Socket): Splice {
   };
   splice.open();
   return splice;
+}
+
+function spliceTunnelTo(outside: WebSocket, inside: Socket): Splice {
+  outside.on('message', (bytes: Buffer, isBinary: boolean) => {
+    // Text is no part of the tunnel; the listener closes on it.
+    if (isBinary && !inside.write(bytes)) outside.pause();
+  });
+  inside.on('drain', () => outside.resume());
+  inside.on('data', (bytes: Buffer) => outside.send(bytes));
+  outside.on('error', () => inside.destroy());
+  outside.on('close', () => inside.destroy());
+  inside.on('error', () => outside.terminate());
+  inside.on('close', () => outside.terminate());
+  return {
+    peer: () => `${LOOPBACK}:${inside.localPort}`,
+    open() {
+      outside.resume();
+      inside.resume();
+    },
+    close() {
+      outside.pause();
+      inside.pause();
+    },
+  };
 }
