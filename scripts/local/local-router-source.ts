@@ -4,19 +4,26 @@ import { startLocalRouter } from '../local-router/local-router.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { Project } from '../pipeline/pipeline-run.ts';
 import { pipelineQuestions } from '../pipeline/questions.ts';
-import type { StartOptions } from './options.ts';
+import { type StartOptions, UsageError } from './options.ts';
 import { replay } from './replay.ts';
+
+/** A short pipeline runs several times, as it does in real groups, until limits have something to do. */
+const JOBS_MIN = 100;
 
 const TOKEN = 'glrct-local-not-a-secret';
 
 /** A job router on loopback that asks about the jobs of a pipeline. */
 export async function openLocalRouter(options: StartOptions, pipelinePath: string, directory: Directory) {
   const pipeline = expandPipeline(pipelinePath);
+  if (pipeline.jobs.length === 0) {
+    const why = pipeline.problems.length === 0 ? '' : `: ${pipeline.problems.join('; ')}`;
+    throw new UsageError(`--pipeline ${pipelinePath} has no jobs${why}`);
+  }
   const projects = projectsOf(directory);
   const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const url = options.transport === 'ws' ? router.wsUrl : router.grpcUrl;
   if (url === undefined) throw new Error(`the local router has no ${options.transport} listener`);
-  const total = options.forever ? undefined : (options.jobs ?? pipeline.jobs.length);
+  const total = options.forever ? undefined : (options.jobs ?? Math.max(JOBS_MIN, pipeline.jobs.length));
   return {
     url,
     token: TOKEN,

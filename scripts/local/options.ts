@@ -32,7 +32,7 @@ Usage
 
 Replay
   --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: the bundled or shared example)
-  --jobs <n>                          how many jobs (default: each job of the pipeline once)
+  --jobs <n>                          how many jobs (default: the pipeline once, or again until 100)
   --rate <n>                          questions a second (default 25)
   --forever                           start over at the end, until interrupted
   --transport ws | grpc               how the relay reaches the local router (default ws, as GitLab offers it)

@@ -38,11 +38,14 @@ export function newRelay(
     }),
   );
   const schema = inFlags(() => loadSchema(config.protoFile));
+  const token = 'file' in config.token ? fileToken(config.token.file) : literalToken(config.token.value);
+  // A relay waits for its token to appear; a person at a terminal wants to know.
+  inFlags(() => token.read());
   return createRelay({
     router: createRouter({
       target: config.router,
       schema,
-      token: 'file' in config.token ? fileToken(config.token.file) : literalToken(config.token.value),
+      token,
       userAgent: 'tollgate-local',
       ...(config.caFile === undefined ? {} : { tls: { caFile: config.caFile } }),
     }),

@@ -2,7 +2,7 @@ import type { Rules } from '../../functions/admit/decide.ts';
 import type { Observe, RelayEvent } from '../../relay/events.ts';
 import { seededRandom } from '../pipeline/seeded-random.ts';
 import { serveAdmit } from './admit-server.ts';
-import { JobLives } from './job-lives.ts';
+import { AS_ESTIMATED, endLeftovers, JobLives, REPLAYED } from './job-lives.ts';
 import { openLocalLedger } from './ledger-source.ts';
 import { limitFigures } from './limit-figures.ts';
 import { openLocalRouter } from './local-router-source.ts';
@@ -33,6 +33,7 @@ export async function run(
   screen: Screen,
   stop: AbortSignal,
 ): Promise<void> {
+  const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
   const instance = options.router === undefined ? 'gitlab.local' : new URL(options.router).hostname;
   const ledger = await openLocalLedger({
     instance,
@@ -40,14 +41,15 @@ export async function run(
     memory: options.memory,
     fresh: options.fresh,
   });
+  await endLeftovers(ledger.store, ledger.ledger);
   const admit = await serveAdmit(ledger.ledger, rules);
   const local =
-    options.router === undefined && rules.directory !== undefined
-      ? await openLocalRouter(options, choosePipeline(options.pipeline, root), rules.directory)
+    pipeline !== undefined && rules.directory !== undefined
+      ? await openLocalRouter(options, pipeline, rules.directory)
       : undefined;
   const tally = new Tally();
-  // A pilot's jobs run on real runners, which this machine does not see end.
-  const lives = local && new JobLives(ledger.ledger, seededRandom(options.seed));
+  const span = local === undefined ? AS_ESTIMATED : REPLAYED;
+  const lives = new JobLives(ledger.ledger, span, seededRandom(options.seed));
   let count = 0;
   const observe: Observe = (event) => {
     if (event.type === 'answered') {
@@ -56,7 +58,7 @@ export async function run(
       screen.answered(event, count, local?.total);
       const { request, decision } = event;
       if (event.answer.outcome === 'admitted' && request !== undefined && decision?.outcome === 'admitted') {
-        lives?.start(request.jobId, decision.terms?.estimateSeconds ?? 0);
+        lives.start(request.jobId, decision.terms?.estimateSeconds ?? 0);
       }
     } else {
       const text = troubleText(event);
@@ -68,7 +70,12 @@ export async function run(
     ledger: ledger.description,
     admit: admit.url,
     router: local === undefined ? (options.router ?? '') : `${local.url} (local)`,
-    ...(local && { pipeline: `${local.pipeline}, ${local.jobs} jobs` }),
+    ...(local === undefined
+      ? { jobs: 'are taken to last as estimated; a deployment learns the truth from GitLab' }
+      : {
+          pipeline: `${local.pipeline}, ${local.jobs} jobs`,
+          ...(local.notFetched.length > 0 && { 'not read': local.notFetched.join(', ') }),
+        }),
   });
   // The first read opens the connections and warms the database, which is nobody's latency.
   await limitFigures(rules.limits, rules.directory, ledger.ledger, Date.now());
@@ -79,7 +86,7 @@ export async function run(
   screen.finished(tally.summary(limits));
   await relay.stop();
   await local?.close();
-  await lives?.close();
+  await lives.close();
   await admit.stop();
   await ledger.stop();
 }
