@@ -26,6 +26,11 @@ export class UnreadableAllowance {
     this.#schemaProven = true;
   }
 
+  /** Whether a question has ever been read with this schema. */
+  get schemaProven(): boolean {
+    return this.#schemaProven;
+  }
+
   /** Takes one of the project's hour; false when there is none left. */
   take(project: string): boolean {
     if (!this.#schemaProven) return true;

@@ -69,7 +69,7 @@ function showAmount(amount: number, unit: Unit, currency: string): string {
 const BAR_WIDTH = 10;
 
 const bar = (share: number): string => {
-  const full = Math.min(BAR_WIDTH, Math.round(share * BAR_WIDTH));
+  const full = Math.min(BAR_WIDTH, Math.floor(share * BAR_WIDTH));
   return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
 };
 
