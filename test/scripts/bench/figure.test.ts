@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { type Figure, failed, ratioOfRounds, reached, renderTable } from '../../../scripts/bench/figure.ts';
+
+const aFigure = (more: Partial<Figure>): Figure => ({
+  name: 'x ÷ y',
+  value: 1,
+  must: { atLeast: 0.5 },
+  unit: '×',
+  kind: 'ratio',
+  ...more,
+});
+
+test.each([
+  { more: { value: 0.5 }, ok: true, guarantee: 'exactly what was promised is enough' },
+  { more: { value: 0.49 }, ok: false, guarantee: 'less is not' },
+  { more: { value: 4, must: { atMost: 4 } }, ok: true, guarantee: 'a cost may be as high as promised' },
+  { more: { value: 4.01, must: { atMost: 4 } }, ok: false, guarantee: 'and no higher' },
+  { more: { value: Number.NaN }, ok: false, guarantee: 'what could not be measured is not reached' },
+])('$guarantee', ({ more, ok }) => {
+  expect(reached(aFigure(more))).toBe(ok);
+});
+
+test('a miss in noisy rounds is shown, and does not fail the bench', () => {
+  const noisy = aFigure({ value: 0.1, noisy: true });
+  expect(failed(noisy)).toBe(false);
+  expect(renderTable([noisy])).toContain('missed (noisy)');
+  expect(failed(aFigure({ value: 0.1 }))).toBe(true);
+});
+
+test('rounds alternate which side goes first, and the median counts', async () => {
+  const order: string[] = [];
+  const side = (name: string, values: number[]) => async () => {
+    order.push(name);
+    return values.shift() ?? Number.NaN;
+  };
+  const result = await ratioOfRounds(3, side('a', [2, 9, 4]), side('b', [1, 3, 2]));
+  expect(order.join('')).toBe('abbaab');
+  expect(result).toEqual({ median: 2, range: [2, 3], noisy: false });
+});
+
+test('rounds that differ more than twofold are marked noisy', async () => {
+  const values = [1, 3, 2];
+  const result = await ratioOfRounds(
+    3,
+    async () => values.shift() ?? 0,
+    async () => 1,
+  );
+  expect(result.noisy).toBe(true);
+});
