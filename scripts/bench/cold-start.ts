@@ -9,7 +9,7 @@ import { packRules } from '../pack-rules.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';
 
 const run = promisify(execFile);
-const ROUNDS = 9;
+const ROUNDS = 15;
 
 /** What the ledger uses of the SDK, and nothing else. */
 const CLIENT_ALONE = `export {
