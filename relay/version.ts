@@ -1,2 +1,2 @@
-/** As in package.json, which a bundle does not carry; a test compares them. */
+/** As in package.json, which is not beside the bundled program; a test keeps them equal. */
 export const VERSION = '0.1.0';
