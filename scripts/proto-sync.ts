@@ -50,14 +50,18 @@ function main(args: readonly string[]): void {
 
 function readOptions(args: readonly string[]): { readonly input: string; readonly out: string } {
   const text = { type: 'string' } as const;
-  let values: { ref?: string; branch?: string; from?: string; out?: string };
+  let values: { ref?: string; branch?: string; from?: string; out?: string; help?: boolean };
   try {
     ({ values } = parseArgs({
       args: [...args],
-      options: { ref: text, branch: text, from: text, out: text },
+      options: { ref: text, branch: text, from: text, out: text, help: { type: 'boolean', short: 'h' } },
     }));
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+  }
+  if (values.help) {
+    console.log(`${USAGE}\n\n${BY_HAND}`);
+    process.exit(0);
   }
   const { ref, branch, from } = values;
   const out = resolve(values.out ?? DEFAULT_OUT);

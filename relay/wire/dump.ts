@@ -37,15 +37,31 @@ export function dumpWire(bytes: Uint8Array, allow: readonly RegExp[] = []): Dump
 
 /** One line per field, nested ones indented: `2 message 84 B`, `  7 text 23 B path 23`. */
 export function formatDump({ fields, problem, cut }: Dump): string {
-  const lines = fields.flatMap((field) => linesOf(field, ''));
+  const lines = linesOfAll(fields, '');
   if (problem !== undefined) lines.push(`not readable: ${problem}`);
   if (cut) lines.push(`… more than ${DUMP_FIELDS_MAX} fields, the rest is left out`);
   return lines.join('\n');
 }
 
+/** The variables of a job are a hundred of one kind: a few of them show what there is to see. */
+const REPEATS_MAX = 4;
+
+function linesOfAll(fields: readonly DumpField[], indent: string): string[] {
+  const met = new Map<number, number>();
+  const lines = fields.flatMap((field) => {
+    const count = (met.get(field.no) ?? 0) + 1;
+    met.set(field.no, count);
+    return count > REPEATS_MAX ? [] : linesOf(field, indent);
+  });
+  for (const [no, count] of met) {
+    if (count > REPEATS_MAX) lines.push(`${indent}${no} … ${count - REPEATS_MAX} more`);
+  }
+  return lines;
+}
+
 const linesOf = (field: DumpField, indent: string): string[] => [
   `${indent}${field.no} ${field.form} ${field.sizeBytes} B${field.shape === '' ? '' : ` ${field.shape}`}`,
-  ...field.fields.flatMap((inner) => linesOf(inner, `${indent}  `)),
+  ...linesOfAll(field.fields, `${indent}  `),
 ];
 
 function dumpFields(

@@ -58,3 +58,11 @@ test('no bytes can make the dump throw or grow without end', () => {
     { numRuns: 500 },
   );
 });
+
+test('of many fields of one kind a few are shown and the rest are counted', () => {
+  // Seven times field 5, one byte long.
+  const bytes = new Uint8Array(Array.from({ length: 7 }, () => [0x2a, 1, 0x61]).flat());
+  const lines = formatDump(dumpWire(bytes)).split('\n');
+  expect(lines).toHaveLength(5);
+  expect(lines.at(-1)).toBe('5 … 3 more');
+});
