@@ -21,13 +21,16 @@ export function securityCheck(policy: Policy | undefined, directory?: Directory)
   const closed = policy.rules.filter(
     (rule) => rule.class === 'security' && rule.mode === 'enforce' && rule.onError === 'closed',
   );
+  const closes = new Set(closed.map((rule) => rule.id));
   return {
     violations: (request) => {
       const { violations, unevaluated } = evaluateStateless(request, policy, directory);
       const enforced = violations.filter((violation) => violation.mode === 'enforce');
       return [
         ...enforced,
-        ...unevaluated.map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
+        ...unevaluated
+          .filter((rule) => closes.has(rule))
+          .map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
       ];
     },
     violationsUnread: closed.map((rule) => failedClosed(rule.id, 'the question could not be read')),

@@ -37,7 +37,7 @@ export interface GroupCommit {
 interface Lane {
   readonly root: string;
   readonly inFlight: Set<Batch>;
-  /** The first batch is about to start, after the current network read. */
+  /** A batch is about to start or to be planned, after the current network read. */
   starting: boolean;
   /** Set while a second batch waits for the first to have been out long enough; takes the plan back. */
   cancelSecond: (() => void) | undefined;
@@ -100,10 +100,6 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     if (evicted === job) return;
     const lane = laneOf(job.root);
     if (lane.starting || lane.cancelSecond !== undefined) return;
-    if (lane.inFlight.size > 0) {
-      start(lane);
-      return;
-    }
     lane.starting = true;
     deps.defer(() => {
       lane.starting = false;

@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest';
+import { SECOND_BATCH_MS } from '../../../relay/commit/batch-start.ts';
+import { REQUEST_BYTES_MAX } from '../../../relay/commit/group-commit.ts';
+import { undecided } from '../../../relay/verdict.ts';
+import { commitBench, range, turn } from '../support/commit-bench.ts';
+import { admittedOf } from '../support/verdicts.ts';
+
+test('questions of one network read share a batch', async () => {
+  const { ask, batches, events } = commitBench();
+  for (const jobId of [1, 2, 3]) ask(jobId);
+  expect(batches).toHaveLength(0);
+  await turn();
+  expect(batches.map((batch) => batch.jobIds)).toEqual([[1, 2, 3]]);
+  expect(events).toEqual([{ type: 'batch', root: '1', jobs: 3, waiters: 3 }]);
+});
+
+test('one batch is in flight per root, and what queued meanwhile is the next one', async () => {
+  const { ask, batches, pass } = commitBench();
+  ask(1);
+  await turn();
+  for (const jobId of [2, 3, 4]) {
+    ask(jobId);
+    await pass(20);
+  }
+  expect(batches).toHaveLength(1);
+  await batches[0]?.answer();
+  expect(batches.map((batch) => batch.jobIds)).toEqual([[1], [2, 3, 4]]);
+});
+
+test('a second batch starts 250 ms after the first, and never a third', async () => {
+  const { ask, batches, pass, clock } = commitBench();
+  const startMs = clock.monotonicMs();
+  ask(1);
+  await turn();
+  ask(2);
+  await pass(SECOND_BATCH_MS - 1);
+  ask(3);
+  await turn();
+  expect(batches).toHaveLength(1);
+  await pass(1);
+  expect(batches[1]).toMatchObject({ jobIds: [2, 3], atMs: startMs + 250 });
+  ask(4);
+  await pass(1_000);
+  expect(batches).toHaveLength(2);
+  await batches[1]?.answer();
+  expect(batches[2]?.jobIds).toEqual([4]);
+});
+
+test('a burst that meets a batch out for long still shares one batch', async () => {
+  const { ask, batches, pass } = commitBench();
+  ask(1);
+  await pass(300);
+  for (const jobId of range(2, 41)) ask(jobId);
+  await turn();
+  expect(batches.map((batch) => batch.jobIds.length)).toEqual([1, 40]);
+});
+
+test('when the older of two batches ends, the younger one counts as first', async () => {
+  const { ask, batches, pass } = commitBench();
+  ask(1);
+  await turn();
+  ask(2);
+  await pass(250);
+  ask(3);
+  await turn();
+  await batches[0]?.answer();
+  expect(batches).toHaveLength(2);
+  await pass(240);
+  expect(batches).toHaveLength(2);
+  await pass(10);
+  expect(batches[2]?.jobIds).toEqual([3]);
+});
+
+test('roots do not wait for each other', async () => {
+  const { ask, batches } = commitBench();
+  ask(1, { root: 1 });
+  await turn();
+  ask(2, { root: 2 });
+  ask(3, { root: 1 });
+  await turn();
+  expect(batches.map((batch) => [batch.root, ...batch.jobIds])).toEqual([
+    ['1', 1],
+    ['2', 2],
+  ]);
+});
+
+test('500 questions at once of one root are six batches of at most 96, one after the other', async () => {
+  const { ask, batches, commit } = commitBench();
+  const asked = range(1, 500).map((jobId) => ask(jobId));
+  await turn();
+  for (let index = 0; index < 6; index += 1) {
+    expect(batches).toHaveLength(index + 1);
+    await batches[index]?.answer();
+  }
+  expect(batches.map((batch) => batch.jobIds.length)).toEqual([96, 96, 96, 96, 96, 20]);
+  expect(asked.map(({ verdict }) => verdict)).toEqual(range(1, 500).map((jobId) => admittedOf({ jobId })));
+  expect(commit.open).toBe(0);
+});
+
+test('a batch stays below 300 KB', async () => {
+  const { ask, batches } = commitBench();
+  for (const jobId of range(1, 7)) ask(jobId, { padding: 60_000 });
+  await turn();
+  await batches[0]?.answer();
+  expect(batches.map((batch) => batch.jobIds.length)).toEqual([5, 2]);
+});
+
+test('a request that would push its neighbours out of their batch is not sent', async () => {
+  const { ask, batches } = commitBench();
+  const large = ask(1, { padding: REQUEST_BYTES_MAX });
+  const small = ask(2);
+  await turn();
+  await batches[0]?.answer();
+  expect(large.verdict).toEqual(undecided('oversized'));
+  expect(small.verdict).toEqual(admittedOf({ jobId: 2 }));
+  expect(batches[0]?.jobIds).toEqual([2]);
+});
+
+test('asked twice while it waits, or while in flight, a job is sent once and everybody is answered', async () => {
+  const { ask, batches, events } = commitBench();
+  const asked = [ask(1), ask(1), ask(2)];
+  await turn();
+  asked.push(ask(1), ask(1));
+  await turn();
+  await batches[0]?.answer();
+  expect(batches.map((batch) => batch.jobIds)).toEqual([[1, 2]]);
+  expect(events).toMatchObject([{ jobs: 2, waiters: 3 }]);
+  expect(asked.map(({ verdict }) => verdict)).toEqual([1, 1, 2, 1, 1].map((jobId) => admittedOf({ jobId })));
+});
+
+test('asked again after its answer, a job is sent again', async () => {
+  const { ask, batches } = commitBench();
+  ask(1);
+  await turn();
+  await batches[0]?.answer();
+  const again = ask(1);
+  await turn();
+  await batches[1]?.answer();
+  expect(again.verdict).toEqual(admittedOf({ jobId: 1 }));
+  expect(batches).toHaveLength(2);
+});
+
+test('each job gets the verdict of its own place', async () => {
+  const { ask, batches } = commitBench();
+  const asked = range(1, 3).map((jobId) => ask(jobId));
+  await turn();
+  const verdicts = [undecided('contended'), admittedOf({ jobId: 2 }), undecided('invalid')];
+  await batches[0]?.answer(verdicts);
+  expect(asked.map(({ verdict }) => verdict)).toEqual(verdicts);
+});
+
+test('a sender that fails or answers for fewer jobs than it got leaves nobody waiting', async () => {
+  const { ask, batches } = commitBench();
+  const [first, second, third] = [ask(1), ask(2), ask(3, { root: 2 })];
+  await turn();
+  await batches[0]?.answer([admittedOf({ jobId: 1 })]);
+  await batches[1]?.fail();
+  expect(first?.verdict).toEqual(admittedOf({ jobId: 1 }));
+  expect(second?.verdict).toEqual(undecided('deadline'));
+  expect(third?.verdict).toEqual(undecided('error'));
+});
+
+test('two projects share the batches of their root, however many jobs one of them has', async () => {
+  const { ask, batches } = commitBench();
+  for (const jobId of range(1, 300)) ask(jobId, { project: 1 });
+  for (const jobId of range(1_001, 1_010)) ask(jobId, { project: 2 });
+  await turn();
+  expect(batches[0]?.jobIds).toHaveLength(96);
+  expect(batches[0]?.jobIds.filter((jobId) => jobId > 1_000)).toEqual(range(1_001, 1_010));
+});
+
+test('beyond the queue’s bound the newest job of whoever has the most is not queued; others are unharmed', async () => {
+  const { ask, batches } = commitBench({ queuedMax: 10 });
+  const many = range(1, 8).map((jobId) => ask(jobId, { project: 1 }));
+  const few = range(11, 14).map((jobId) => ask(jobId, { project: 2, root: 2 }));
+  await turn();
+  expect(many.map(({ verdict }) => verdict)).toEqual([
+    ...Array.from({ length: 6 }, () => undefined),
+    undecided('queue_full'),
+    undecided('queue_full'),
+  ]);
+  for (const batch of batches) await batch.answer();
+  expect(few.map(({ verdict }) => verdict)).toEqual(range(11, 14).map((jobId) => admittedOf({ jobId })));
+});

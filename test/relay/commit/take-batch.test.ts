@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../../functions/admit/contract.ts';
+import { type BatchJob, createBatchJob, projectOf, rootOf } from '../../../relay/commit/batch-job.ts';
+import { FairQueue } from '../../../relay/commit/fair-queue.ts';
+import { SEND_MS_MIN, takeBatch } from '../../../relay/commit/take-batch.ts';
+import { range } from '../support/commit-bench.ts';
+
+const NOW_MS = 1_000;
+
+function job(
+  jobId: number,
+  parts: { project?: number; padding?: number; deadlinesMs?: readonly number[] } = {},
+): BatchJob {
+  const { project = 1, padding = 0, deadlinesMs = [NOW_MS + 2_000] } = parts;
+  const made = createBatchJob({ jobId, projectId: project, rootNamespaceId: 1, image: 'é'.repeat(padding) });
+  for (const deadlineMs of deadlinesMs) made.waiters.add({ deadlineMs, resolve: () => {} });
+  return made;
+}
+
+function queueOf(jobs: readonly BatchJob[]): FairQueue {
+  const queue = new FairQueue();
+  for (const one of jobs) queue.push(one);
+  return queue;
+}
+
+const ids = (jobs: readonly BatchJob[]): number[] => jobs.map((one) => one.request.jobId);
+
+test('a batch takes 96 jobs and leaves the rest in order', () => {
+  const queue = queueOf(range(1, 100).map((jobId) => job(jobId)));
+  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual(range(1, REQUESTS_MAX));
+  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual(range(97, 100));
+  expect(takeBatch(queue, '1', NOW_MS)).toEqual({ jobs: [], expired: [] });
+});
+
+test('a batch stays within the contract’s bytes, counted as they travel and not as characters', () => {
+  const queue = queueOf(range(1, 12).map((jobId) => job(jobId, { padding: 20_000 })));
+  const { jobs } = takeBatch(queue, '1', NOW_MS);
+  const bytes = jobs.reduce((sum, one) => sum + Buffer.byteLength(one.json), 0);
+  expect(bytes).toBeLessThanOrEqual(BATCH_BYTES_MAX);
+  expect(bytes + Buffer.byteLength(job(8, { padding: 20_000 }).json)).toBeGreaterThan(BATCH_BYTES_MAX);
+  expect(queue.size).toBe(12 - jobs.length);
+});
+
+test('a job larger than a batch goes alone instead of blocking its root', () => {
+  const queue = queueOf([job(1, { padding: BATCH_BYTES_MAX }), job(2)]);
+  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual([1]);
+  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual([2]);
+});
+
+test('what cannot be decided in time leaves the queue without being sent', () => {
+  const queue = queueOf([
+    job(1, { deadlinesMs: [NOW_MS + SEND_MS_MIN - 1] }),
+    job(2, { deadlinesMs: [NOW_MS + SEND_MS_MIN] }),
+    job(3, { deadlinesMs: [] }),
+    job(4, { deadlinesMs: [NOW_MS - 1, NOW_MS + 500] }),
+  ]);
+  const { jobs, expired } = takeBatch(queue, '1', NOW_MS);
+  expect([ids(jobs), ids(expired), queue.size]).toEqual([[2, 4], [1, 3], 0]);
+});
+
+test('expired jobs take no place in the batch', () => {
+  const late = range(1, 200).map((jobId) => job(jobId, { deadlinesMs: [NOW_MS] }));
+  const queue = queueOf([...late, ...range(201, 296).map((jobId) => job(jobId))]);
+  const { jobs, expired } = takeBatch(queue, '1', NOW_MS);
+  expect([jobs.length, expired.length]).toEqual([96, 200]);
+});
+
+test('projects share a batch in turns', () => {
+  const queue = queueOf([
+    ...range(1, 200).map((jobId) => job(jobId, { project: 1 })),
+    ...range(201, 400).map((jobId) => job(jobId, { project: 2 })),
+  ]);
+  const taken = ids(takeBatch(queue, '1', NOW_MS).jobs);
+  expect(taken.filter((jobId) => jobId > 200)).toHaveLength(48);
+});
+
+test.each([
+  [{ rootNamespaceId: 5, projectPath: 'acme/a' }, '5'],
+  [{ projectPath: 'Acme/sub/a' }, 'acme'],
+  [{ projectPath: 'lonely' }, 'lonely'],
+  [{ projectId: 7 }, 'project/7'],
+  [{}, 'unknown'],
+])('the root of %o is %s', (parts, root) => {
+  expect(rootOf({ jobId: 1, ...parts })).toBe(root);
+});
+
+test.each([
+  [{ projectId: 7, projectPath: 'acme/a' }, '7'],
+  [{ projectPath: 'Acme/A' }, 'acme/a'],
+  [{}, 'unknown'],
+])('the project of %o is %s', (parts, project) => {
+  expect(projectOf({ jobId: 1, ...parts })).toBe(project);
+});

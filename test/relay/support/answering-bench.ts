@@ -1,0 +1,121 @@
+import type { Policy } from '../../../policies/policy.ts';
+import { createAnswering } from '../../../relay/answer.ts';
+import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { Answer } from '../../../relay/exchange.ts';
+import { createFallback } from '../../../relay/fallback.ts';
+import { securityCheck } from '../../../relay/security-check.ts';
+import { compileTranslator } from '../../../relay/translate/translator.ts';
+import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
+import { decodeQuestion } from '../../../relay/wire/decode.ts';
+import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
+import { FakeClock } from '../streams/support/fake-clock.ts';
+import { turn } from './commit-bench.ts';
+
+const schema = loadSchema();
+const translate = compileTranslator(schema.question, {
+  variables: { names: [], prefixes: [] },
+  trustVariables: false,
+});
+
+/** One question and all that was answered to it. */
+export interface Exchange {
+  readonly arrivedAtMs: number;
+  readonly deadlineMs: number;
+  readonly answers: Answer[];
+  answeredAtMs: number;
+}
+
+export interface AnsweringBench {
+  readonly clock: FakeClock;
+  readonly commit: GroupCommit;
+  readonly unmetered: Unmetered;
+  readonly events: RelayEvent[];
+  readonly ask: (bytes: Uint8Array, heard?: boolean) => Exchange;
+  readonly pass: (ms: number) => Promise<void>;
+  readonly ofType: <T extends RelayEvent['type']>(type: T) => Extract<RelayEvent, { type: T }>[];
+}
+
+export interface AnsweringOptions {
+  /** Gets the clock so that it can take its time on it. */
+  readonly send: (clock: FakeClock) => SendBatch;
+  readonly deadlineMs?: number;
+  readonly queuedMax?: number;
+  readonly unreadablePerHour?: number;
+  readonly policy?: Policy;
+}
+
+/** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
+export function answeringBench(options: AnsweringOptions): AnsweringBench {
+  const { deadlineMs = 2_000, queuedMax, unreadablePerHour } = options;
+  const clock = new FakeClock();
+  const events: RelayEvent[] = [];
+  const observe = (event: RelayEvent): number => events.push(event);
+  const commit = createGroupCommit({
+    send: options.send(clock),
+    clock,
+    observe,
+    defer: setImmediate,
+    ...(queuedMax !== undefined && { queuedMax }),
+  });
+  // The service is never there to be told, so what is queued can be counted.
+  const unmetered = createUnmetered({ post: async () => undefined, clock, random: () => 0.5, observe });
+  let decisions = 0;
+  const answerQuestion = createAnswering({
+    decode: (bytes) => decodeQuestion(schema, bytes),
+    translate,
+    commit,
+    fallback: createFallback({
+      clock,
+      security: securityCheck(options.policy),
+      costAndCapacity: 'admit',
+      newDecisionId: () => {
+        decisions += 1;
+        return `f-${decisions}`;
+      },
+      ...(unreadablePerHour !== undefined && { unreadablePerHour }),
+    }),
+    unmetered,
+    clock,
+    observe,
+    deadlineMs,
+  });
+
+  return {
+    clock,
+    commit,
+    unmetered,
+    events,
+    ask: (bytes, heard = true) => {
+      const arrivedAtMs = clock.monotonicMs();
+      const exchange: Exchange = { arrivedAtMs, deadlineMs, answers: [], answeredAtMs: Number.NaN };
+      void answerQuestion({ bytes, arrivedAtMs }).then(({ answer, delivered }) => {
+        exchange.answers.push(answer);
+        exchange.answeredAtMs = clock.monotonicMs();
+        delivered(heard);
+      });
+      return exchange;
+    },
+    pass: async (ms) => {
+      for (let left = ms; left > 0; left -= 10) {
+        clock.advance(Math.min(10, left));
+        await turn();
+      }
+    },
+    ofType: <T extends RelayEvent['type']>(type: T) =>
+      events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
+  };
+}
+
+/** The bytes of a question as the router sends it. */
+export const questionOf = (
+  jobId: number,
+  of: { readonly project?: number; readonly root?: number; readonly image?: string } = {},
+): Uint8Array => {
+  const { project = 1, root = 1, image = 'node:24' } = of;
+  return encodeKnown(schema.question, {
+    id: BigInt(jobId),
+    job_info: { id: BigInt(jobId), project_id: BigInt(project), root_namespace_id: BigInt(root) },
+    image: { name: image },
+  });
+};

@@ -1,0 +1,42 @@
+import type { Reason, Violation } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { Verdict } from '../../../relay/verdict.ts';
+
+export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): Verdict => ({
+  outcome: 'admitted',
+  decisionId: `d-${jobId}`,
+  shadow: [],
+});
+
+export type QuotaCode = 'BUDGET_EXHAUSTED' | 'CONCURRENCY_FULL' | 'EXCEEDS_LIMIT_ALONE';
+
+/** A used-up limit of this subject. */
+export function quotaViolation(
+  subject: string,
+  code: QuotaCode = 'BUDGET_EXHAUSTED',
+  parts: Partial<Pick<Violation, 'mode' | 'class'>> & { readonly limitAmount?: number } = {},
+): Violation {
+  const { limitAmount = 100, ...more } = parts;
+  const facts = {
+    limit: 'money-month',
+    subject,
+    subjectLabel: subject,
+    unit: 'micros',
+    limitAmount,
+    asked: 1,
+  };
+  const used = code === 'EXCEEDS_LIMIT_ALONE' ? {} : { committed: limitAmount, settled: 0 };
+  const reason = { code, ...facts, ...used } as Reason;
+  return { rule: 'budgets', class: 'cost', mode: 'enforce', reason, ...more };
+}
+
+export const rejectedFor = (
+  violation: Violation,
+  text = 'The budget of acme is used up.',
+): Extract<Verdict, { outcome: 'rejected' }> => ({
+  outcome: 'rejected',
+  decisionId: 'd-rejected',
+  violations: [violation],
+  shadow: [],
+  text,
+});
