@@ -2,8 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { burstFigure } from './bench/burst.ts';
 import { coldStartFigure } from './bench/cold-start.ts';
-import { burstFigure, contentionFigures } from './bench/contention.ts';
+import { contentionFigures } from './bench/contention.ts';
 import { exchangeFigures } from './bench/exchanges.ts';
 import { type Figure, failed, reached, renderTable } from './bench/figure.ts';
 import { memoryFigure } from './bench/memory.ts';

@@ -1,8 +1,6 @@
 import { MemoryStore } from '../../functions/ledger/memory-store.ts';
 import { seededRandom } from '../pipeline/seeded-random.ts';
-import { benchRequest } from './bench-rules.ts';
 import { contendedStore } from './contended-store.ts';
-import { MODELLED_TRANSACTION_MS } from './contention-constants.ts';
 import { countingStore, type StoreCounts } from './counting-store.ts';
 import type { Figure } from './figure.ts';
 import { closedLoop, type Load, sides } from './sides.ts';
@@ -87,20 +85,4 @@ function costs(
       ...common,
     },
   ];
-}
-
-/** 500 questions of one group at once: when the last answer leaves, in undisturbed transactions. */
-export async function burstFigure(): Promise<Figure> {
-  const { time, grouped } = deployment(1);
-  const ask = grouped(1);
-  const all = Array.from({ length: 500 }, (_, index) => ask(benchRequest(index + 1, 0)));
-  const admitted = (await time.run(Promise.all(all))).filter(Boolean).length;
-  return {
-    name: 'burst of 500 questions in one group, last answer',
-    value: time.nowMs() / MODELLED_TRANSACTION_MS,
-    must: { atMost: 10 },
-    unit: 'tx',
-    kind: 'modelled',
-    note: `${admitted} of 500 admitted after ${time.nowMs().toFixed(0)} modelled ms; one transaction takes ${MODELLED_TRANSACTION_MS} ms`,
-  };
 }

@@ -5,6 +5,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { startLocalRouter } from '../local-router/local-router.ts';
+import { place } from './bench-rules.ts';
 
 export const BENCH_TOKEN = 'glrct-bench';
 
@@ -63,7 +64,7 @@ export async function startRouterProcess(): Promise<RouterProcess> {
   };
 }
 
-/** A question of a real job's size: about 1.8 KB with 30 variables. */
+/** A question of a real job's size, about 1.8 KB with 30 variables, under the three limits of the bench's first root. */
 export const benchQuestion = (jobId: number) => ({
   id: jobId,
   job_info: {
@@ -71,10 +72,10 @@ export const benchQuestion = (jobId: number) => ({
     name: `integration test: [postgres, ${jobId % 8}]`,
     stage: 'test',
     pipeline_id: 8_000_000 + Math.floor(jobId / 50),
-    project_id: 1001,
+    project_id: place(0).project,
     project_full_path: 'acme/payments/ledger',
-    namespace_id: 101,
-    root_namespace_id: 100,
+    namespace_id: place(0).group,
+    root_namespace_id: place(0).root,
     user_id: 7,
     tags: ['linux', 'docker', 'medium'],
   },
