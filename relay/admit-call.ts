@@ -88,8 +88,12 @@ async function readJson(response: Response, path: string): Promise<AdmitAnswer> 
 
 /** The answer's text; nothing if it is too long. */
 async function readText(response: Response): Promise<string | undefined> {
-  if (Number(response.headers.get('content-length') ?? Number.NaN) <= RESPONSE_BYTES_MAX)
-    return response.text();
+  // Of a packed answer the length says nothing: `fetch` unpacks it on the way.
+  const { headers } = response;
+  const length = headers.has('content-encoding')
+    ? Number.NaN
+    : Number(headers.get('content-length') ?? Number.NaN);
+  if (length <= RESPONSE_BYTES_MAX) return response.text();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

@@ -2,6 +2,8 @@
 export const ONCE_MS = 60_000;
 /** Different problems within a minute; beyond, they share one line. */
 const KINDS_MAX = 100;
+/** The line they share: it has its place whatever the others do, else a flood would silence it. */
+const OTHERS = 'others';
 
 /** Says of repeated trouble whether to write it now, and how often it was left out since the last line. */
 export class LogOnce {
@@ -20,14 +22,16 @@ export class LogOnce {
       known.suppressed += 1;
       return undefined;
     }
-    if (known === undefined && this.#kinds.size >= KINDS_MAX) this.#forgetQuiet(nowMs);
-    if (known === undefined && this.#kinds.size >= KINDS_MAX)
-      return kind === 'others' ? undefined : this.due('others');
+    if (known === undefined && kind !== OTHERS) {
+      if (this.#kinds.size >= KINDS_MAX) this.#forgetQuiet(nowMs);
+      if (this.#kinds.size >= KINDS_MAX) return this.due(OTHERS);
+    }
     this.#kinds.set(kind, { quietUntilMs: nowMs + ONCE_MS, suppressed: 0 });
     return known?.suppressed ?? 0;
   }
 
   #forgetQuiet(nowMs: number): void {
-    for (const [kind, { quietUntilMs }] of this.#kinds) if (quietUntilMs <= nowMs) this.#kinds.delete(kind);
+    for (const [kind, { quietUntilMs }] of this.#kinds)
+      if (quietUntilMs <= nowMs && kind !== OTHERS) this.#kinds.delete(kind);
   }
 }

@@ -69,8 +69,12 @@ export function parseTarget(text: string): RouterTarget {
   };
 }
 
-/** A broken value may still hold a secret: show no more than what stands before an @ or ?. */
-const withoutSecrets = (text: string): string => text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*/s, '…');
+/** A broken value may still hold a secret, or be one: the token given in the URL's place. */
+const withoutSecrets = (text: string): string =>
+  text
+    .replace(/\/\/.*@/s, '//…@')
+    .replace(/[?#].*/s, '…')
+    .replace(/glrct-.*/s, 'glrct-…');
 
 const invalid = (value: string, problem: string): RelayError =>
   new RelayError('config_invalid', `router URL "${value}" ${problem}`);

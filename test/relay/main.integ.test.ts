@@ -1,0 +1,202 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Hono } from 'hono';
+import { afterEach, expect, test } from 'vitest';
+import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
+import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { listen, question, TOKEN } from '../flow/support/flow.ts';
+import { freePort } from '../flow/support/free-port.ts';
+
+const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
+/** What the jobs of `question` carry in their variables. */
+const JOB_TOKEN = 'glcbt-flow-not-a-secret';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface RelayProcess {
+  readonly child: ChildProcess;
+  /** With what it wrote, once it is gone and everything is read. */
+  readonly closed: Promise<{
+    readonly code: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  }>;
+  /** Resolves when it has written `text` on stdout; rejects if it ends without. */
+  wrote(text: string): Promise<void>;
+}
+
+function runRelay(env: Readonly<Record<string, string>>): RelayProcess {
+  const child = spawn(process.execPath, [MAIN], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, ...env },
+  });
+  ends.push(() => child.kill('SIGKILL'));
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  const closed = once(child, 'close').then(([code]) => ({ code, ...output }));
+  return {
+    child,
+    closed,
+    wrote: async (text) => {
+      while (!output.stdout.includes(text)) {
+        const gone = await Promise.race([
+          closed,
+          child.stdout && once(child.stdout, 'data').then(() => undefined),
+        ]);
+        if (gone && !output.stdout.includes(text)) throw new Error(`ended without "${text}": ${gone.stderr}`);
+      }
+    },
+  };
+}
+
+/** A service that admits odd jobs and rejects even ones; `hold` keeps its answers back until `release`. */
+async function admitServer() {
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const service = { url: '', hold: false, asked: asked.promise, release: released.resolve, bodies: '' };
+  const app = new Hono();
+  app.post('/v1/admissions', async (c) => {
+    const text = await c.req.text();
+    service.bodies += text;
+    const { requests }: AdmissionsRequest = JSON.parse(text);
+    if (service.hold) {
+      asked.resolve();
+      await released.promise;
+    }
+    return c.json({
+      decisions: requests.map(({ jobId }) => {
+        const decision = { decisionId: `d-${jobId}`, shadow: [] };
+        const reason = { code: 'CONTROLLER_ERROR', cause: 'even' };
+        return jobId % 2 === 1
+          ? { ...decision, outcome: 'admitted' }
+          : {
+              ...decision,
+              outcome: 'rejected',
+              violations: [{ rule: 'odd-only', class: 'cost', mode: 'enforce', reason }],
+              text: `EVEN: job ${jobId} is even.`,
+            };
+      }),
+    });
+  });
+  const server = await listen(app);
+  ends.push(() => server.close());
+  service.url = server.url;
+  return service;
+}
+
+async function startEverything() {
+  const service = await admitServer();
+  const router: LocalRouter = await startLocalRouter({
+    controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
+  });
+  ends.push(() => router.close());
+  const healthPort = await freePort();
+  const relay = runRelay({
+    TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
+    TOLLGATE_ROUTER_TOKEN: TOKEN,
+    TOLLGATE_ADMIT_URL: service.url,
+    // Longer than any wait of these tests: no answer here may be the fallback's.
+    TOLLGATE_DEADLINE_MS: '10000',
+    TOLLGATE_HEALTH_PORT: String(healthPort),
+  });
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+  await relay.wrote('"started"');
+  return { service, router, relay, health: `http://127.0.0.1:${healthPort}` };
+}
+
+/** Lines of the decision log. */
+const decisionsIn = (stdout: string): Record<string, unknown>[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+    .filter(({ message }) => message === 'decision');
+
+test('the relay as a process answers what the service says, is healthy, counts, logs, and tells no secret', async () => {
+  const { service, router, relay, health } = await startEverything();
+  expect(await router.admit(question(1))).toMatchObject({ result: 'admitted' });
+  expect(await router.admit(question(2))).toMatchObject({
+    result: 'rejected',
+    reason: expect.stringContaining('EVEN: job 2 is even.'),
+  });
+
+  const healthz = await fetch(`${health}/healthz`);
+  expect(healthz.status).toBe(200);
+  expect(await healthz.json()).toMatchObject({ status: 'ok', breaker: 'closed', unmeteredQueued: 0 });
+  const metrics = await (await fetch(`${health}/metrics`)).text();
+  expect(metrics).toContain('tollgate_relay_decisions_total{outcome="admitted",via="ledger"} 1');
+  expect(metrics).toContain('tollgate_relay_decisions_total{outcome="rejected",via="ledger"} 1');
+
+  relay.child.kill('SIGTERM');
+  const { code, stdout, stderr } = await relay.closed;
+  expect(code).toBe(0);
+  expect(decisionsIn(stdout)).toMatchObject([
+    { jobId: 1, decisionId: 'd-1', outcome: 'admitted', via: 'ledger' },
+    { jobId: 2, decisionId: 'd-2', outcome: 'rejected', via: 'ledger', rules: ['odd-only'] },
+  ]);
+  for (const told of [stdout, stderr, metrics, service.bodies]) {
+    expect(told).not.toContain(TOKEN);
+    expect(told).not.toContain(JOB_TOKEN);
+  }
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'fault 9: %s while a question is in progress: it is answered by the service, then the relay ends with 0',
+  async (signal) => {
+    const { service, router, relay } = await startEverything();
+    service.hold = true;
+    const answering = router.admit(question(4));
+    await service.asked;
+    relay.child.kill(signal);
+    await relay.wrote('"stopping"');
+    // It opens no stream and lets the idle ones go, while the question stays.
+    await router.until(() => router.waitingStreams() === 0);
+    service.release();
+    expect(await answering).toMatchObject({ result: 'rejected', reason: expect.stringContaining('EVEN') });
+    const { code, stdout } = await relay.closed;
+    expect(code).toBe(0);
+    expect(decisionsIn(stdout)).toMatchObject([{ jobId: 4, via: 'ledger', outcome: 'rejected' }]);
+    expect(stdout).toContain('"stopped"');
+  },
+);
+
+test('wrong settings: exit 1 with every problem on stderr, and no token anywhere', async () => {
+  const { code, stdout, stderr } = await runRelay({
+    TOLLGATE_ROUTER_URL: `ws://user:${TOKEN}@kas.example.com`,
+    TOLLGATE_ROUTER_TOKEN: TOKEN,
+    TOLLGATE_ROUTER_TOKEN_FILE: '/run/secrets/token',
+    TOLLGATE_DEADLINE_MS: 'soon',
+    TOLLGATE_FALLBACK: 'open',
+  }).closed;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^\[config_invalid\] /);
+  for (const name of ['ROUTER_URL', 'ROUTER_TOKEN_FILE', 'ADMIT_URL', 'DEADLINE_MS', 'FALLBACK'])
+    expect(stderr).toContain(`TOLLGATE_${name}`);
+  expect(stderr.trimEnd().split('\n'), 'one line, no stack').toHaveLength(1);
+  expect(stdout + stderr).not.toContain(TOKEN);
+});
+
+test.each([
+  { name: 'TOLLGATE_POLICY_FILE', problem: 'cannot be read as JSON' },
+  { name: 'TOLLGATE_PROTO_FILE', problem: 'no-such-file' },
+])('a file of $name that is not there: exit 1, named on stderr, no token', async ({ name, problem }) => {
+  const { code, stdout, stderr } = await runRelay({
+    TOLLGATE_ROUTER_URL: 'wss://kas.example.com',
+    TOLLGATE_ROUTER_TOKEN: TOKEN,
+    TOLLGATE_ADMIT_URL: 'https://admit.example.com',
+    [name]: '/no-such-file',
+  }).closed;
+  expect(code).toBe(1);
+  expect(stderr).toContain(problem);
+  expect(stderr).toContain('/no-such-file');
+  expect(stdout + stderr).not.toContain(TOKEN);
+});

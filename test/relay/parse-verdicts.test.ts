@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { parseUnmeteredResults, parseVerdicts } from '../../relay/parse-verdicts.ts';
+
+const violation = {
+  rule: 'budgets',
+  class: 'cost',
+  mode: 'enforce',
+  reason: { code: 'BUDGET_EXHAUSTED', later: 'field' },
+};
+const admitted = { outcome: 'admitted', decisionId: 'd-1', shadow: [] };
+const rejected = {
+  outcome: 'rejected',
+  decisionId: 'd-2',
+  violations: [violation],
+  shadow: [{ ...violation, mode: 'shadow' }],
+  text: 'BUDGET_EXHAUSTED: acme has used its budget.',
+};
+const malformed = { outcome: 'undecided', cause: 'malformed' };
+
+test('decisions of the contract come through as they are, fields of a newer service included', () => {
+  const decisions = [admitted, rejected, { ...admitted, terms: { group: 'acme' }, later: 1 }];
+  expect(parseVerdicts({ decisions, later: true }, 3)).toEqual(decisions);
+});
+
+test.each(['invalid', 'deadline', 'contended', 'unavailable', 'error'])(
+  'undecided by %s comes through',
+  (cause) => {
+    const decision = { outcome: 'undecided', cause };
+    expect(parseVerdicts({ decisions: [decision] }, 1)).toEqual([decision]);
+  },
+);
+
+test.each([
+  { body: undefined },
+  { body: null },
+  { body: 'decisions' },
+  { body: [admitted, admitted] },
+  { body: {} },
+  { body: { decisions: { 0: admitted, length: 2 } } },
+  { body: { decisions: [] } },
+  { body: { decisions: [admitted] } },
+  { body: { decisions: [admitted, admitted, admitted] } },
+])('fault 5: $body is no answer to two requests: nobody gets the decision of a neighbour', ({ body }) => {
+  expect(parseVerdicts(body, 2)).toBeUndefined();
+});
+
+test.each([
+  { decision: null, flaw: 'no object' },
+  { decision: { ...admitted, outcome: 'allowed' }, flaw: 'an unknown outcome' },
+  { decision: { ...admitted, decisionId: '' }, flaw: 'an empty decision id' },
+  { decision: { ...admitted, shadow: undefined }, flaw: 'no shadow list' },
+  { decision: { ...admitted, shadow: [{ rule: 'budgets' }] }, flaw: 'half a violation' },
+  { decision: { ...rejected, text: '' }, flaw: 'a rejection without a text' },
+  { decision: { ...rejected, text: 7 }, flaw: 'a text that is none' },
+  { decision: { ...rejected, violations: [] }, flaw: 'a rejection without a reason' },
+  { decision: { ...rejected, violations: [{ ...violation, reason: {} }] }, flaw: 'a reason without a code' },
+  { decision: { outcome: 'undecided', cause: 'not-a-secret' }, flaw: 'a cause that would become a label' },
+  { decision: { outcome: 'undecided', cause: 'circuit_open' }, flaw: 'a cause only the relay may give' },
+])('fault 14: $flaw spoils one decision, and its neighbours stand', ({ decision }) => {
+  expect(parseVerdicts({ decisions: [admitted, decision, rejected] }, 3)).toEqual([
+    admitted,
+    malformed,
+    rejected,
+  ]);
+});
+
+test('results of unmetered answers come through, one per answer', () => {
+  const results = [{ outcome: 'recorded' }, { outcome: 'undecided' }, { outcome: 'invalid' }];
+  expect(parseUnmeteredResults({ results }, 3)).toEqual(results);
+});
+
+test.each([
+  { body: null },
+  { body: { results: 'recorded' } },
+  { body: { results: [{ outcome: 'recorded' }] } },
+  { body: { results: [{ outcome: 'recorded' }, { outcome: 'lost' }] } },
+  { body: { results: [{ outcome: 'recorded' }, null] } },
+])('$body tells nothing of two unmetered answers, so both are sent again', ({ body }) => {
+  expect(parseUnmeteredResults(body, 2)).toBeUndefined();
+});
