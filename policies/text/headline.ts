@@ -71,11 +71,12 @@ function budgetLine(reason: Spent, label: string, { currency }: HeadlineContext)
   const during = periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;
   if (committed >= limitAmount) {
     const are = unit === 'micros' ? 'is' : 'are';
-    return `${budgetName(reason)} of ${label} ${are} used up: ${bareAmountText(committed, unit)} of ${whole}${during}`;
+    return `${budgetName(reason)} of ${label} ${are} used up: ${bareAmountText(committed, unit, 'nearest')} of ${whole}${during}`;
   }
   const have = unit === 'micros' ? 'has' : 'have';
-  const left = `${bareAmountText(limitAmount - committed, unit)} of ${whole} left${during}`;
-  return `${budgetName(reason)} of ${label} ${have} ${left}, this job needs ${bareAmountText(asked, unit)}`;
+  // What is left is never told as more than it is, nor what is needed as less.
+  const left = `${bareAmountText(limitAmount - committed, unit, 'down')} of ${whole} left${during}`;
+  return `${budgetName(reason)} of ${label} ${have} ${left}, this job needs ${bareAmountText(asked, unit, 'up')}`;
 }
 
 function reset({ resetsAtMs, zone }: LimitFacts, detail: Detail, { nowMs }: HeadlineContext): string {
@@ -89,7 +90,7 @@ function aloneLine(reason: Alone, label: string, detail: Detail, context: Headli
   const during = periodLabel === undefined || detail === 'none' ? '' : ` for ${periodLabel}`;
   if (limitAmount === 0)
     return `CI jobs of ${label} are blocked: the ${budgetName(reason)}${during} is set to 0.`;
-  const needs = amountText(asked, unit, context.currency);
+  const needs = amountText(asked, unit, context.currency, 'up');
   return `This job needs about ${needs}, more than the whole ${budgetName(reason)} of ${label}: ${amountText(limitAmount, unit, context.currency)}${during}.`;
 }
 

@@ -11,9 +11,9 @@ export function reasonLine(reason: Reason, currency: string): string {
   switch (reason.code) {
     case 'BUDGET_EXHAUSTED': {
       const { committed, settled, asked, limitAmount, unit, periodLabel } = reason;
-      const bare = (amount: number): string => bareAmountText(amount, unit);
+      const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
       const spent = `${bare(settled)} spent + ${bare(Math.max(0, committed - settled))} held`;
-      const short = amountText(committed + asked - limitAmount, unit, currency);
+      const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
       const during = periodLabel === undefined ? '' : ` for ${periodLabel}`;
       return `${labelOf(reason)}: ${spent} of ${amountText(limitAmount, unit, currency)}${during}; ${short} missing`;
     }

@@ -74,7 +74,7 @@ const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
   jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;
 
 const jobTerms = ({ costMicros, currency, runnerClass, estimateSeconds }: Terms): string =>
-  `about ${amountText(costMicros, 'micros', currency)} (runner class ${oneLine(runnerClass)}, ${durationText(estimateSeconds)})`;
+  `about ${amountText(costMicros, 'micros', currency, 'up')} (runner class ${oneLine(runnerClass)}, ${durationText(estimateSeconds)})`;
 
 function ownerLines(violations: readonly Violation[], disclosure: Disclosure): readonly string[] {
   if (disclosure === 'none') return [];

@@ -17,6 +17,19 @@ test.each([
 });
 
 test.each([
+  [3_748_461, 'nearest', '3.75'],
+  [101_539, 'down', '0.10'],
+  [498_461, 'up', '0.50'],
+  [5_000_000, 'up', '5.00'],
+  [999_999, 'down', '0.99'],
+  [9_999, 'down', '0.009999'],
+  [1, 'up', '0.000001'],
+  [-15_000, 'nearest', '-0.01'],
+] as const)('%i micro-units rounded %s are %s', (micros, rounding, text) => {
+  expect(moneyText(micros, rounding)).toBe(text);
+});
+
+test.each([
   [0, '0 min'],
   [45, '45 s'],
   [60, '1 min'],
