@@ -37,7 +37,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/shared/',
     'policies/',
     '@aws-sdk/client-dynamodb',
-    '@smithy/',
     'node:',
   ],
   'relay/': [
