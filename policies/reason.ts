@@ -50,8 +50,6 @@ export type Reason =
   /** Our fault, not the job's: only where the operator asked for fail-closed. */
   | { readonly code: 'CONTROLLER_ERROR'; readonly cause: string };
 
-export type ReasonCode = Reason['code'];
-
 /** A rule or limit that was not met. Only mode `enforce` rejects; the others are recorded. */
 export interface Violation {
   readonly rule: string;

@@ -1,7 +1,7 @@
 /** One line of the bench: what was measured, what it must reach, and whether it did. */
 export interface Figure {
   readonly name: string;
-  /** The measured value, or undefined where it could not be measured; `note` then says why. */
+  /** The measured value; NaN where it could not be measured, which reaches nothing. */
   readonly value: number;
   readonly must: { readonly atLeast: number } | { readonly atMost: number };
   readonly unit: '×' | 'per job' | 'tx' | 'MB';
