@@ -182,25 +182,16 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
           );
         };
 
-        const isLive = (jobId: number): boolean =>
-          [...store.dump()].some(
-            (item) =>
-              item.kind === 'record' &&
-              item.record.jobId === jobId &&
-              (item.record.state === 'HELD' || item.record.state === 'SETTLED'),
-          );
-
         const run = async (one: Op): Promise<void> => {
           const ledger = ledgers['by' in one ? one.by : 0] as Ledger;
           switch (one.kind) {
             case 'hold': {
-              const live = one.jobs.map(isLive);
+              const askedAtCommit = history.commits;
               const outcomes = await ledger.hold(one.jobs.map(ask), clock.monotonicMs() + one.leftMs);
               if (one.unheard) return;
               outcomes.forEach((outcome, index) => {
                 const jobId = one.jobs[index] ?? 0;
-                // A job released meanwhile may well be rejected anew.
-                watch(() => history.answered(jobId, outcome, (live[index] ?? false) && isLive(jobId)));
+                watch(() => history.answered(jobId, outcome, askedAtCommit));
               });
               return;
             }

@@ -13,6 +13,8 @@ export class History {
   readonly #born = new Map<string, JobRecord['state']>();
   /** What the job was settled at; never edited after. */
   readonly #settled = new Map<string, readonly number[]>();
+  /** Job → the commit since which its record says that it may run; deleted by the commit that ends it. */
+  readonly #liveSince = new Map<number, number>();
   #before = new Map<string, Counter>();
   commits = 0;
 
@@ -26,6 +28,7 @@ export class History {
     this.#countersEqualTheirRecords(now);
     this.#checkedClaimsFitted(writes);
     for (const record of now.records.values()) {
+      this.#followLife(record);
       this.#chargedOnce(record, now.entries.get(record.jobId) ?? []);
       this.#neverEdited(record);
     }
@@ -33,8 +36,11 @@ export class History {
     this.#before = now.counters;
   }
 
-  /** 3: one generation has one answer, and an unrecorded rejection never contradicts a hold that was there before. */
-  answered(jobId: number, outcome: HoldOutcome, liveWhenAsked: boolean): void {
+  /**
+   * 3: one generation has one answer, and an unrecorded rejection never contradicts a hold that was there before and
+   * stayed: a job released meanwhile may well be rejected anew, also when somebody else then holds it again.
+   */
+  answered(jobId: number, outcome: HoldOutcome, askedAtCommit: number): void {
     if (outcome.outcome === 'undecided') return;
     const born = this.#born.get(`${jobId}/${outcome.generation}`);
     if (outcome.outcome === 'admitted') {
@@ -51,7 +57,13 @@ export class History {
     }
     if (born === 'REJECTED') return;
     must(!outcome.repeated, `job ${jobId}: a repeated rejection nobody recorded`);
-    must(!liveWhenAsked, `job ${jobId} was held when asked and yet told rejected`);
+    const liveSince = this.#liveSince.get(jobId) ?? Number.POSITIVE_INFINITY;
+    must(liveSince > askedAtCommit, `job ${jobId} was held when asked and yet told rejected`);
+  }
+
+  #followLife({ jobId, state }: JobRecord): void {
+    if (state !== 'HELD' && state !== 'RUNNING' && state !== 'SETTLED') this.#liveSince.delete(jobId);
+    else if (!this.#liveSince.has(jobId)) this.#liveSince.set(jobId, this.commits);
   }
 
   /** 1: committed = settled + held = what the records and entries say, in every part. */
