@@ -44,3 +44,9 @@ export const MONTHS = [
 ] as const;
 
 export const monthName = (month: number): string => MONTHS[month - 1] ?? String(month);
+
+/** `21 November 2026`. */
+export const dayLabel = ({ year, month, day }: CalendarDay): string => `${day} ${monthName(month)} ${year}`;
+
+/** `7` → `07`. */
+export const two = (number: number): string => String(number).padStart(2, '0');

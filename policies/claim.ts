@@ -1,8 +1,11 @@
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
 
-/** `micros` are millionths of the deployment's one currency. */
-export type Unit = 'micros' | 'seconds' | 'jobs';
+/** `micros` are millionths of the deployment's one currency, `bytes` those of memory, `starts` jobs that were started. */
+export type Unit = 'micros' | 'seconds' | 'jobs' | 'millicpu' | 'bytes' | 'starts';
+
+/** What a job takes while it runs and gives back at its end; the other units add up over a period. */
+export const isInFlight = (unit: Unit): boolean => unit === 'jobs' || unit === 'millicpu' || unit === 'bytes';
 
 /** One limit × subject × period: the identity of a counter. */
 export interface CounterKey {
@@ -10,7 +13,7 @@ export interface CounterKey {
   readonly subject: string;
   /** The limit's stable id, e.g. `money-month`. */
   readonly limit: string;
-  /** The period's start in the limit's zone, e.g. `2026-11`, `2026-W47`, `2026-11-21`; `now` for jobs at once. */
+  /** `periodAt`'s key, e.g. `2026-11`, `2026-W47`, `2026-Q1@04-06`; `now` for what is counted at once. */
   readonly period: string;
 }
 
@@ -19,7 +22,8 @@ export const counterName = (key: CounterKey): string => `${key.subject}|${key.li
 
 /**
  * "Add this amount to that counter if it then stays within this bound." A claim without a bound adds without asking
- * (exempt, unmetered and bypass jobs). `jobs` are given back at the end, `micros` and `seconds` settle to the truth.
+ * (exempt, unmetered and bypass jobs). At the end of the job `micros` and `seconds` settle to the truth, what is in flight
+ * is given back, and `starts` stay counted unless the job never ran.
  */
 export interface Claim {
   readonly counter: CounterKey;
@@ -30,6 +34,16 @@ export interface Claim {
   readonly mode: 'shadow' | 'warn' | 'enforce';
   /** The limit in force, > 0. A limit of 0 never becomes a claim: it is a violation at once. */
   readonly bound?: number;
+  /** Only with mode `enforce`. */
+  readonly grace?: Grace;
+}
+
+/** What a job of a pipeline that already runs may use on top: fewer pipelines end half done. */
+export interface Grace {
+  /** Above the claim's own bound. */
+  readonly bound: number;
+  /** Counts the pipeline's admitted jobs: it must show more than 0. */
+  readonly pipeline: CounterKey;
 }
 
 /** A claim that can explain itself: the reason to give if its counter refuses it. Pure. */
@@ -37,6 +51,16 @@ export interface LimitClaim extends Claim {
   readonly rule: string;
   readonly class: RuleClass;
   refusal(seen: CounterSeen): Reason;
+  /** Only with mode `enforce`; what a limit that only watches would say twice. */
+  readonly soft?: SoftBound;
+}
+
+/** The part of a limit from which on its owner is warned. It never refuses. */
+export interface SoftBound {
+  /** Below the claim's own bound. */
+  readonly bound: number;
+  /** The reason to note when the counter would pass it. */
+  warning(seen: CounterSeen): Reason;
 }
 
 /** What a counter showed when it refused a claim. */

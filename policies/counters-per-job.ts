@@ -15,9 +15,9 @@ export interface MostCounters {
  * only ever placed by its root and its own group, so the two heaviest groups are taken.
  */
 export function mostCountersPerJob(limits: LimitSet, directory: Directory | undefined): MostCounters {
-  const around = (['project/', 'runner-class/', 'user/'] as const)
+  const around = (['project/', 'runner-class/', 'runner/', 'user/'] as const)
     .map((kind) => heaviest(limits, kind)[0] ?? 0)
-    .reduce((sum, each) => sum + each, counted(limitsOn(limits, 'instance')));
+    .reduce((sum, each) => sum + each, counted(limitsOn(limits, 'instance')) + pipelines(limits));
   if (directory === undefined) {
     const [first = 0, second = 0] = heaviest(limits, 'group/');
     return { counters: around + first + second };
@@ -38,6 +38,12 @@ function heaviest(limits: LimitSet, kind: string): readonly number[] {
   const counts: number[] = [];
   for (const [subject, list] of limits.bySubject) if (subject.startsWith(kind)) counts.push(counted(list));
   return counts.sort((a, b) => b - a);
+}
+
+/** A limit with grace counts the jobs of the pipeline, too: one more counter, however many such limits a job has. */
+function pipelines(limits: LimitSet): number {
+  const lists = [...limits.bySubject.values(), limits.personalDefault];
+  return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
 }
 
 /** `off`, `unlimited` and 0 need no counter. */

@@ -26,8 +26,13 @@ export type Decision =
       readonly shadow: readonly Violation[];
       /** The message for the job page: plain text, first line complete on its own. */
       readonly text: string;
+      /** Absent: whoever decided does not keep count, and it is taken for `first`. */
+      readonly notice?: Notice;
     }
   | Undecided;
+
+/** `repeat`: people have been told of this rejection, e.g. before GitLab retried the job by itself. */
+export type Notice = 'first' | 'repeat';
 
 /** Inside our house only: the relay turns it into its fallback's answer. */
 export interface Undecided {

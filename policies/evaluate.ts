@@ -3,11 +3,12 @@ import type { Terms } from './decision.ts';
 import type { Directory } from './directory.ts';
 import { type Disclosure, disclosureFor } from './disclosure.ts';
 import type { Estimator } from './estimate.ts';
-import { type Governing, stricter } from './governing.ts';
+import { Governing, type Governor } from './governing.ts';
+import { pipelineClaims } from './grace.ts';
 import { type Job, jobOf } from './job.ts';
 import { factsOf, type JobFacts } from './job-facts.ts';
 import { levelsOf } from './levels.ts';
-import type { Limit, LimitSet } from './limits.ts';
+import { ASKED_BY, type Limit, type LimitSet } from './limits.ts';
 import { leastMode } from './mode.ts';
 import type { Placement } from './placement.ts';
 import type { Policy } from './policy.ts';
@@ -15,9 +16,8 @@ import type { Violation } from './reason.ts';
 import type { AdmissionRequest } from './request.ts';
 import { rolledOut, rolloutModes } from './rollout.ts';
 import { candidateRules } from './rule-index.ts';
-import { applies, type EvaluationError, Outcome } from './rule-outcome.ts';
-import { budget } from './rules/budget.ts';
-import { concurrency } from './rules/concurrency.ts';
+import { applies, type EvaluationError, type Exempted, Outcome } from './rule-outcome.ts';
+import { COUNTED_CHECKS } from './rules/counted.ts';
 
 /** Everything a decision rests on beside the request and the counters. */
 export interface EvaluateWith {
@@ -41,6 +41,10 @@ export interface Evaluation {
   readonly disclosure: Disclosure;
   /** The job's group is not fully known: only some of its limits were asked. Counted by an alarm. */
   readonly unknownGroup: boolean;
+  /** Rules the job is exempt from. */
+  readonly exemptions: readonly Exempted[];
+  /** It is exempt from a rule that asks limits: its claims on them have no bound, it is metered and not asked. */
+  readonly metered: boolean;
   /** Rules that failed. Empty on a good day. */
   readonly errors: readonly EvaluationError[];
 }
@@ -51,31 +55,38 @@ export function evaluate(request: AdmissionRequest, using: EvaluateWith): Evalua
   const onLimits = new Outcome();
   const onRules = new Outcome();
   const job = jobOf(request, { ...using, onEstimateFailed: (error) => onRules.failed('estimate', error) });
-  const { placement, runnerClass } = job;
+  const { placement } = job;
   const modes = rolloutModes(placement, limits);
-  const governing: { budget?: Governing; concurrency?: Governing } = {};
-  for (const rule of candidateRules(policy.ruleIndex, placement)) {
+  const governing = new Governing();
+  for (const rule of candidateRules(policy.ruleIndex, job)) {
     const mode = rolledOut(rule, modes);
-    if (mode === 'off' || !applies(rule, mode, placement, runnerClass.name, onRules)) continue;
-    if (rule.kind === 'image') onRules.image(rule, mode, request);
-    else governing[rule.kind] = stricter(governing[rule.kind], { rule, mode });
-    if (rule.kind !== 'image' && placement.ancestors.length === 0) onRules.missing(rule, mode, 'namespaceId');
+    if (mode === 'off' || !applies(rule, mode, job, onRules)) continue;
+    if (rule.stateless) onRules.check(rule, mode, job);
+    else {
+      const exempt = onRules.exempted(rule, job);
+      governing.add({ rule, mode, exempt });
+      if (placement.ancestors.length === 0 && !exempt) onRules.missing(rule, mode, 'namespaceId');
+    }
   }
   const claims: LimitClaim[] = [];
+  let metered = false;
   for (const level of levelsOf(job, limits)) {
     for (const limit of level.limits) {
-      const asker = governing[limit.kind === 'jobs' ? 'concurrency' : 'budget'];
+      const asker = governing.of(ASKED_BY[limit.kind]);
+      if (asker?.exempt) metered = true;
       if (asker !== undefined) ask(job, limit, level.label, asker, onLimits, claims);
     }
   }
   return {
     violations: [...onLimits.violations, ...onRules.violations],
-    claims,
+    claims: [...claims, ...pipelineClaims(claims)],
     terms: termsOf(job, policy),
     facts: factsOf(job, policy),
     placement,
     disclosure: disclosureFor(placement, policy.disclose),
     unknownGroup: directory === undefined ? placement.ancestors.length === 0 : !placement.known,
+    exemptions: onRules.exemptions,
+    metered,
     errors: [...onLimits.errors, ...onRules.errors],
   };
 }
@@ -84,17 +95,18 @@ function ask(
   job: Job,
   limit: Limit,
   label: () => string,
-  { rule, mode: ruleMode }: Governing,
+  { rule, mode: ruleMode, exempt }: Governor,
   outcome: Outcome,
   claims: LimitClaim[],
 ): void {
   const mode = leastMode(ruleMode, limit.mode);
   if (mode === 'off') return;
-  const asking = { rule: rule.id, class: rule.class, mode };
-  const look = limit.kind === 'jobs' ? concurrency : budget;
-  const finding = outcome.guard(rule, mode, () => look(job, limit, label, asking));
+  const asking = { rule: rule.id, class: rule.class, mode, exempt };
+  const check = COUNTED_CHECKS[ASKED_BY[limit.kind]];
+  const finding = outcome.guard(rule, mode, () => check(job, limit, label, asking));
   if (finding?.claim !== undefined) claims.push(finding.claim);
-  else if (finding !== undefined) outcome.violations.push(finding.violation);
+  else if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
+  else if (finding !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);
 }
 
 const termsOf = (

@@ -1,29 +1,36 @@
-import type { CounterSeen, LimitClaim } from './claim.ts';
-import type { Limit } from './limits.ts';
+import type { CounterSeen, Grace, LimitClaim, SoftBound } from './claim.ts';
+import { graceOf } from './grace.ts';
+import type { Job } from './job.ts';
+import { counterOf, type Limit, limitPeriod } from './limits.ts';
 import type { Mode, RuleClass } from './mode.ts';
-import { type Period, periodAt } from './period.ts';
 import type { LimitFacts, Reason, Violation } from './reason.ts';
 
-/** What a rule finds about one limit: a question for its counter, or a violation that needs no counter. */
+/**
+ * What a rule finds about one limit: a question for its counter, a violation that needs no counter, or a field that is
+ * missing to tell (`on_missing` then decides).
+ */
 export type Finding =
-  | { readonly claim: LimitClaim; readonly violation?: never }
-  | { readonly violation: Violation; readonly claim?: never };
+  | { readonly claim: LimitClaim; readonly violation?: never; readonly missing?: never }
+  | { readonly violation: Violation; readonly claim?: never; readonly missing?: never }
+  | { readonly missing: string; readonly claim?: never; readonly violation?: never };
 
 /** The rule that asks, with the mode in force for this limit. */
 export interface Asking {
   readonly rule: string;
   readonly class: RuleClass;
   readonly mode: Exclude<Mode, 'off'>;
+  /** The job is exempt: it takes its amount without asking. */
+  readonly exempt: boolean;
 }
 
 /** What one job asks of one limit. */
 export interface Ask {
+  readonly job: Job;
   readonly limit: Limit;
   /** Whole units of the limit, ≥ 0. */
   readonly asked: number;
   readonly subjectLabel: () => string;
-  readonly nowMs: number;
-  readonly code: 'BUDGET_EXHAUSTED' | 'CONCURRENCY_FULL';
+  readonly code: 'BUDGET_EXHAUSTED' | 'CONCURRENCY_FULL' | 'CAPACITY_FULL' | 'WINDOW_FULL';
 }
 
 /**
@@ -33,9 +40,11 @@ export interface Ask {
 export function findingOf(ask: Ask, asking: Asking): Finding | undefined {
   const { limit, asked } = ask;
   if (limit.amount === 'unlimited') return undefined;
+  if (asking.exempt) return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking) };
   if (limit.amount === 0 || asked > limit.amount) {
     const reason: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...limitFacts(ask, limit.amount) };
-    return { violation: { ...asking, reason } };
+    const { rule, class: ruleClass, mode } = asking;
+    return { violation: { rule, class: ruleClass, mode, reason } };
   }
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, limit.amount) };
 }
@@ -44,32 +53,49 @@ class CounterClaim implements LimitClaim {
   readonly counter: LimitClaim['counter'];
   readonly unit: LimitClaim['unit'];
   readonly amount: number;
-  readonly bound: number;
+  readonly bound?: number;
+  readonly grace?: Grace;
+  readonly soft?: SoftBound;
   readonly mode: LimitClaim['mode'];
   readonly rule: string;
   readonly class: RuleClass;
   readonly #ask: Ask;
 
-  constructor(ask: Ask, asking: Asking, bound: number) {
+  constructor(ask: Ask, asking: Asking, bound?: number) {
     const { limit } = ask;
-    this.counter = { subject: limit.subject, limit: limit.id, period: periodOf(ask)?.key ?? 'now' };
+    this.counter = counterOf(limit, ask.job.nowMs);
     this.unit = limit.unit;
     this.amount = ask.asked;
-    this.bound = bound;
     this.mode = asking.mode;
     this.rule = asking.rule;
     this.class = asking.class;
     this.#ask = ask;
+    if (bound !== undefined) this.bound = bound;
+    // A limit that only watches refuses nobody, and tells all there is to tell by its own bound.
+    if (asking.mode !== 'enforce') return;
+    if (bound !== undefined && limit.softAmount !== undefined) this.soft = softBound(ask, limit.softAmount);
+    const grace = graceOf(limit, ask.job.request);
+    if (grace !== undefined) this.grace = grace;
   }
 
   refusal({ committed, settled }: CounterSeen): Reason {
-    return { code: this.#ask.code, committed, settled, ...limitFacts(this.#ask, this.bound) };
+    return { code: this.#ask.code, committed, settled, ...limitFacts(this.#ask, this.bound ?? 0) };
   }
 }
 
+const softBound = (ask: Ask, bound: number): SoftBound => ({
+  bound,
+  warning: ({ committed, settled }) => ({
+    code: 'SOFT_LIMIT',
+    committed,
+    settled,
+    ...limitFacts(ask, bound),
+  }),
+});
+
 function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
   const { limit, asked } = ask;
-  const period = periodOf(ask);
+  const period = limitPeriod(limit, ask.job.nowMs);
   return {
     limit: limit.id,
     subject: limit.subject,
@@ -77,10 +103,9 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
     unit: limit.unit,
     limitAmount,
     asked,
-    ...(period !== undefined && { periodLabel: period.label, resetsAtMs: period.endMs, zone: limit.zone }),
+    ...(period !== undefined && { periodLabel: period.label }),
+    ...(period !== undefined &&
+      Number.isFinite(period.endMs) && { resetsAtMs: period.endMs, zone: limit.zone }),
     ...(limit.owner !== undefined && { owner: limit.owner }),
   };
 }
-
-const periodOf = ({ limit, nowMs }: Ask): Period | undefined =>
-  limit.per === undefined ? undefined : periodAt(limit.per, limit.zone, nowMs);

@@ -1,19 +1,34 @@
 import { compareModes, type Mode } from './mode.ts';
-import type { Rule } from './rule.ts';
+import type { CountedKind, CountedRule } from './rule.ts';
 
-/** A rule and how far it may go for this job. */
-export interface Governing {
-  readonly rule: Rule;
+/** A rule that switches on limits, and how far it may go for this job. */
+export interface Governor {
+  readonly rule: CountedRule;
   readonly mode: Mode;
+  /** The job is exempt from this rule: it is metered, not asked. */
+  readonly exempt: boolean;
 }
 
 /**
- * Of several rules that switch on the same limits the strictest counts, since a limit is asked once per job. Equal ones
- * are told apart by id, so that the order of the document changes nothing.
+ * Which rule asks the limits of each kind. Of several the strictest counts, since a limit is asked once per job; one the
+ * job is exempt from asks only where no other does. Equal ones are told apart by id, so that the order of the document
+ * changes nothing.
  */
-export function stricter(one: Governing | undefined, other: Governing): Governing {
-  if (one === undefined) return other;
-  const difference = compareModes(other.mode, one.mode);
-  if (difference !== 0) return difference > 0 ? other : one;
-  return other.rule.id < one.rule.id ? other : one;
+export class Governing {
+  readonly #byKind = new Map<CountedKind, Governor>();
+
+  add(governor: Governor): void {
+    const { kind } = governor.rule;
+    const present = this.#byKind.get(kind);
+    if (present === undefined || compare(governor, present) > 0) this.#byKind.set(kind, governor);
+  }
+
+  of(kind: CountedKind): Governor | undefined {
+    return this.#byKind.get(kind);
+  }
+}
+
+function compare(one: Governor, other: Governor): number {
+  if (one.exempt !== other.exempt) return one.exempt ? -1 : 1;
+  return compareModes(one.mode, other.mode) || (one.rule.id < other.rule.id ? 1 : -1);
 }

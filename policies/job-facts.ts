@@ -1,6 +1,7 @@
 import { timeoutSeconds } from './estimate.ts';
 import type { Job } from './job.ts';
 import type { Policy } from './policy.ts';
+import { type RecordedRequest, recordedRequestOf } from './recorded-request.ts';
 
 /** What travels with the ledger's record: for reports, settlement and explanations. */
 export interface JobFacts {
@@ -20,6 +21,8 @@ export interface JobFacts {
   readonly policyVersion: string;
   /** With it, due = hold + timeout + 15 min. Where GitLab sent none, the policy's. */
   readonly timeoutSeconds: number;
+  /** What rules looked at; absent where the record had no room for it, or is older. */
+  readonly asked?: RecordedRequest;
 }
 
 /** The record must stay below 1 KB, whatever people call their jobs. */
@@ -30,10 +33,13 @@ export function factsOf(job: Job, policy: Policy): JobFacts {
   const { request, placement, runnerClass } = job;
   const { projectId, projectPath, groupId, userId } = placement;
   const rootId = placement.ancestors[0]?.id;
-  return {
+  const labels = {
     ...(request.jobName !== undefined && { jobName: request.jobName.slice(0, JOB_NAME_CHARACTERS_MAX) }),
-    ...(projectId !== undefined && { projectId }),
     ...(projectPath !== undefined && { projectPath: projectPath.slice(0, PATH_CHARACTERS_MAX) }),
+  };
+  return {
+    ...labels,
+    ...(projectId !== undefined && { projectId }),
     ...(rootId !== undefined && { rootId }),
     ...(groupId !== undefined && { groupId }),
     ...(request.pipelineId !== undefined && { pipelineId: request.pipelineId }),
@@ -45,5 +51,6 @@ export function factsOf(job: Job, policy: Policy): JobFacts {
     priceVersion: policy.prices.version,
     policyVersion: policy.version,
     timeoutSeconds: timeoutSeconds(request, policy.estimate),
+    asked: recordedRequestOf(request, placement, labels),
   };
 }

@@ -5,36 +5,48 @@ import type { Policy } from './policy.ts';
 import { costMicros, type RunnerClass, runnerClassOf } from './price.ts';
 import type { AdmissionRequest } from './request.ts';
 
-/** A request with what follows from it before any rule is asked. */
-export interface Job {
+/** A request, where it stands and what it runs on: all that a rule without counters looks at. */
+export interface CheckedJob {
   readonly request: AdmissionRequest;
   readonly placement: Placement;
   readonly runnerClass: RunnerClass;
-  /** How long it is taken to run, whole seconds. */
-  readonly estimateSeconds: number;
-  readonly costMicros: number;
+  /** Wall clock, Unix ms. */
   readonly nowMs: number;
 }
 
-export interface JobWith {
+/** The same with what it is taken to use. */
+export interface Job extends CheckedJob {
+  /** How long it is taken to run, whole seconds. */
+  readonly estimateSeconds: number;
+  readonly costMicros: number;
+}
+
+export interface CheckWith {
   readonly policy: Policy;
   readonly directory?: Directory | undefined;
-  readonly estimator: Estimator;
   readonly nowMs: number;
+}
+
+export interface JobWith extends CheckWith {
+  readonly estimator: Estimator;
   /** Told when the estimator failed; the job then takes the plain estimate. */
   readonly onEstimateFailed: (error: unknown) => void;
 }
 
+export const checkedJobOf = (request: AdmissionRequest, using: CheckWith): CheckedJob => ({
+  request,
+  placement: place(request, using.directory),
+  runnerClass: runnerClassOf(request, using.policy.prices),
+  nowMs: using.nowMs,
+});
+
 export function jobOf(request: AdmissionRequest, using: JobWith): Job {
-  const runnerClass = runnerClassOf(request, using.policy.prices);
+  const job = checkedJobOf(request, using);
   const estimateSeconds = estimateOf(request, using);
   return {
-    request,
-    placement: place(request, using.directory),
-    runnerClass,
+    ...job,
     estimateSeconds,
-    costMicros: costMicros(runnerClass.microsPerMinute, estimateSeconds),
-    nowMs: using.nowMs,
+    costMicros: costMicros(job.runnerClass.microsPerMinute, estimateSeconds),
   };
 }
 

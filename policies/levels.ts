@@ -10,8 +10,8 @@ export interface Level {
   readonly limits: readonly Limit[];
 }
 
-/** The subjects of a job that have limits: instance → root → … → its group → project → runner class → user. */
-export function levelsOf({ placement, runnerClass }: Job, set: LimitSet): readonly Level[] {
+/** The subjects of a job that have limits: instance → root → … → its group → project → runner class → runner → user. */
+export function levelsOf({ request, placement, runnerClass }: Job, set: LimitSet): readonly Level[] {
   const levels: Level[] = [];
   const add = (limits: readonly Limit[], label: () => string): void => {
     if (limits.length > 0) levels.push({ label, limits });
@@ -29,6 +29,9 @@ export function levelsOf({ placement, runnerClass }: Job, set: LimitSet): readon
   }
   const { name } = runnerClass;
   add(limitsOn(set, subjectKey({ kind: 'runner-class', name })), () => `runner class ${name}`);
+  const { runnerId } = request;
+  if (runnerId !== undefined)
+    add(limitsOn(set, subjectKey({ kind: 'runner', id: runnerId })), () => `runner ${runnerId}`);
   if (userId !== undefined)
     add(limitsOn(set, subjectKey({ kind: 'user', id: userId })), () => `user ${userId}`);
   return levels;

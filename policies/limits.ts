@@ -1,16 +1,34 @@
-import type { Unit } from './claim.ts';
+import { type CounterKey, isInFlight, type Unit } from './claim.ts';
+import type { FiscalStart } from './fiscal.ts';
 import type { Mode, RuleClass } from './mode.ts';
-import type { PeriodKind } from './period.ts';
+import { type Period, type PeriodKind, periodAt } from './period.ts';
+import type { CountedKind } from './rule.ts';
 
-/** What is counted: money and minutes per period, jobs at once. */
-export type LimitKind = 'money' | 'minutes' | 'jobs';
+export const LIMIT_KINDS = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'] as const;
 
-export const LIMIT_KINDS: readonly LimitKind[] = ['money', 'minutes', 'jobs'];
+/** What is counted: money, minutes and starts per period; jobs, their CPU and their memory at once. */
+export type LimitKind = (typeof LIMIT_KINDS)[number];
 
 export const UNIT_OF: Readonly<Record<LimitKind, Unit>> = {
   money: 'micros',
   minutes: 'seconds',
   jobs: 'jobs',
+  cpu: 'millicpu',
+  memory: 'bytes',
+  starts: 'starts',
+};
+
+/** Counted while the job runs, not per period. */
+export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
+
+/** The kind of rule that switches a limit on. */
+export const ASKED_BY: Readonly<Record<LimitKind, CountedKind>> = {
+  money: 'budget',
+  minutes: 'budget',
+  jobs: 'concurrency',
+  cpu: 'capacity',
+  memory: 'capacity',
+  starts: 'window',
 };
 
 /** A number finance owns, on one subject. */
@@ -23,10 +41,16 @@ export interface Limit {
   readonly unit: Unit;
   /** Whole units. 0 blocks; `unlimited` asks nothing at this level (the other levels still do). */
   readonly amount: number | 'unlimited';
-  /** Absent for jobs at once. */
+  /** From which amount on the owner is warned: above 0, below the amount. */
+  readonly softAmount?: number;
+  /** How far jobs of a pipeline that already runs may go: above the amount. */
+  readonly graceAmount?: number;
+  /** Absent for what is counted at once. */
   readonly per?: PeriodKind;
   /** IANA zone the period begins and ends in. */
   readonly zone: string;
+  /** Only where it makes periods differ from the calendar's. */
+  readonly fiscalStart?: FiscalStart;
   readonly mode: Mode;
   readonly owner?: string;
 }
@@ -47,6 +71,17 @@ export interface LimitSet {
   /** What a personal namespace has of each kind it has no limit of its own for; `subject` is empty here. */
   readonly personalDefault: readonly Limit[];
 }
+
+/** The period a limit counts in now; undefined for what is counted at once. */
+export const limitPeriod = ({ per, zone, fiscalStart }: Limit, nowMs: number): Period | undefined =>
+  per === undefined ? undefined : periodAt(per, zone, nowMs, fiscalStart);
+
+/** The counter a limit asks now. */
+export const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
+  subject: limit.subject,
+  limit: limit.id,
+  period: limitPeriod(limit, nowMs)?.key ?? 'now',
+});
 
 const NONE: readonly Limit[] = [];
 

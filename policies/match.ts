@@ -1,4 +1,5 @@
 import type { Placement } from './placement.ts';
+import type { AdmissionRequest } from './request.ts';
 import type { Wildcard } from './wildcard.ts';
 
 /** All conditions that are there must hold; within one, any entry. No condition: every job. */
@@ -11,12 +12,30 @@ export interface Conditions {
   readonly groups?: readonly GroupCondition[];
   readonly projects?: readonly ProjectCondition[];
   readonly runnerClasses?: ReadonlySet<string>;
+  /** The runner has one of them. */
+  readonly runnerTags?: ReadonlySet<string>;
+  readonly runnerIds?: ReadonlySet<number>;
+  readonly users?: ReadonlySet<number>;
+  readonly refs?: readonly Wildcard[];
+  /** Whether the ref is protected. */
+  readonly protected?: boolean;
+  /** `push`, `schedule`, `merge_request_event` … */
+  readonly sources?: ReadonlySet<string>;
+  readonly environments?: readonly Wildcard[];
+  readonly jobs?: readonly Wildcard[];
 }
 
 /** By id, or by wildcard on the full path of the job's own group. */
 export type GroupCondition = { readonly id: number; readonly subtree: boolean } | { readonly path: Wildcard };
 
 export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };
+
+/** What conditions are compared with. */
+export interface Matched {
+  readonly request: AdmissionRequest;
+  readonly placement: Placement;
+  readonly runnerClass: { readonly name: string };
+}
 
 /**
  * `missing`: it depends on a field that GitLab did not send, or on a group the directory does not know. `unproven`: it
@@ -27,73 +46,151 @@ export type MatchResult =
   | { readonly matches: false }
   | { readonly matches: 'missing'; readonly field: string };
 
+/** Whether a condition holds, or the field it would take to tell. */
+type Held = boolean | string;
+
 const YES: MatchResult = { matches: true };
 const NO: MatchResult = { matches: false };
-const GROUP_MISSING: MatchResult = { matches: 'missing', field: 'namespaceId' };
-const PROJECT_MISSING: MatchResult = { matches: 'missing', field: 'projectId' };
-const PATH_MISSING: MatchResult = { matches: 'missing', field: 'projectPath' };
 
-export function matchOf(match: Match, placement: Placement, runnerClass: string): MatchResult {
-  const { groups, projects, runnerClasses, not } = match;
-  if (runnerClasses !== undefined && !runnerClasses.has(runnerClass)) return NO;
-  const project = projects === undefined ? YES : anyOf(projects, placement, projectHolds);
-  if (project.matches === false) return NO;
-  const group = groups === undefined ? YES : anyOf(groups, placement, groupHolds);
-  if (group.matches === false) return NO;
-  const left = not === undefined ? NO : named(not, placement, runnerClass);
-  if (left.matches === true) return NO;
-  // What is not known outweighs what holds.
-  const result = group.matches === 'missing' ? group : project;
-  return result.matches === true && left.matches === 'missing'
-    ? { matches: true, unproven: left.field }
-    : result;
+export function matchOf(match: Match, job: Matched): MatchResult {
+  const held = allHold(match, job);
+  if (held === false) return NO;
+  const left = match.not === undefined ? false : anyHolds(match.not, job);
+  if (left === true) return NO;
+  if (held !== true) return { matches: 'missing', field: held };
+  return left === false ? YES : { matches: true, unproven: left };
 }
 
-/** Whether any of the conditions holds. */
-function named(conditions: Conditions, placement: Placement, runnerClass: string): MatchResult {
-  const { groups, projects, runnerClasses } = conditions;
-  if (runnerClasses?.has(runnerClass)) return YES;
-  const project = projects === undefined ? NO : anyOf(projects, placement, projectHolds);
-  if (project.matches === true) return YES;
-  const group = groups === undefined ? NO : anyOf(groups, placement, groupHolds);
-  return group.matches === false ? project : group;
+/**
+ * The condition because of which a job is left alone: `groups` if it fails, `not.groups` if it names the job.
+ * `undefined` where the match holds or cannot be told.
+ */
+export function failedCondition(match: Match, job: Matched): string | undefined {
+  const named = (conditions: Conditions, wanted: boolean): string | undefined =>
+    Object.keys(conditions).find(
+      (name) => name !== 'not' && holds(name as keyof Conditions, conditions, job) === wanted,
+    );
+  const failed = named(match, false);
+  if (failed !== undefined) return failed;
+  const excluding = match.not === undefined ? undefined : named(match.not, true);
+  return excluding === undefined ? undefined : `not.${excluding}`;
 }
 
-function anyOf<Condition>(
-  conditions: readonly Condition[],
-  placement: Placement,
-  holds: (condition: Condition, placement: Placement) => MatchResult,
-): MatchResult {
-  let result = NO;
-  for (const condition of conditions) {
-    const held = holds(condition, placement);
-    if (held.matches === true) return YES;
-    if (held.matches === 'missing') result = held;
+/** What is not known outweighs what holds, and what fails outweighs both. */
+export function allHold(conditions: Conditions, job: Matched): Held {
+  let all: Held = true;
+  for (const name in conditions) {
+    if (name === 'not') continue;
+    const held = holds(name as keyof Conditions, conditions, job);
+    if (held === false) return false;
+    // Of several unknown fields a group that is not known goes first: security rules then hold all the same.
+    if (held !== true && (all === true || held === GROUP)) all = held;
   }
-  return result;
+  return all;
 }
 
-function groupHolds(condition: GroupCondition, placement: Placement): MatchResult {
+/** One that holds is enough. */
+function anyHolds(conditions: Conditions, job: Matched): Held {
+  let any: Held = false;
+  for (const name in conditions) {
+    const held = holds(name as keyof Conditions, conditions, job);
+    if (held === true) return true;
+    if (held !== false) any = held;
+  }
+  return any;
+}
+
+const GROUP = 'namespaceId';
+
+function holds(name: keyof Conditions, conditions: Conditions, job: Matched): Held {
+  const { request } = job;
+  switch (name) {
+    case 'groups':
+      return anyEntry(conditions.groups, job.placement, groupHolds);
+    case 'projects':
+      return anyEntry(conditions.projects, job.placement, projectHolds);
+    case 'runnerClasses':
+      return conditions.runnerClasses?.has(job.runnerClass.name) ?? true;
+    case 'runnerTags':
+      return hasTag(conditions.runnerTags, request);
+    case 'runnerIds':
+      return isAmong(conditions.runnerIds, request.runnerId, 'runnerId');
+    case 'users':
+      return isAmong(conditions.users, job.placement.userId, 'userId');
+    case 'refs':
+      return fitsOne(conditions.refs, request.ref, 'ref');
+    case 'protected':
+      return request.refProtected === undefined
+        ? 'refProtected'
+        : request.refProtected === conditions.protected;
+    case 'sources':
+      return isAmong(conditions.sources, request.pipelineSource, 'pipelineSource');
+    case 'environments':
+      return environmentHolds(conditions.environments, request);
+    case 'jobs':
+      return fitsOne(conditions.jobs, request.jobName, 'jobName');
+  }
+}
+
+function anyEntry<Entry>(
+  entries: readonly Entry[] | undefined,
+  placement: Placement,
+  entryHolds: (entry: Entry, placement: Placement) => Held,
+): Held {
+  if (entries === undefined) return true;
+  let any: Held = false;
+  for (const entry of entries) {
+    const held = entryHolds(entry, placement);
+    if (held === true) return true;
+    if (held !== false) any = held;
+  }
+  return any;
+}
+
+function groupHolds(condition: GroupCondition, placement: Placement): Held {
   if ('path' in condition) {
-    const path = placement.groupPath;
-    if (path === undefined) return PATH_MISSING;
-    return condition.path.matches(path) ? YES : NO;
+    return placement.groupPath === undefined ? 'projectPath' : condition.path.matches(placement.groupPath);
   }
   const { ancestors, known } = placement;
   if (condition.subtree) {
-    for (const group of ancestors) if (group.id === condition.id) return YES;
-    return known ? NO : GROUP_MISSING;
+    for (const group of ancestors) if (group.id === condition.id) return true;
+    return known ? false : GROUP;
   }
-  if (placement.groupId === undefined) return GROUP_MISSING;
-  return placement.groupId === condition.id ? YES : NO;
+  return placement.groupId === undefined ? GROUP : placement.groupId === condition.id;
 }
 
-function projectHolds(condition: ProjectCondition, placement: Placement): MatchResult {
+function projectHolds(condition: ProjectCondition, placement: Placement): Held {
   if ('path' in condition) {
-    const path = placement.projectPath;
-    if (path === undefined) return PATH_MISSING;
-    return condition.path.matches(path) ? YES : NO;
+    return placement.projectPath === undefined
+      ? 'projectPath'
+      : condition.path.matches(placement.projectPath);
   }
-  if (placement.projectId === undefined) return PROJECT_MISSING;
-  return placement.projectId === condition.id ? YES : NO;
+  return placement.projectId === undefined ? 'projectId' : placement.projectId === condition.id;
+}
+
+/** A runner that took the job has at least the job's tags; whether it has others only GitLab can say. */
+function hasTag(wanted: ReadonlySet<string> | undefined, request: AdmissionRequest): Held {
+  if (wanted === undefined) return true;
+  const tags = request.runnerTags ?? request.jobTags ?? [];
+  return tags.some((tag) => wanted.has(tag)) || (request.runnerTags === undefined ? 'runnerTags' : false);
+}
+
+function isAmong<Value>(
+  wanted: ReadonlySet<Value> | undefined,
+  value: Value | undefined,
+  field: string,
+): Held {
+  if (wanted === undefined) return true;
+  return value === undefined ? field : wanted.has(value);
+}
+
+function fitsOne(wanted: readonly Wildcard[] | undefined, value: string | undefined, field: string): Held {
+  if (wanted === undefined) return true;
+  return value === undefined ? field : wanted.some((each) => each.matches(value));
+}
+
+/** A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none. */
+function environmentHolds(wanted: readonly Wildcard[] | undefined, request: AdmissionRequest): Held {
+  if (request.environment === undefined && request.variables !== undefined) return wanted === undefined;
+  return fitsOne(wanted, request.environment, 'environment');
 }

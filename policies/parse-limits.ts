@@ -1,8 +1,10 @@
 import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from './counters-per-job.ts';
 import type { Directory } from './directory.ts';
+import { CALENDAR_YEAR, type FiscalStart } from './fiscal.ts';
 import type { Limit, LimitSet, Rollout } from './limits.ts';
 import { MODES } from './mode.ts';
 import { LIMIT_KEYS, readLimit } from './parse-limit.ts';
+import { readFiscalStart } from './parse-limit-period.ts';
 import { readSubject } from './parse-subject.ts';
 import type { DocumentProblem, Parsed } from './parsed.ts';
 import type { Policy } from './policy.ts';
@@ -11,7 +13,7 @@ import { Reading } from './reading.ts';
 /** A bound for memory; limit sets from the table are larger, but come one root group at a time. */
 const LIMITS_MAX = 100_000;
 const ROLLOUTS_MAX = 100_000;
-const PERSONAL_MAX = 10;
+const PERSONAL_MAX = 20;
 
 /**
  * Reads the limits document (see `policies/limits.yaml`), or names everything that is wrong with it.
@@ -27,12 +29,13 @@ export function parseLimits(
   directory?: Directory,
 ): Parsed<LimitSet, DocumentProblem> {
   const reading = Reading.of(document);
-  if (!reading.object(['limits', 'personal_default', 'rollout']))
+  if (!reading.object(['fiscal_start', 'limits', 'personal_default', 'rollout']))
     return { ok: false, problems: reading.problems };
+  const fiscalStart = readFiscalStart(reading.at('fiscal_start')) ?? CALENDAR_YEAR;
   const limits: LimitSet = {
     version,
-    bySubject: readLimits(reading.at('limits'), policy),
-    personalDefault: readPersonal(reading.at('personal_default')),
+    bySubject: readLimits(reading.at('limits'), policy, fiscalStart),
+    personalDefault: readPersonal(reading.at('personal_default'), fiscalStart),
     rollouts: readRollouts(reading.at('rollout')),
   };
   checkCounters(reading.at('limits'), limits, directory);
@@ -41,13 +44,17 @@ export function parseLimits(
     : { ok: true, value: limits };
 }
 
-function readLimits(reading: Reading, policy: Policy): ReadonlyMap<string, readonly Limit[]> {
+function readLimits(
+  reading: Reading,
+  policy: Policy,
+  fiscalStart: FiscalStart,
+): ReadonlyMap<string, readonly Limit[]> {
   const bySubject = new Map<string, Limit[]>();
   const runnerClasses = policy.prices.classes.map((each) => each.name);
   for (const each of reading.list('limits', LIMITS_MAX)) {
     if (!each.object(['on', ...LIMIT_KEYS])) continue;
     const subject = readSubject(each.at('on'), runnerClasses);
-    const limit = readLimit(each, subject ?? '');
+    const limit = readLimit(each, subject ?? '', fiscalStart);
     if (subject === undefined || limit === undefined) continue;
     const others = bySubject.get(subject);
     if (others === undefined) bySubject.set(subject, [limit]);
@@ -57,10 +64,10 @@ function readLimits(reading: Reading, policy: Policy): ReadonlyMap<string, reado
   return bySubject;
 }
 
-function readPersonal(reading: Reading): readonly Limit[] {
+function readPersonal(reading: Reading, fiscalStart: FiscalStart): readonly Limit[] {
   const limits: Limit[] = [];
   for (const each of reading.list('limits', PERSONAL_MAX)) {
-    const limit = each.object(LIMIT_KEYS) ? readLimit(each, '') : undefined;
+    const limit = each.object(LIMIT_KEYS) ? readLimit(each, '', fiscalStart) : undefined;
     if (limit === undefined) continue;
     if (limits.some((other) => other.id === limit.id)) refuseSecond(each, limit);
     limits.push(limit);

@@ -6,27 +6,85 @@ import { compileWildcard, type Wildcard } from './wildcard.ts';
 
 /** A rule that names more is better written with a wildcard or on their parent. */
 const ENTRIES_MAX = 10_000;
-const CONDITIONS = ['groups', 'projects', 'runner_classes'];
+
+export const CONDITION_KEYS: readonly string[] = [
+  'groups',
+  'projects',
+  'runner_classes',
+  'runner_tags',
+  'runner_ids',
+  'users',
+  'refs',
+  'protected',
+  'sources',
+  'environments',
+  'jobs',
+];
+
+/** GitLab's words for what started a pipeline. */
+export const PIPELINE_SOURCES: readonly string[] = [
+  'push',
+  'web',
+  'trigger',
+  'schedule',
+  'api',
+  'external',
+  'pipeline',
+  'chat',
+  'webide',
+  'merge_request_event',
+  'external_pull_request_event',
+  'parent_pipeline',
+  'ondemand_dast_scan',
+  'ondemand_dast_validation',
+  'security_orchestration_policy',
+  'container_registry_push',
+  'duo_workflow',
+];
 
 /** Reads a rule's `match`; absent means every job. */
 export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
-  if (!reading.isThere || !reading.object([...CONDITIONS, 'not'])) return {};
+  if (!reading.isThere || !reading.object([...CONDITION_KEYS, 'not'])) return {};
   const not = reading.at('not');
   const conditions = readConditions(reading, runnerClasses);
-  if (!not.isThere || !not.object(CONDITIONS)) return conditions;
+  if (!not.isThere || !not.object(CONDITION_KEYS)) return conditions;
   return { ...conditions, not: readConditions(not, runnerClasses) };
 }
 
-function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
+/** The conditions at these keys; which other keys the object may have is the caller's business. */
+export function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
   const groups = readSome(reading.at('groups'), 'group ids, paths or {id, subtree}', readGroup);
   const projects = readSome(reading.at('projects'), 'project ids or paths', readProject);
   const classes = readSome(reading.at('runner_classes'), 'runner classes', (each) =>
     readClass(each, runnerClasses),
   );
+  const tags = readSome(reading.at('runner_tags'), 'tags', (each) => each.text('a tag of a runner'));
+  const runners = readSome(reading.at('runner_ids'), 'runner ids', (each) =>
+    each.integer("GitLab's id of the runner", 1),
+  );
+  const users = readSome(reading.at('users'), 'user ids', (each) =>
+    each.integer("GitLab's id of the user", 1),
+  );
+  const refs = readSome(reading.at('refs'), 'branches and tags', readPath);
+  const isProtected = reading.at('protected');
+  const sources = readSome(reading.at('sources'), 'pipeline sources', (each) =>
+    each.oneOf('a pipeline source', PIPELINE_SOURCES),
+  );
+  const environments = readSome(reading.at('environments'), 'environments', readPath);
+  const jobs = readSome(reading.at('jobs'), 'job names', readPath);
+  const only = isProtected.isThere ? isProtected.boolean() : undefined;
   return {
-    ...(groups !== undefined && { groups }),
-    ...(projects !== undefined && { projects }),
     ...(classes !== undefined && { runnerClasses: new Set(classes) }),
+    ...(projects !== undefined && { projects }),
+    ...(groups !== undefined && { groups }),
+    ...(users !== undefined && { users: new Set(users) }),
+    ...(only !== undefined && { protected: only }),
+    ...(sources !== undefined && { sources: new Set(sources) }),
+    ...(runners !== undefined && { runnerIds: new Set(runners) }),
+    ...(tags !== undefined && { runnerTags: new Set(tags) }),
+    ...(refs !== undefined && { refs }),
+    ...(environments !== undefined && { environments }),
+    ...(jobs !== undefined && { jobs }),
   };
 }
 

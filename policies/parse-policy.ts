@@ -1,16 +1,28 @@
 import { DISCLOSURES, type Disclosure } from './disclosure.ts';
 import { DURATION_SECONDS_MAX, readDurationSeconds } from './duration.ts';
+import { readPlatform } from './parse-platform.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
 import type { DocumentProblem, Parsed } from './parsed.ts';
+import type { Platform } from './platform.ts';
 import type { DiscloseSettings, EstimateSettings, Policy, VariableAllowlist } from './policy.ts';
 import { Reading } from './reading.ts';
 import type { Rule } from './rule.ts';
 import { ruleIndexOf } from './rule-index.ts';
+import type { KnownNames } from './rule-kinds.ts';
 
-const KEYS = ['currency', 'prices', 'estimate', 'rules', 'variables', 'trust_variables', 'disclose'];
-/** Far above any policy that people review; every job may look at all of them. */
-const RULES_MAX = 2_000;
+const KEYS = [
+  'currency',
+  'prices',
+  'estimate',
+  'platform',
+  'rules',
+  'variables',
+  'trust_variables',
+  'disclose',
+];
+/** Far above any policy that people review. A job whose place is not known looks at all of them. */
+const RULES_MAX = 20_000;
 const VARIABLES_MAX = 200;
 const GROUPS_MAX = 100_000;
 const SECRET = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|_KEY$/i;
@@ -27,9 +39,11 @@ export function parsePolicy(document: unknown, version: string): Parsed<Policy, 
     .at('currency')
     .text('a currency code such as EUR', (text) => /^[A-Z]{3}$/.test(text));
   const prices = readPrices(reading.at('prices'));
+  const platform = readPlatform(reading.at('platform'));
   const rules = readRules(
     reading.at('rules'),
-    prices.classes.map((each) => each.name),
+    { runnerClasses: prices.classes.map((each) => each.name) },
+    platform,
   );
   const trust = reading.at('trust_variables');
   const policy: Policy = {
@@ -37,6 +51,7 @@ export function parsePolicy(document: unknown, version: string): Parsed<Policy, 
     currency: currency ?? '',
     prices,
     estimate: readEstimate(reading.at('estimate')),
+    platform,
     rules,
     ruleIndex: ruleIndexOf(rules),
     variables: readVariables(reading.at('variables')),
@@ -48,11 +63,11 @@ export function parsePolicy(document: unknown, version: string): Parsed<Policy, 
     : { ok: true, value: policy };
 }
 
-function readRules(reading: Reading, runnerClasses: readonly string[]): readonly Rule[] {
+function readRules(reading: Reading, names: KnownNames, platform: Platform): readonly Rule[] {
   if (!reading.isThere) reading.expected('a list of rules, or [] for none');
   const ids = new Set<string>();
   return reading.list('rules', RULES_MAX).flatMap((each, order) => {
-    const rule = readRule(each, order, runnerClasses);
+    const rule = readRule(each, order, names, platform);
     if (rule === undefined) return [];
     if (ids.has(rule.id)) each.at('id').expected('an id that no other rule has');
     ids.add(rule.id);

@@ -1,5 +1,7 @@
 import { readDecimal } from './decimal.ts';
+import type { FootprintDefaults } from './kubernetes/footprint.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
+import { QUANTITIES_EXPECTED, readQuantityUnits } from './parse-quantity.ts';
 import { MICROS_PER_MINUTE_MAX, type PriceTable, type RunnerClass } from './price.ts';
 import type { Reading } from './reading.ts';
 
@@ -40,7 +42,7 @@ export function readPrices(reading: Reading): PriceTable {
 }
 
 function readClass(reading: Reading): RunnerClass | undefined {
-  if (!reading.object(['name', 'tags', 'runner_ids', 'rate_per_minute'])) return undefined;
+  if (!reading.object(['name', 'tags', 'runner_ids', 'rate_per_minute', 'cpu', 'memory'])) return undefined;
   const name = reading.at('name').text(NAME_EXPECTED, isName);
   const tags = reading.at('tags').list('runner tags', TAGS_MAX);
   const runners = reading.at('runner_ids').list('runner ids', RUNNERS_MAX);
@@ -49,13 +51,28 @@ function readClass(reading: Reading): RunnerClass | undefined {
   if (!read.ok) rate.expected(`${read.expected}, the price of one minute`);
   else if (read.amount > MICROS_PER_MINUTE_MAX)
     rate.expected(`at most ${MICROS_PER_MINUTE_MAX / MICROS} a minute`);
+  const footprint = readFootprint(reading);
   if (name === undefined) return undefined;
   return {
     name,
     tags: tags.flatMap((tag) => tag.text('a runner tag') ?? []),
     runnerIds: new Set(runners.flatMap((id) => id.integer("GitLab's id of a runner", 1) ?? [])),
     microsPerMinute: read.ok ? read.amount : 0,
+    ...(footprint !== undefined && { footprint }),
   };
 }
+
+/** Reads `cpu: 500m` and `memory: 2Gi`, what a job of the class takes unless its variables say otherwise. */
+function readFootprint(reading: Reading): FootprintDefaults | undefined {
+  const millicpu = readTaken(reading.at('cpu'), 'cpu');
+  const bytes = readTaken(reading.at('memory'), 'memory');
+  if (millicpu === undefined && bytes === undefined) return undefined;
+  return { ...(millicpu !== undefined && { millicpu }), ...(bytes !== undefined && { bytes }) };
+}
+
+const readTaken = (reading: Reading, resource: 'cpu' | 'memory'): number | undefined =>
+  reading.isThere
+    ? (readQuantityUnits(reading.value, resource) ?? reading.expected(QUANTITIES_EXPECTED[resource]))
+    : undefined;
 
 const isVersion = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/.test(text);

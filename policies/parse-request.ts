@@ -1,6 +1,6 @@
 import type { Parsed } from './parsed.ts';
 import { isRecord } from './reading.ts';
-import type { AdmissionRequest } from './request.ts';
+import type { AdmissionRequest, ServiceRequest } from './request.ts';
 import { FieldReader } from './request-fields.ts';
 
 type Writable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
@@ -15,6 +15,8 @@ const TEXTS = [
   'refType',
   'environment',
   'image',
+  'dockerUser',
+  'kubernetesUser',
   'runnerUuid',
 ] as const;
 
@@ -32,6 +34,9 @@ const IDS = [
 const TIMEOUT_SECONDS_MAX = 366 * 86_400;
 const TAGS_MAX = 200;
 const SUSPICIOUS_MAX = 50;
+const SERVICES_MAX = 100;
+/** GitLab knows three; the relay passes on no longer list. */
+const PULL_POLICIES_MAX = 100;
 
 /**
  * Reads one admission request as it comes in JSON. Absent and `null` are the same; fields that are not ours are passed
@@ -54,7 +59,9 @@ export function parseAdmissionRequest(input: unknown): Parsed<AdmissionRequest> 
   if (timeoutSeconds !== undefined) request.timeoutSeconds = timeoutSeconds;
   const refProtected = read.boolean('refProtected');
   if (refProtected !== undefined) request.refProtected = refProtected;
-  const services = read.services('services');
+  const pullPolicies = readPullPolicies(read);
+  if (pullPolicies !== undefined) request.pullPolicies = pullPolicies;
+  const services = read.records('services', SERVICES_MAX, '{"name": …}', readService);
   if (services !== undefined) request.services = services;
   const jobTags = read.texts('jobTags', TAGS_MAX);
   if (jobTags !== undefined) request.jobTags = jobTags;
@@ -65,4 +72,28 @@ export function parseAdmissionRequest(input: unknown): Parsed<AdmissionRequest> 
   const variables = read.variables('variables');
   if (variables !== undefined) request.variables = variables;
   return read.problems.length > 0 ? { ok: false, problems: read.problems } : { ok: true, value: request };
+}
+
+function readService(read: FieldReader): ServiceRequest | undefined {
+  const name = read.requiredText('name', 'an image');
+  const alias = read.text('alias');
+  const pullPolicies = readPullPolicies(read);
+  const dockerUser = read.text('dockerUser');
+  const kubernetesUser = read.text('kubernetesUser');
+  const variables = read.variables('variables');
+  if (name === undefined) return undefined;
+  return {
+    name,
+    ...(alias !== undefined && { alias }),
+    ...(pullPolicies !== undefined && { pullPolicies }),
+    ...(dockerUser !== undefined && { dockerUser }),
+    ...(kubernetesUser !== undefined && { kubernetesUser }),
+    ...(variables !== undefined && { variables }),
+  };
+}
+
+/** An empty list names none, which is what an absent one says. */
+function readPullPolicies(read: FieldReader): readonly string[] | undefined {
+  const pullPolicies = read.texts('pullPolicies', PULL_POLICIES_MAX);
+  return pullPolicies?.length === 0 ? undefined : pullPolicies;
 }

@@ -1,73 +1,141 @@
-import { type CalendarDay, calendarDay, dayNumber, isoWeek, monthName, weekday } from './calendar.ts';
+import {
+  type CalendarDay,
+  calendarDay,
+  DAY_MS,
+  dayLabel,
+  dayNumber,
+  isoWeek,
+  two,
+  weekday,
+} from './calendar.ts';
+import { CALENDAR_YEAR, type Days, type FiscalStart, monthsOf } from './fiscal.ts';
 import { dayIn, dayStartMs } from './zone.ts';
 
-export type PeriodKind = 'day' | 'week' | 'month';
+export const PERIOD_KINDS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'once'] as const;
 
-export const PERIOD_KINDS: readonly PeriodKind[] = ['day', 'week', 'month'];
+export type PeriodKind = (typeof PERIOD_KINDS)[number];
 
 /** Half-open: the instant `endMs` belongs to the next one. */
 export interface Period {
-  /** `2026-11`, `2026-W47`, `2026-11-21`. */
+  /**
+   * `2026-11-21T14:05Z`, `2026-11-21T14Z`, `2026-11-21`, `2026-W47`, `2026-11`, `2026-Q4`, `2026`, `once`; with a fiscal
+   * start `2026-11@04-06`, `2026-Q1@04-06`, `2026@04-06`, named by the year, month or fiscal year it begins in.
+   */
   readonly key: string;
-  /** For people: `November 2026`, `week 47 of 2026`, `21 November 2026`. */
+  /** For people: `November 2026`, `week 47 of 2026`, `21 November 2026`, `Q4 2026`, `fiscal year 2026/27`. */
   readonly label: string;
+  /** -Infinity for `once`. */
   readonly startMs: number;
+  /** Infinity for `once`, which never starts anew. */
   readonly endMs: number;
 }
 
-/** The period met last, per kind and zone: nearly every question falls into it again. */
-const met: Record<PeriodKind, Map<string, Period>> = { day: new Map(), week: new Map(), month: new Map() };
+/** The period met last, per kind, zone and fiscal start: nearly every question falls into it again. */
+const met: Readonly<Record<PeriodKind, Map<string, Period>>> = {
+  minute: new Map(),
+  hour: new Map(),
+  day: new Map(),
+  week: new Map(),
+  month: new Map(),
+  quarter: new Map(),
+  year: new Map(),
+  once: new Map(),
+};
 
-/** The period an instant belongs to. Pure: what it remembers, it would compute again. Weeks begin on Monday. */
-export function periodAt(kind: PeriodKind, zone: string, nowMs: number): Period {
-  const last = met[kind].get(zone);
+/**
+ * The period an instant belongs to. Pure: what it remembers, it would compute again. Weeks begin on Monday; minutes and
+ * hours are UTC's, whatever the zone.
+ */
+export function periodAt(
+  kind: PeriodKind,
+  zone: string,
+  nowMs: number,
+  fiscalStart: FiscalStart = CALENDAR_YEAR,
+): Period {
+  const where = fiscalStart === CALENDAR_YEAR ? zone : `${zone}@${fiscalStart}`;
+  const last = met[kind].get(where);
   if (last !== undefined && last.startMs <= nowMs && nowMs < last.endMs) return last;
-  const period = computePeriod(kind, zone, nowMs);
-  met[kind].set(zone, period);
+  const period = computePeriod(kind, zone, nowMs, fiscalStart);
+  met[kind].set(where, period);
   return period;
 }
 
-function computePeriod(kind: PeriodKind, zone: string, nowMs: number): Period {
-  const today = dayIn(zone, nowMs);
-  const { first, next } = bounds(kind, today);
-  return { ...names(kind, first), startMs: dayStartMs(zone, first), endMs: dayStartMs(zone, next) };
-}
-
-function bounds(
-  kind: PeriodKind,
-  today: CalendarDay,
-): { readonly first: CalendarDay; readonly next: CalendarDay } {
-  const number = dayNumber(today);
+function computePeriod(kind: PeriodKind, zone: string, nowMs: number, fiscalStart: FiscalStart): Period {
   switch (kind) {
+    case 'once':
+      return ONCE;
+    case 'minute':
+      return clockPeriod(nowMs, 60_000, 16, (clock) => `${clock} UTC`);
+    case 'hour':
+      return clockPeriod(nowMs, 3_600_000, 13, (clock) => `the hour from ${clock}:00 UTC`);
     case 'day':
-      return { first: today, next: calendarDay(number + 1) };
-    case 'week': {
-      const monday = number - weekday(number);
-      return { first: calendarDay(monday), next: calendarDay(monday + 7) };
-    }
-    case 'month': {
-      const { year, month } = today;
-      const next = month === 12 ? { year: year + 1, month: 1, day: 1 } : { year, month: month + 1, day: 1 };
-      return { first: { year, month, day: 1 }, next };
-    }
-  }
-}
-
-function names(kind: PeriodKind, first: CalendarDay): { readonly key: string; readonly label: string } {
-  const month = `${first.year}-${two(first.month)}`;
-  switch (kind) {
-    case 'day':
-      return {
-        key: `${month}-${two(first.day)}`,
-        label: `${first.day} ${monthName(first.month)} ${first.year}`,
-      };
-    case 'week': {
-      const { year, week } = isoWeek(dayNumber(first));
-      return { key: `${year}-W${two(week)}`, label: `week ${week} of ${year}` };
-    }
+    case 'week':
+      return between(zone, daysOf(kind, dayIn(zone, nowMs)));
     case 'month':
-      return { key: month, label: `${monthName(first.month)} ${first.year}` };
+    case 'quarter':
+    case 'year':
+      return between(zone, monthsOf(kind, dayIn(zone, nowMs), fiscalStart));
   }
 }
 
-const two = (number: number): string => String(number).padStart(2, '0');
+const ONCE: Period = {
+  key: 'once',
+  label: 'all time',
+  startMs: Number.NEGATIVE_INFINITY,
+  endMs: Number.POSITIVE_INFINITY,
+};
+
+/** The zone of a deployment may shift by half hours; UTC's minutes and hours never do. */
+function clockPeriod(
+  nowMs: number,
+  lengthMs: number,
+  keyCharacters: number,
+  clockLabel: (clock: string) => string,
+): Period {
+  const startMs = Math.floor(nowMs / lengthMs) * lengthMs;
+  const day = calendarDay(Math.floor(startMs / DAY_MS));
+  const iso = new Date(startMs).toISOString().slice(0, keyCharacters);
+  return {
+    key: `${iso}Z`,
+    label: `${clockLabel(iso.slice(iso.indexOf('T') + 1))} on ${dayLabel(day)}`,
+    startMs,
+    endMs: startMs + lengthMs,
+  };
+}
+
+const between = (zone: string, { first, next, key, label }: Days): Period => ({
+  key,
+  label,
+  startMs: dayStartMs(zone, first),
+  endMs: dayStartMs(zone, next),
+});
+
+function daysOf(kind: 'day' | 'week', today: CalendarDay): Days {
+  const number = dayNumber(today);
+  if (kind === 'day') {
+    const key = `${today.year}-${two(today.month)}-${two(today.day)}`;
+    return { first: today, next: calendarDay(number + 1), key, label: dayLabel(today) };
+  }
+  const monday = number - weekday(number);
+  const { year, week } = isoWeek(monday);
+  return {
+    first: calendarDay(monday),
+    next: calendarDay(monday + 7),
+    key: `${year}-W${two(week)}`,
+    label: `week ${week} of ${year}`,
+  };
+}
+
+/** By the form of the key; `now` is no period. */
+const LONGEST: readonly (readonly [RegExp, number])[] = [
+  [/^now$/, 0],
+  [/^\d{4}-\d{2}-\d{2}(?:T[\d:]+Z)?$/, 2],
+  [/^\d{4}-W\d{2}$/, 8],
+  [/^\d{4}-\d{2}(?:@|$)/, 32],
+  [/^\d{4}-Q[1-4](?:@|$)/, 93],
+  [/^\d{4}(?:@|$)/, 367],
+];
+
+/** How many days the period of a key lasts at most, a day included for clocks that move; Infinity for `once` and the unknown. */
+export const longestDays = (key: string): number =>
+  LONGEST.find(([form]) => form.test(key))?.[1] ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,5 @@
 import type { Disclosure } from './disclosure.ts';
+import type { Platform } from './platform.ts';
 import type { PriceTable } from './price.ts';
 import type { Rule } from './rule.ts';
 import type { RuleIndex } from './rule-index.ts';
@@ -14,6 +15,7 @@ export interface Policy {
   readonly currency: string;
   readonly prices: PriceTable;
   readonly estimate: EstimateSettings;
+  readonly platform: Platform;
   /** In document order. */
   readonly rules: readonly Rule[];
   readonly ruleIndex: RuleIndex;

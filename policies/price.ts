@@ -1,3 +1,4 @@
+import type { FootprintDefaults } from './kubernetes/footprint.ts';
 import type { AdmissionRequest } from './request.ts';
 
 /** A named set of runners with a price. */
@@ -8,6 +9,8 @@ export interface RunnerClass {
   readonly runnerIds: ReadonlySet<number>;
   /** Micro-units of the currency, whole. */
   readonly microsPerMinute: number;
+  /** What a job is taken to use where its variables do not say; absent: not known. */
+  readonly footprint?: FootprintDefaults;
 }
 
 /** The first class that matches wins. */

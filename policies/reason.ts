@@ -36,6 +36,24 @@ export type Reason =
       readonly committed: number;
       readonly settled: number;
     } & LimitFacts)
+  /** CPU or memory of the jobs in flight. */
+  | ({
+      readonly code: 'CAPACITY_FULL';
+      readonly committed: number;
+      readonly settled: number;
+    } & LimitFacts)
+  /** Jobs started in this window. */
+  | ({
+      readonly code: 'WINDOW_FULL';
+      readonly committed: number;
+      readonly settled: number;
+    } & LimitFacts)
+  /** The part of a limit from which on its owner is warned; never rejects. `limitAmount` is the soft amount. */
+  | ({
+      readonly code: 'SOFT_LIMIT';
+      readonly committed: number;
+      readonly settled: number;
+    } & LimitFacts)
   /** The job alone is larger than the limit (or the limit is 0): no wait and no settlement will help. */
   | ({ readonly code: 'EXCEEDS_LIMIT_ALONE' } & LimitFacts)
   | {
@@ -45,10 +63,86 @@ export type Reason =
       readonly allowed: readonly string[];
       /** The denied pattern that matched, if a deny list decided. */
       readonly denied?: string;
+      /** It is a service's image. */
+      readonly service?: true;
+    }
+  | {
+      readonly code: 'TAG_NOT_ALLOWED';
+      readonly image: string;
+      /** `fixed`: another tag than `latest` (or none, which means the same). `digest`: `@sha256:…`. */
+      readonly wanted: 'fixed' | 'digest';
+      readonly service?: true;
+    }
+  | { readonly code: 'SERVICE_LIMIT'; readonly services: number; readonly servicesMax: number }
+  /** Docker in Docker needs a privileged container. */
+  | { readonly code: 'PRIVILEGED_DENIED'; readonly image: string }
+  | {
+      readonly code: 'PULL_POLICY_NOT_ALLOWED';
+      readonly asked: readonly string[];
+      readonly allowed: readonly string[];
+      /** The service's image, if it is not the job's own. */
+      readonly service?: string;
+    }
+  | {
+      readonly code: 'RESOURCE_CAP';
+      readonly resource: ResourceName;
+      /** The variable that asks for too much; for a sum over containers the one that asks for most. */
+      readonly variable: string;
+      /** The service's image, if the variable is its own. */
+      readonly service?: string;
+      /** The sum over the job's containers is too large, not this variable alone. */
+      readonly sum?: true;
+      /** Kubernetes quantities, e.g. `12`, `500m`, `6Gi`. */
+      readonly asked: string;
+      readonly cap: string;
+    }
+  /** A variable that is no Kubernetes quantity; its value is not told. */
+  | { readonly code: 'RESOURCE_INVALID'; readonly variable: string; readonly service?: string }
+  | {
+      readonly code: 'OVERWRITE_NOT_ALLOWED';
+      /** Its value is not told. */
+      readonly variable: string;
+      /** `off`: may not be set at all. `pattern`: does not match it. `reserved`: `runner.gitlab.com` is read-only. */
+      readonly why: 'off' | 'pattern' | 'reserved';
+      readonly pattern?: string;
+    }
+  | {
+      readonly code: 'CONTAINER_USER_NOT_ALLOWED';
+      readonly part: 'user' | 'group';
+      /** As written, e.g. `0`, `root`, `$USER_ID`. */
+      readonly asked: string;
+      /** Empty: any but root. */
+      readonly allowed: readonly string[];
+      /** Not a number, where Kubernetes needs one. */
+      readonly invalid?: true;
+      readonly service?: string;
+    }
+  | {
+      readonly code: 'TIMEOUT_TOO_LONG';
+      readonly timeoutSeconds: number;
+      readonly timeoutSecondsMax: number;
+      readonly runnerClass: string;
+    }
+  | {
+      readonly code: 'RUNNER_SCOPE';
+      readonly runnerClass: string;
+      /** What would open it, for people: `protected refs`, `group 104`, `environment production`. */
+      readonly needs: readonly string[];
+    }
+  | {
+      readonly code: 'GROUP_FROZEN';
+      /** What is frozen, for people: `everything`, `runner class gpu`, `group acme/payments`. */
+      readonly frozenLabel: string;
+      /** When it opens again, Unix ms; absent: until somebody lifts it. */
+      readonly untilMs?: number;
+      readonly zone: string;
+      readonly why?: string;
     }
   | { readonly code: 'FIELD_MISSING'; readonly field: string }
   /** Our fault, not the job's: only where the operator asked for fail-closed. */
   | { readonly code: 'CONTROLLER_ERROR'; readonly cause: string };
+
+export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
 
 /** A rule or limit that was not met. Only mode `enforce` rejects; the others are recorded. */
 export interface Violation {
@@ -56,4 +150,6 @@ export interface Violation {
   readonly class: RuleClass;
   readonly mode: Exclude<Mode, 'off'>;
   readonly reason: Reason;
+  /** The job is exempt from the rule: recorded like a shadow violation, but no simulation would reject it. */
+  readonly exempt?: true;
 }

@@ -1,23 +1,25 @@
 import { isRecord } from './reading.ts';
-import type { ServiceRequest } from './request.ts';
 
 /** Longer than any name, path, ref or image GitLab stores. */
 const TEXT_CHARACTERS_MAX = 4_096;
 const VARIABLE_CHARACTERS_MAX = 16_384;
 const VARIABLES_MAX = 1_000;
 const NAME_CHARACTERS_MAX = 255;
-const SERVICES_MAX = 100;
 
 /**
  * Reads the fields of one JSON object and collects what is wrong with them. Every admission passes here: it walks
  * known names only, and problems carry kinds and sizes instead of values.
  */
 export class FieldReader {
-  readonly problems: string[] = [];
+  readonly problems: string[];
   readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #path: string;
 
-  constructor(fields: Readonly<Record<string, unknown>>) {
+  /** @param path - goes before the names in problems, e.g. `services[0].`, which are then noted with the others. */
+  constructor(fields: Readonly<Record<string, unknown>>, path = '', problems: string[] = []) {
     this.#fields = fields;
+    this.#path = path;
+    this.problems = problems;
   }
 
   /** A positive safe integer that must be there; 0 stands in for it when it is not. */
@@ -48,6 +50,12 @@ export class FieldReader {
     return typeof value === 'boolean' ? value : this.#refuse(name, value, 'true or false');
   }
 
+  /** A text that must be there. */
+  requiredText(name: string, what: string): string | undefined {
+    const value = this.#own(name);
+    return isText(value, TEXT_CHARACTERS_MAX) && value !== '' ? value : this.#refuse(name, value, what);
+  }
+
   /** An empty text says no more than an absent one. */
   text(name: string): string | undefined {
     const value = this.#own(name);
@@ -64,17 +72,18 @@ export class FieldReader {
     );
   }
 
-  services(name: string): readonly ServiceRequest[] | undefined {
-    return this.#list(name, SERVICES_MAX, (value, at) => {
-      const path = `${name}[${at}]`;
-      if (!isRecord(value)) return this.#refuse(path, value, '{"name": …}');
-      const { name: image, alias } = value;
-      if (!isText(image, TEXT_CHARACTERS_MAX) || image === '')
-        return this.#refuse(`${path}.name`, image, 'an image');
-      if (alias === undefined || alias === null) return { name: image };
-      if (!isText(alias, TEXT_CHARACTERS_MAX)) return this.#refuse(`${path}.alias`, alias, 'a text');
-      return { name: image, alias };
-    });
+  /** The entries of a list of objects; each is read by its own reader. */
+  records<Entry>(
+    name: string,
+    max: number,
+    example: string,
+    readEntry: (fields: FieldReader) => Entry | undefined,
+  ): readonly Entry[] | undefined {
+    return this.#list(name, max, (value, at) =>
+      isRecord(value)
+        ? readEntry(new FieldReader(value, `${this.#path}${name}[${at}].`, this.problems))
+        : this.#refuse(`${name}[${at}]`, value, example),
+    );
   }
 
   variables(name: string): Readonly<Record<string, string>> | undefined {
@@ -121,7 +130,7 @@ export class FieldReader {
   }
 
   #refuse(path: string, value: unknown, expected: string): undefined {
-    this.problems.push(`${path}: ${kindOf(value)}; expected ${expected}`);
+    this.problems.push(`${this.#path}${path}: ${kindOf(value)}; expected ${expected}`);
     return undefined;
   }
 }

@@ -30,6 +30,12 @@ export interface AdmissionRequest {
   readonly environment?: string;
 
   readonly image?: string;
+  /** `image.pull_policy` of the job. Absent: GitLab sent none, or this version cannot say. */
+  readonly pullPolicies?: readonly string[];
+  /** `image.docker.user`, as written: a name or an id, `$VARIABLES` not expanded. */
+  readonly dockerUser?: string;
+  /** `image.kubernetes.user`, as written: `1000` or `1000:1001`. */
+  readonly kubernetesUser?: string;
   readonly services?: readonly ServiceRequest[];
 
   /** `[]` when GitLab said "untagged"; absent when it said nothing. */
@@ -48,6 +54,12 @@ export interface AdmissionRequest {
 }
 
 export interface ServiceRequest {
+  /** The image. */
   readonly name: string;
   readonly alias?: string;
+  readonly pullPolicies?: readonly string[];
+  readonly dockerUser?: string;
+  readonly kubernetesUser?: string;
+  /** Only `KUBERNETES_*`: the service's own resources. Absent: GitLab sent none. */
+  readonly variables?: Readonly<Record<string, string>>;
 }

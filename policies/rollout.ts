@@ -27,4 +27,9 @@ function closestRollout(ruleClass: RolloutClass, placement: Placement, limits: L
   return 'enforce';
 }
 
-export const rolledOut = (rule: Rule, modes: RolloutModes): Mode => leastMode(rule.mode, modes[rule.class]);
+/**
+ * Limits are rolled out group by group. A rule that needs no counter has its mode from the policy alone: the relay, which
+ * knows no limits, must come to the same answer, and whoever edits limits must not lift a freeze.
+ */
+export const rolledOut = (rule: Rule, modes: RolloutModes): Mode =>
+  rule.stateless ? rule.mode : leastMode(rule.mode, modes[rule.class]);

@@ -1,39 +1,76 @@
-import type { Placement } from './placement.ts';
+import type { Conditions, Matched } from './match.ts';
 import type { Rule } from './rule.ts';
 
-/** Rules that name groups or projects by id are found by id, so that other jobs do not look at them. */
+/** Rules that name their subjects are found by them, so that other jobs do not look at them. */
 export interface RuleIndex {
-  /** In document order. */
-  readonly all: readonly Rule[];
-  /** No condition that an id could look up. */
+  /** Rules whose subjects cannot be looked up: every job is asked. In document order, like all lists here. */
   readonly anywhere: readonly Rule[];
-  readonly byGroup: ReadonlyMap<number, readonly Rule[]>;
-  readonly byProject: ReadonlyMap<number, readonly Rule[]>;
+  /** One entry for each dimension that some rule is found by. */
+  readonly byDimension: readonly IndexedDimension[];
 }
+
+interface IndexedDimension {
+  readonly dimension: Dimension;
+  readonly all: readonly Rule[];
+  readonly byKey: ReadonlyMap<Key, readonly Rule[]>;
+}
+
+type Key = number | string;
+
+/** Something rules name and jobs have. */
+interface Dimension {
+  /** What a rule names; undefined if it cannot be looked up, as a path with wildcards. */
+  readonly named: (match: Conditions) => Iterable<Key> | undefined;
+  /** What a job has; undefined if that is not fully known: then it is asked about every rule of the dimension. */
+  readonly had: (job: Matched) => readonly Key[] | undefined;
+}
+
+/** The one that tells most rules apart goes first; a rule is found by one of them. */
+const DIMENSIONS: readonly Dimension[] = [
+  { named: ({ projects }) => idsOf(projects), had: ({ placement }) => some(placement.projectId) },
+  { named: ({ users }) => users, had: ({ placement }) => some(placement.userId) },
+  { named: ({ runnerIds }) => runnerIds, had: ({ request }) => some(request.runnerId) },
+  {
+    named: ({ groups }) => idsOf(groups),
+    had: ({ placement }) => (placement.known ? placement.ancestors.map(({ id }) => id) : undefined),
+  },
+  { named: ({ runnerClasses }) => runnerClasses, had: ({ runnerClass }) => [runnerClass.name] },
+];
 
 export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {
   const anywhere: Rule[] = [];
-  const byGroup = new Map<number, Rule[]>();
-  const byProject = new Map<number, Rule[]>();
+  const indexed = DIMENSIONS.map((dimension) => ({
+    dimension,
+    all: [] as Rule[],
+    byKey: new Map<Key, Rule[]>(),
+  }));
   for (const rule of rules) {
     // A rule that can reject nothing and record nothing is not asked.
     if (rule.mode === 'off') continue;
-    const groups = idsOf(rule.match.groups);
-    const projects = idsOf(rule.match.projects);
-    if (groups !== undefined) for (const id of groups) append(byGroup, id, rule);
-    else if (projects !== undefined) for (const id of projects) append(byProject, id, rule);
-    else anywhere.push(rule);
+    const found = indexed.find(({ dimension }) => dimension.named(rule.match) !== undefined);
+    if (found === undefined) {
+      anywhere.push(rule);
+      continue;
+    }
+    found.all.push(rule);
+    for (const key of new Set(found.dimension.named(rule.match))) {
+      const list = found.byKey.get(key);
+      if (list === undefined) found.byKey.set(key, [rule]);
+      else list.push(rule);
+    }
   }
-  return { all: rules.filter((rule) => rule.mode !== 'off'), anywhere, byGroup, byProject };
+  return { anywhere, byDimension: indexed.filter(({ all }) => all.length > 0) };
 }
 
-/** The rules that could match a job at this place, each once, in document order. A place not fully known is asked about every rule. */
-export function candidateRules(index: RuleIndex, placement: Placement): readonly Rule[] {
-  if (index.byGroup.size === 0 && index.byProject.size === 0) return index.anywhere;
-  if (!placement.known || placement.projectId === undefined) return index.all;
+/** The rules that could match a job, each once, in document order. */
+export function candidateRules(index: RuleIndex, job: Matched): readonly Rule[] {
   let found = index.anywhere;
-  for (const group of placement.ancestors) found = merged(found, index.byGroup.get(group.id));
-  return merged(found, index.byProject.get(placement.projectId));
+  for (const { dimension, all, byKey } of index.byDimension) {
+    const keys = dimension.had(job);
+    if (keys === undefined) found = merged(found, all);
+    else for (const key of keys) found = merged(found, byKey.get(key));
+  }
+  return found;
 }
 
 /** Two lists in document order as one; a rule that is in both is taken once. */
@@ -62,11 +99,7 @@ function idsOf(
 ): readonly number[] | undefined {
   if (conditions === undefined) return undefined;
   const ids = conditions.flatMap((condition) => ('id' in condition ? [condition.id] : []));
-  return ids.length === conditions.length ? [...new Set(ids)] : undefined;
+  return ids.length === conditions.length ? ids : undefined;
 }
 
-function append(map: Map<number, Rule[]>, id: number, rule: Rule): void {
-  const list = map.get(id);
-  if (list === undefined) map.set(id, [rule]);
-  else list.push(rule);
-}
+const some = (key: Key | undefined): readonly Key[] | undefined => (key === undefined ? undefined : [key]);

@@ -1,10 +1,9 @@
+import { exemptionOf } from './exemption.ts';
+import type { CheckedJob } from './job.ts';
 import { matchOf } from './match.ts';
 import type { Mode } from './mode.ts';
-import type { Placement } from './placement.ts';
 import type { Reason, Violation } from './reason.ts';
-import type { AdmissionRequest } from './request.ts';
-import type { ImageRule, Rule } from './rule.ts';
-import { image } from './rules/image.ts';
+import type { Rule, StatelessRule } from './rule.ts';
 
 /** A rule that failed and was passed over or closed, as it asked to be. */
 export interface EvaluationError {
@@ -13,19 +12,38 @@ export interface EvaluationError {
   readonly cause: string;
 }
 
+/** A rule the job is exempt from. */
+export interface Exempted {
+  readonly rule: string;
+  readonly reason: string;
+}
+
 /** Collects what rules come to, so that one that fails neither hides the others nor decides more than it may. */
 export class Outcome {
   readonly violations: Violation[] = [];
+  readonly exemptions: Exempted[] = [];
   readonly errors: EvaluationError[] = [];
 
-  add(rule: Rule, mode: Mode, reason: Reason): void {
-    if (mode !== 'off') this.violations.push({ rule: rule.id, class: rule.class, mode, reason });
+  add(rule: Rule, mode: Mode, reason: Reason, exempt = false): void {
+    if (mode === 'off') return;
+    const { id, class: ruleClass } = rule;
+    if (exempt) this.violations.push({ rule: id, class: ruleClass, mode: 'shadow', reason, exempt });
+    else this.violations.push({ rule: id, class: ruleClass, mode, reason });
   }
 
   missing(rule: Rule, mode: Mode, field: string): void {
     if (rule.onMissing === 'skip') return;
     // Passed, but worth knowing: recorded as if the rule were only watching.
     const recorded = rule.onMissing === 'admit' && mode !== 'off' ? 'shadow' : mode;
+    // A rule that asks limits misses the same field on every level.
+    const told = this.violations.some(
+      (each) =>
+        each.rule === rule.id &&
+        each.mode === recorded &&
+        each.reason.code === 'FIELD_MISSING' &&
+        each.reason.field === field,
+    );
+    if (told) return;
     this.add(rule, recorded, { code: 'FIELD_MISSING', field });
   }
 
@@ -50,10 +68,27 @@ export class Outcome {
     return cause;
   }
 
-  image(rule: ImageRule, mode: Mode, request: AdmissionRequest): void {
-    for (const reason of this.guard(rule, mode, () => image(rule, request)) ?? []) {
-      if (reason.code === 'FIELD_MISSING') this.missing(rule, mode, reason.field);
-      else this.add(rule, mode, reason);
+  /** Whether the job is exempt from a rule that applies to it. An exemption that cannot be read exempts nobody. */
+  exempted(rule: Rule, job: CheckedJob): boolean {
+    if (rule.exempt.length === 0) return false;
+    try {
+      const { exemption } = exemptionOf(rule.exempt, job, job.nowMs);
+      if (exemption === undefined) return false;
+      this.exemptions.push({ rule: rule.id, reason: exemption.reason });
+      return true;
+    } catch (error) {
+      this.failed(rule.id, error);
+      return false;
+    }
+  }
+
+  /** Asks a rule that needs no counter. What it has against an exempt job is recorded and rejects nobody. */
+  check(rule: StatelessRule, mode: Mode, job: CheckedJob): void {
+    const exempt = this.exempted(rule, job);
+    const asked = exempt ? 'shadow' : mode;
+    for (const reason of this.guard(rule, asked, () => rule.check(job)) ?? []) {
+      if (reason.code !== 'FIELD_MISSING') this.add(rule, asked, reason, exempt);
+      else if (!exempt) this.missing(rule, mode, reason.field);
     }
   }
 }
@@ -64,17 +99,12 @@ const isOurs = ({ reason }: Violation): boolean => reason.code === 'CONTROLLER_E
  * Whether a rule is to be asked about a job; a field it needs and lacks is handled here. A security rule does not let a
  * group go unchecked because the directory does not know it yet.
  */
-export function applies(
-  rule: Rule,
-  mode: Mode,
-  placement: Placement,
-  runnerClass: string,
-  outcome: Outcome,
-): boolean {
-  const result = outcome.guard(rule, mode, () => matchOf(rule.match, placement, runnerClass));
+export function applies(rule: Rule, mode: Mode, job: CheckedJob, outcome: Outcome): boolean {
+  const result = outcome.guard(rule, mode, () => matchOf(rule.match, job));
   if (result?.matches !== 'missing') return result?.matches === true;
-  if (rule.class === 'security' && result.field === 'namespaceId' && placement.groupId !== undefined)
+  if (rule.class === 'security' && result.field === 'namespaceId' && job.placement.groupId !== undefined)
     return true;
-  outcome.missing(rule, mode, result.field);
+  // With an exemption for this job it would not matter whether the rule matches.
+  if (!outcome.exempted(rule, job)) outcome.missing(rule, mode, result.field);
   return false;
 }

@@ -1,13 +1,35 @@
+import type { Exemption } from './exemption.ts';
+import type { CheckedJob } from './job.ts';
 import type { Match } from './match.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
 
 /** One entry of the policy document. */
-export type Rule = BudgetRule | ConcurrencyRule | ImageRule;
+export type Rule = CountedRule | StatelessRule;
 
 export type RuleKind = Rule['kind'];
 
-export const RULE_KINDS: readonly RuleKind[] = ['budget', 'concurrency', 'image'];
+/** Kinds that switch on limits: what they decide depends on counters. */
+export const COUNTED_KINDS = ['budget', 'concurrency', 'capacity', 'window'] as const;
+
+export type CountedKind = (typeof COUNTED_KINDS)[number];
+
+/** Kinds that need nothing but the request, the directory and the time: the relay's fallback decides them, too. */
+export const STATELESS_KINDS = [
+  'image',
+  'services',
+  'pull-policy',
+  'resources',
+  'overwrites',
+  'container-user',
+  'timeout',
+  'runner-access',
+  'freeze',
+] as const;
+
+export type StatelessKind = (typeof STATELESS_KINDS)[number];
+
+export const RULE_KINDS: readonly RuleKind[] = [...COUNTED_KINDS, ...STATELESS_KINDS];
 
 interface RuleBase {
   readonly id: string;
@@ -17,6 +39,8 @@ interface RuleBase {
   readonly onMissing: OnMissing;
   /** What to do when the rule itself fails: go on without it, or reject. */
   readonly onError: OnError;
+  /** Jobs the rule lets pass for a reason and a time. They are metered all the same. */
+  readonly exempt: readonly Exemption[];
   /** Where the rule stands in the document, from 0. */
   readonly order: number;
   /** Added to the rejection text, e.g. whom to ask. */
@@ -31,24 +55,20 @@ export type OnMissing = 'admit' | 'reject' | 'skip';
 
 export type OnError = 'open' | 'closed';
 
-/** Money and minutes per period: evaluates every such limit on the way from the instance to the job. */
-export interface BudgetRule extends RuleBase {
-  readonly kind: 'budget';
+/** Evaluates every limit of its kind on the way from the instance to the job. */
+export interface CountedRule extends RuleBase {
+  readonly stateless: false;
+  readonly kind: CountedKind;
 }
 
-/** Jobs at once: evaluates every such limit on the way from the instance to the job. */
-export interface ConcurrencyRule extends RuleBase {
-  readonly kind: 'concurrency';
+export interface StatelessRule extends RuleBase {
+  readonly stateless: true;
+  readonly kind: StatelessKind;
+  readonly check: Check;
 }
 
-/** Which container images, and services, a job may run. The only kind that needs no counters. */
-export interface ImageRule extends RuleBase {
-  readonly kind: 'image';
-  /** Why an image may not be used; undefined if it may. Made by `imageJudge`. */
-  readonly refuse: (image: string) => Reason | undefined;
-  readonly check: readonly ImageField[];
-}
-
-export type ImageField = 'image' | 'services';
-
-export const IMAGE_FIELDS: readonly ImageField[] = ['image', 'services'];
+/**
+ * What a rule has against a job: one reason for each thing that is wrong, `[]` if nothing is. `FIELD_MISSING` names a
+ * field that did not come; `on_missing` then decides. Pure; made once, when the policy is read.
+ */
+export type Check = (job: CheckedJob) => readonly Reason[];

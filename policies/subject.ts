@@ -4,6 +4,7 @@ export type Subject =
   | { readonly kind: 'group'; readonly id: number }
   | { readonly kind: 'project'; readonly id: number }
   | { readonly kind: 'runner-class'; readonly name: string }
+  | { readonly kind: 'runner'; readonly id: number }
   | { readonly kind: 'user'; readonly id: number };
 
 /** One word per subject, used in counter keys, logs and index look-ups: `instance`, `group/101`, `runner-class/large`. */
@@ -15,6 +16,7 @@ export function subjectKey(subject: Subject): string {
       return `runner-class/${subject.name}`;
     case 'group':
     case 'project':
+    case 'runner':
     case 'user':
       return `${subject.kind}/${subject.id}`;
   }

@@ -28,7 +28,7 @@ export interface FallbackAnswer {
   readonly decision?: Decision;
 }
 
-/** Answers when the ledger did not: DESIGN §4. Security closes, cost and capacity open with two brakes. */
+/** Answers when the ledger did not: rules that need no counter decide as always, limits fall open with two brakes. */
 export interface Fallback {
   /** Told of every answer of the ledger: what it said last is what the brakes go by. */
   noted(request: AdmissionRequest, verdict: Verdict): void;

@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Observe, RelayEvent } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { LogOnce } from './log-once.ts';
+import { noticeOf } from './notice.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -106,6 +107,7 @@ function logAnswer(log: Logger, event: Extract<RelayEvent, { type: 'answered' }>
     outcome: answer.outcome,
     codes: decided?.outcome === 'rejected' ? decided.violations.map(({ reason }) => reason.code) : undefined,
     rules: decided?.outcome === 'rejected' ? decided.violations.map(({ rule }) => rule) : undefined,
+    notice: noticeOf(event),
     shadow: decided?.shadow.length ? decided.shadow.map(({ rule }) => rule) : undefined,
     costMicros: terms?.costMicros,
     runnerClass: terms?.runnerClass,

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe, RelayEvent } from './events.ts';
 import * as names from './names.ts';
+import { noticeOf } from './notice.ts';
 
 /** Fields of a newer router are few; an attacker's are not. */
 const UNKNOWN_FIELD_LABELS_MAX = 50;
@@ -35,6 +36,11 @@ export function createMetrics(): Metrics {
     'outcome',
     'via',
   ]);
+  const rejections = counter(
+    names.METRIC_REJECTIONS,
+    'Rejections, by notice: a repeat has been told before, e.g. before GitLab retried the job by itself.',
+    ['notice'],
+  );
   const fallback = counter(names.METRIC_FALLBACK, 'Answers given without the ledger, by cause.', ['cause']);
   const unheard = counter(names.METRIC_UNHEARD, 'Answers nobody was there to hear.');
   const latency = new Histogram({
@@ -70,6 +76,10 @@ export function createMetrics(): Metrics {
     if (fieldLabels.size < UNKNOWN_FIELD_LABELS_MAX) fieldLabels.add(field);
     return fieldLabels.has(field) ? field : 'other';
   };
+  const countRejection = (event: Extract<RelayEvent, { type: 'answered' }>): void => {
+    const notice = noticeOf(event);
+    if (notice !== undefined) rejections.inc({ notice });
+  };
   let connectedBefore = false;
 
   function observe(event: RelayEvent): void {
@@ -87,6 +97,7 @@ export function createMetrics(): Metrics {
         return;
       case 'answered':
         decisions.inc({ outcome: event.answer.outcome, via: event.via });
+        countRejection(event);
         if (event.cause !== undefined) fallback.inc({ cause: event.cause });
         if (!event.heard) unheard.inc();
         latency.observe(event.latencyMs / 1_000);

@@ -31,6 +31,7 @@ export const METRIC_STREAMS_WAITING = 'tollgate_relay_streams_waiting';
 export const METRIC_RECONNECTS = 'tollgate_relay_reconnects_total';
 export const METRIC_QUESTIONS = 'tollgate_relay_questions_total';
 export const METRIC_DECISIONS = 'tollgate_relay_decisions_total';
+export const METRIC_REJECTIONS = 'tollgate_relay_rejections_total';
 export const METRIC_FALLBACK = 'tollgate_relay_fallback_total';
 export const METRIC_UNHEARD = 'tollgate_relay_unheard_total';
 export const METRIC_LATENCY = 'tollgate_relay_answer_latency_seconds';

@@ -86,7 +86,7 @@ export function createRelay(options: RelayOptions): Relay {
     commit,
     fallback: createFallback({
       clock,
-      security: securityCheck(policy, options.directory),
+      security: securityCheck(policy, clock, options.directory),
       costAndCapacity: options.fallback,
       newDecisionId: () => `f-${randomUUID()}`,
       ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),

@@ -3,7 +3,9 @@ import { evaluateStateless } from '../policies/evaluate-stateless.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request.ts';
+import type { Rule } from '../policies/rule.ts';
 import { footerOf } from '../policies/text/rejection-text.ts';
+import type { RelayClock } from './exchange.ts';
 
 /** What the relay can say by itself while nobody else answers. */
 export interface SecurityCheck {
@@ -15,32 +17,40 @@ export interface SecurityCheck {
   footer(violations: readonly Violation[]): string | undefined;
 }
 
-/** Evaluates the cached policy. Without one there are no security rules here, and nothing to close. */
-export function securityCheck(policy: Policy | undefined, directory?: Directory): SecurityCheck {
+/** Evaluates the cached policy's stateless rules, whatever their class. Without one there is nothing to close. */
+export function securityCheck(
+  policy: Policy | undefined,
+  clock: Pick<RelayClock, 'nowMs'>,
+  directory?: Directory,
+): SecurityCheck {
   if (policy === undefined) return { violations: () => [], violationsUnread: [], footer: () => undefined };
   const closed = policy.rules.filter(
-    (rule) => rule.class === 'security' && rule.mode === 'enforce' && rule.onError === 'closed',
+    (rule) => rule.stateless && rule.mode === 'enforce' && rule.onError === 'closed',
   );
-  const closes = new Set(closed.map((rule) => rule.id));
+  const closes = new Map(closed.map((rule) => [rule.id, rule]));
   return {
     violations: (request) => {
-      const { violations, unevaluated } = evaluateStateless(request, policy, directory);
+      const { violations, unevaluated } = evaluateStateless(request, {
+        policy,
+        directory,
+        nowMs: clock.nowMs(),
+      });
       const enforced = violations.filter((violation) => violation.mode === 'enforce');
       return [
         ...enforced,
         ...unevaluated
-          .filter((rule) => closes.has(rule))
+          .flatMap((id) => closes.get(id) ?? [])
           .map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
       ];
     },
-    violationsUnread: closed.map((rule) => failedClosed(rule.id, 'the question could not be read')),
+    violationsUnread: closed.map((rule) => failedClosed(rule, 'the question could not be read')),
     footer: (violations) => footerOf(policy.rules, violations),
   };
 }
 
-const failedClosed = (rule: string, cause: string): Violation => ({
-  rule,
-  class: 'security',
+const failedClosed = (rule: Rule, cause: string): Violation => ({
+  rule: rule.id,
+  class: rule.class,
   mode: 'enforce',
   reason: { code: 'CONTROLLER_ERROR', cause },
 });

@@ -7,6 +7,7 @@ import { coldStartFigure } from './bench/cold-start.ts';
 import { contentionFigures } from './bench/contention.ts';
 import { exchangeFigures } from './bench/exchanges.ts';
 import { type Figure, failed, reached, renderTable } from './bench/figure.ts';
+import { loadFigures } from './bench/load-speed.ts';
 import { memoryFigure } from './bench/memory.ts';
 import { policyFigures } from './bench/policy-speed.ts';
 
@@ -16,7 +17,7 @@ Measures each figure and says whether it reaches what is promised. Ratios are me
 exact, "modelled" figures rest on the constants in scripts/bench/contention-constants.ts. The same figures are written to
 .tollgate/bench.json.
 
-  --only contention | burst | exchanges | policy | cold | memory     one part
+  --only contention | burst | policy | load | cold | exchanges | memory     one part
   --json                                                             print JSON instead of the table
 
 Exit codes: 0 all reached, 1 one missed in rounds that were not noisy, 3 wrong usage`;
@@ -27,6 +28,7 @@ const PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   contention: contentionFigures,
   burst: async () => [await burstFigure()],
   policy: policyFigures,
+  load: loadFigures,
   cold: async () => [await coldStartFigure(root)],
   exchanges: exchangeFigures,
   memory: async () => [await memoryFigure()],

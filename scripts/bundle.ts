@@ -3,7 +3,7 @@
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM)
  *   dist/admit/rules.json    policy, limits and directory, validated
  *   dist/relay/relay.mjs     the relay for its container, with the wire descriptors and the same rules beside it
- * `npm run bundle -- admit` builds one of them.
+ * `npm run bundle -- admit` builds one of them. `--force` packs a policy that would reject the platform's own jobs.
  */
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -59,8 +59,9 @@ async function bundleWith(options: BuildOptions & { readonly outfile: string }):
 }
 
 if (import.meta.main) {
-  const wanted = process.argv.slice(2);
-  const rules = JSON.stringify(packRules(root));
+  const force = process.argv.includes('--force');
+  const wanted = process.argv.slice(2).filter((each) => each !== '--force');
+  const rules = JSON.stringify(packRules({ root, force, nowMs: Date.now() }));
   for (const [name, bundle, file] of [
     ['admit', bundleAdmit, 'handler.mjs'],
     ['relay', bundleRelay, 'relay.mjs'],

@@ -27,7 +27,10 @@ export interface AdmissionsRequest {
 }
 
 export interface AdmissionsResponse {
-  /** One per request, same order, each decided on its own. */
+  /**
+   * One per request, same order, each decided on its own. A rejection's `notice` says whether people have been told of
+   * it; a service that keeps no count of that leaves it out.
+   */
   readonly decisions: readonly Decision[];
 }
 

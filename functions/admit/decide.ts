@@ -1,4 +1,4 @@
-import type { Decision } from '../../policies/decision.ts';
+import type { Decision, Notice } from '../../policies/decision.ts';
 import type { Directory } from '../../policies/directory.ts';
 import type { Estimator } from '../../policies/estimate.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
@@ -9,6 +9,7 @@ import type { AdmissionRequest } from '../../policies/request.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
 import type { HoldAsk, HoldOutcome, Ledger, LedgerClock } from '../ledger/ledger.ts';
 import type { Log } from '../shared/log.ts';
+import { noticesOf, type Rejection } from './notice.ts';
 
 /** What a decision rests on beside the counters. */
 export interface Rules {
@@ -66,14 +67,33 @@ export async function decide(
   });
 
   const outcomes = evaluated.length === 0 ? [] : await deps.ledger.hold(evaluated.map(toHoldAsk), deadlineMs);
+  const notices = await noticesByJob(evaluated, outcomes, deadlineMs, deps);
   evaluated.forEach((one, position) => {
     const outcome = outcomes[position];
     decisions[placeOf[position] ?? 0] =
       outcome === undefined
         ? { outcome: 'undecided', cause: 'unavailable' }
-        : toDecision(one, outcome, rules.policy, nowMs);
+        : toDecision(one, outcome, notices.get(one), rules.policy, nowMs);
   });
   return decisions;
+}
+
+async function noticesByJob(
+  evaluated: readonly Evaluated[],
+  outcomes: readonly HoldOutcome[],
+  deadlineMs: number,
+  deps: DecideDeps,
+): Promise<ReadonlyMap<Evaluated, Notice>> {
+  const rejected: Evaluated[] = [];
+  const rejections: Rejection[] = [];
+  evaluated.forEach((one, position) => {
+    const outcome = outcomes[position];
+    if (outcome?.outcome !== 'rejected') return;
+    rejected.push(one);
+    rejections.push({ request: one.request, facts: one.evaluation.facts, outcome });
+  });
+  const notices = await noticesOf(rejections, deadlineMs, deps);
+  return new Map(rejected.map((one, index) => [one, notices[index] ?? 'first']));
 }
 
 /** What the ledger needs of an evaluated request. */
@@ -83,10 +103,17 @@ export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
     facts: evaluation.facts,
     violations: evaluation.violations,
     claims: evaluation.claims,
+    ...(evaluation.metered && { unchecked: 'exempt' as const }),
   };
 }
 
-function toDecision(one: Evaluated, outcome: HoldOutcome, policy: Policy, nowMs: number): Decision {
+function toDecision(
+  one: Evaluated,
+  outcome: HoldOutcome,
+  notice: Notice | undefined,
+  policy: Policy,
+  nowMs: number,
+): Decision {
   const { request, evaluation } = one;
   if (outcome.outcome === 'undecided') return outcome;
   const decisionId = decisionIdOf(request.jobId, outcome.generation);
@@ -105,7 +132,7 @@ function toDecision(one: Evaluated, outcome: HoldOutcome, policy: Policy, nowMs:
     ...(footer === undefined ? {} : { footer }),
   });
   const { violations, shadow } = outcome;
-  return { outcome: 'rejected', decisionId, terms, violations, shadow, text };
+  return { outcome: 'rejected', decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
 }
 
 /** The same job at the same generation has the same id, so a repeated answer names the decision first given. */
@@ -115,6 +142,8 @@ const decisionIdOf = (jobId: number, generation: number): string => `d-${jobId}-
 function reportTrouble(request: AdmissionRequest, evaluation: Evaluation, log: Log): void {
   for (const { rule, cause } of evaluation.errors)
     log.error('rule failed', { rule, cause, jobId: request.jobId });
+  for (const { rule, reason } of evaluation.exemptions)
+    log.info('job exempt', { rule, reason, jobId: request.jobId });
   if (evaluation.unknownGroup) {
     log.warn('group not in the directory', {
       jobId: request.jobId,

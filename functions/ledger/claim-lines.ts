@@ -29,8 +29,23 @@ const DELTA_FIELDS = 5;
 
 type Head = Pick<RecordClaim, 'counter' | 'unit' | 'fitted' | 'checked'>;
 
-const UNIT_LETTERS: Readonly<Record<Unit, string>> = { micros: 'm', seconds: 's', jobs: 'j' };
-const UNITS: Readonly<Record<string, Unit>> = { m: 'micros', s: 'seconds', j: 'jobs' };
+/** Never reuse a letter; `f` and `u` are flags. */
+const UNIT_LETTERS: Readonly<Record<Unit, string>> = {
+  micros: 'm',
+  seconds: 's',
+  jobs: 'j',
+  millicpu: 'c',
+  bytes: 'b',
+  starts: 'n',
+};
+const UNITS: Readonly<Record<string, Unit>> = {
+  m: 'micros',
+  s: 'seconds',
+  j: 'jobs',
+  c: 'millicpu',
+  b: 'bytes',
+  n: 'starts',
+};
 
 /** Flags: the unit's letter, `f` counts in fitted, `u` did not ask. */
 const head = ({ counter, unit, fitted, checked }: Head): string[] => [

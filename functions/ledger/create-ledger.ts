@@ -1,6 +1,7 @@
 /** Puts the ledger together over a table. Keep one per process: it remembers which counters are nearly full. */
 import { randomUUID } from 'node:crypto';
 import { NO_AMOUNTS } from './amounts.ts';
+import { announceOnce } from './announce.ts';
 import { hold } from './hold.ts';
 import { newJob } from './job.ts';
 import { LastSeen } from './last-seen.ts';
@@ -79,6 +80,7 @@ export function createLedger({
     readRecord: async (jobId) => (await store.readRecords([jobId], { timeoutMs: READ_TIMEOUT_MS }))[0],
     rebuild: (options) => rebuild(options, deps),
     closePeriods: (keys) => closePeriods(keys, deps),
+    announceOnce: (keys, options) => announceOnce(keys, options, deps),
   };
 }
 

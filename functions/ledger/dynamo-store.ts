@@ -1,22 +1,26 @@
 /** The table in DynamoDB. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
 import {
   type CancellationReason,
+  ConditionalCheckFailedException,
   type DynamoDBClient,
+  PutItemCommand,
   paginateScan,
   QueryCommand,
   TransactionCanceledException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { CounterKey } from '../../policies/claim.ts';
+import { announcementItem, seconds } from './announcement-item.ts';
 import { batchGet } from './batch-get.ts';
 import { type DynamoTarget, dynamoWrite } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
 import type { Item } from './item-bytes.ts';
-import { ENTRY_SK_PREFIX, type Key, ledgerKeys } from './keys.ts';
+import { ANNOUNCED_SK, ENTRY_SK_PREFIX, type Key, ledgerKeys } from './keys.ts';
 import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
+  Announcement,
   DueJob,
   LedgerStore,
   ReadOptions,
@@ -26,7 +30,7 @@ import type {
   TransactOutcome,
   Write,
 } from './store.ts';
-import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
+import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 
 export interface DynamoStoreOptions {
   /** With `maxAttempts: 1`, as `dynamoClient` makes it. */
@@ -113,8 +117,8 @@ export class DynamoStore implements LedgerStore {
       {
         TableName: tableName,
         ConsistentRead: true,
-        FilterExpression: `begins_with(${PK}, :instance)`,
-        ExpressionAttributeValues: { ':instance': { S: keys.prefix } },
+        FilterExpression: `begins_with(${PK}, :instance) AND ${SK} <> :announced`,
+        ExpressionAttributeValues: { ':instance': { S: keys.prefix }, ':announced': { S: ANNOUNCED_SK } },
       },
       { requestTimeout: SCAN_PAGE_TIMEOUT_MS },
     );
@@ -151,6 +155,25 @@ export class DynamoStore implements LedgerStore {
       jobId: keys.jobIdOf(item[PK]?.S ?? ''),
       dueAtMs: Number(item[DUE_AT]?.N),
     }));
+  }
+
+  async announce(announcement: Announcement, { timeoutMs }: ReadOptions): Promise<boolean> {
+    const { keys, tableName } = this.#target;
+    const command = new PutItemCommand({
+      TableName: tableName,
+      Item: announcementItem(announcement, keys),
+      // Garbage collection comes late: an item whose time has passed is as good as none.
+      ConditionExpression: `attribute_not_exists(${PK}) OR #until <= :now`,
+      ExpressionAttributeNames: { '#until': TTL_ATTRIBUTE },
+      ExpressionAttributeValues: { ':now': { N: String(seconds(announcement.atMs)) } },
+    });
+    try {
+      await this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) });
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw this.#unavailable('announce in', error);
+    }
   }
 
   async #readItems(wanted: readonly Key[], { timeoutMs }: ReadOptions): Promise<(Item | undefined)[]> {

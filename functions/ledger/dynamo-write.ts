@@ -15,7 +15,7 @@ import type { Item } from './item-bytes.ts';
 import type { LedgerKeys } from './keys.ts';
 import { recordItem } from './record-size.ts';
 import type { CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
-import { PK } from './table.ts';
+import { PK, TTL_ATTRIBUTE } from './table.ts';
 
 export interface DynamoTarget {
   readonly tableName: string;
@@ -72,12 +72,16 @@ function updateCounter(write: CounterWrite, { tableName, keys }: DynamoTarget): 
     ':s': number(write.settled),
     ':one': number(1),
   };
-  let add = `ADD ${COMMITTED} :c, ${FITTED} :f, ${SETTLED} :s, ${REV} :one`;
+  let update = `ADD ${COMMITTED} :c, ${FITTED} :f, ${SETTLED} :s, ${REV} :one`;
   for (const cause of UNCHECKED_CAUSES) {
     const amount = write.unchecked[cause] ?? 0;
     if (amount === 0) continue;
-    add += `, ${UNCHECKED[cause]} :${UNCHECKED[cause]}`;
+    update += `, ${UNCHECKED[cause]} :${UNCHECKED[cause]}`;
     values[`:${UNCHECKED[cause]}`] = number(amount);
+  }
+  if (write.expiresAtSeconds !== undefined) {
+    update = `SET #ttl = :ttl ${update}`;
+    values[':ttl'] = number(write.expiresAtSeconds);
   }
   const conditions = [
     ...atMost(COMMITTED, ':mc', write.maxCommitted, values),
@@ -86,8 +90,10 @@ function updateCounter(write: CounterWrite, { tableName, keys }: DynamoTarget): 
   return {
     TableName: tableName,
     Key: { pk: { S: pk }, sk: { S: sk } },
-    UpdateExpression: add,
+    UpdateExpression: update,
     ExpressionAttributeValues: values,
+    // A reserved word.
+    ...(write.expiresAtSeconds !== undefined && { ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE } }),
     ...(conditions.length === 0
       ? {}
       : { ConditionExpression: conditions.join(' AND '), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),

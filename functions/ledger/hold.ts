@@ -14,7 +14,9 @@ import type { LastSeen } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { packs } from './pack.ts';
+import { weighWithGrace } from './pipeline-grace.ts';
 import { giveBackCharges } from './reopen.ts';
+import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
 import type { Refusal, Write } from './store.ts';
 import { type KnownCounter, type Verdict, type Weighing, weigh } from './weigh.ts';
@@ -55,7 +57,8 @@ async function decidePack(
     for (const name of await giveBackCharges(open(pack), deadlineMs, deps)) known.delete(name);
     const jobs = open(pack);
     if (jobs.length === 0) return;
-    const weighing = weigh(jobs, known);
+    const weighing = await weighWithGrace(jobs, known, deadlineMs, deps);
+    if (weighing.verdicts.length === 0) return;
     const result = await attempt(writesOf(weighing, deps.clock.nowMs()), deadlineMs, deps);
     switch (result.outcome) {
       case 'committed':
@@ -78,7 +81,7 @@ function writesOf({ verdicts, merges }: Weighing, nowMs: number): readonly Write
       const replaces = verdict.job.prior;
       return { kind: 'record', record: draftRecord(verdict, nowMs), ...(replaces && { replaces }) };
     }),
-    ...[...merges.values()].map((merge) => merge.write()),
+    ...[...merges.values()].map((merge) => expiring(merge.write(), nowMs)),
   ];
 }
 
@@ -178,7 +181,8 @@ function giveUp(verdicts: readonly Verdict[], cause: 'deadline' | 'contended' | 
   for (const verdict of verdicts) {
     const { job } = verdict;
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');
-    const mayReject = verdict.violations.length > 0 && (job.asked || rejectedWithoutCounters);
+    const mayReject =
+      verdict.violations.length > 0 && !verdict.graceUnknown && (job.asked || rejectedWithoutCounters);
     job.outcome = mayReject ? decided(verdict) : { outcome: 'undecided', cause };
   }
 }

@@ -1,11 +1,13 @@
 /** What the ledger keeps ↔ DynamoDB items. Attribute names are short because every byte is stored with every job. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { RecordedRequest } from '../../policies/recorded-request.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import { decodeClaims, decodeDeltas, encodeClaims, encodeDeltas } from './claim-lines.ts';
 import type { ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
 import type { Item } from './item-bytes.ts';
 import { COUNTER_SK, ENTRY_SK_PREFIX, type LedgerKeys, RECORD_SK } from './keys.ts';
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
+import { decodeRequest, encodeRequest } from './request-text.ts';
 import { expiresAtSeconds } from './retention.ts';
 import type { StoredItem } from './store.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
@@ -16,6 +18,9 @@ type Attributes = Record<string, AttributeValue>;
 const text = (value: string): AttributeValue => ({ S: value });
 const number = (value: number): AttributeValue => ({ N: String(value) });
 const lines = (values: readonly string[]): AttributeValue => ({ L: values.map(text) });
+
+const ttl = (seconds: number | undefined): Attributes =>
+  seconds === undefined ? {} : { [TTL_ATTRIBUTE]: number(seconds) };
 
 const readText = (item: Item, name: string): string => item[name]?.S ?? '';
 const readNumber = (item: Item, name: string): number => Number(item[name]?.N ?? 0);
@@ -63,6 +68,7 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
     const value = record.facts[fact];
     if (value !== undefined) item[name] = number(value);
   }
+  if (record.facts.asked !== undefined) item.rq = text(encodeRequest(record.facts.asked));
   if (record.claims.length > 0) item.cl = lines(encodeClaims(record.claims));
   if (record.violations.length > 0) item.vi = text(encodeViolations(record.violations));
   if (record.shadow.length > 0) item.sh = text(encodeViolations(record.shadow));
@@ -76,7 +82,8 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   }
   if (record.endedAtMs !== undefined) {
     item.en = number(record.endedAtMs);
-    item[TTL_ATTRIBUTE] = number(expiresAtSeconds(record.endedAtMs));
+    const counted = record.claims.filter((claim) => claim.counted !== 0);
+    Object.assign(item, ttl(expiresAtSeconds(record.endedAtMs, counted)));
   }
   return item;
 }
@@ -103,7 +110,7 @@ export function decodeRecord(item: Item, keys: LedgerKeys): JobRecord {
 }
 
 function decodeFacts(item: Item): JobFacts {
-  const facts: Record<string, string | number> = {
+  const facts: Record<string, string | number | RecordedRequest> = {
     runnerClass: '',
     priceVersion: '',
     policyVersion: '',
@@ -116,6 +123,8 @@ function decodeFacts(item: Item): JobFacts {
     if (item[name] !== undefined) facts[fact] = readText(item, name);
   for (const [fact, name] of FACT_NUMBER_NAMES)
     if (item[name] !== undefined) facts[fact] = readNumber(item, name);
+  const asked = item.rq?.S === undefined ? undefined : decodeRequest(item.rq.S);
+  if (asked !== undefined) facts.asked = asked;
   return facts as unknown as JobFacts;
 }
 
@@ -153,9 +162,15 @@ const decodeAmounts = (item: Item): CounterAmounts => ({
   },
 });
 
-export const encodeCounter = (counter: Counter, keys: LedgerKeys): Item => {
+export const encodeCounter = (counter: Counter, keys: LedgerKeys, expiresAtSeconds?: number): Item => {
   const { pk, sk } = keys.counter(counter.key);
-  return { [PK]: text(pk), [SK]: text(sk), ...encodeAmounts(counter), [REV]: number(counter.rev) };
+  return {
+    [PK]: text(pk),
+    [SK]: text(sk),
+    ...encodeAmounts(counter),
+    [REV]: number(counter.rev),
+    ...ttl(expiresAtSeconds),
+  };
 };
 
 export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
@@ -174,7 +189,7 @@ export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
     at: number(entry.atMs),
     de: lines(encodeDeltas(entry.deltas)),
     ...(entry.unchecked === undefined ? {} : { un: text(entry.unchecked) }),
-    [TTL_ATTRIBUTE]: number(expiresAtSeconds(entry.atMs)),
+    ...ttl(expiresAtSeconds(entry.atMs, entry.deltas)),
   };
 }
 

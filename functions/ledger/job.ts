@@ -31,8 +31,10 @@ const isLawful = (ask: HoldAsk): boolean =>
   isAmount(ask.jobId) &&
   ask.claims.length <= COUNTERS_PER_JOB_MAX &&
   ask.claims.every(
-    ({ amount, bound }) =>
-      isAmount(amount) && amount <= AMOUNT_MAX && (bound === undefined || Number.isSafeInteger(bound)),
+    ({ amount, bound, soft, grace }) =>
+      isAmount(amount) &&
+      amount <= AMOUNT_MAX &&
+      [bound, soft?.bound, grace?.bound].every((each) => each === undefined || Number.isSafeInteger(each)),
   );
 
 const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

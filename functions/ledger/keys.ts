@@ -1,4 +1,5 @@
 /** Every key of the table is built and read here. The GitLab instance begins each of them: one table may serve several. */
+import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 import { LedgerError } from './ledger-error.ts';
 
@@ -13,6 +14,7 @@ export const DUE_SHARDS = 16;
 export const RECORD_SK = 'record';
 export const COUNTER_SK = 'counter';
 export const CLOSING_SK = 'closing';
+export const ANNOUNCED_SK = 'announced';
 export const ENTRY_SK_PREFIX = 'entry#';
 const ENTRY_DIGITS = 6;
 
@@ -27,6 +29,8 @@ export interface LedgerKeys {
   counter(key: CounterKey): Key;
   /** `gitlab.example.com#counter#group/101|money-month|2026-10`, `closing`: beside its counter. */
   closing(key: CounterKey): Key;
+  /** `gitlab.example.com#announced#<SHA-256 of the text>`, `announced`: what is announced may be called anything. */
+  announcement(text: string): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
@@ -51,6 +55,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     counter: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: COUNTER_SK }),
     closing: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: CLOSING_SK }),
+    announcement: (text) => ({ pk: `${instance}#announced#${digest(text)}`, sk: ANNOUNCED_SK }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,
@@ -58,6 +63,8 @@ export function ledgerKeys(instance: string): LedgerKeys {
     counterOf: (pk) => parseCounterPath(pk.slice(counterPrefix.length)),
   };
 }
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 /** Names come from people (runner classes, limits); the separators inside them are escaped, everything else is kept. */
 export const escapePart = (part: string): string =>

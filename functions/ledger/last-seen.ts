@@ -29,22 +29,26 @@ export class LastSeen {
   }
 
   /**
-   * The counters, by name, of the jobs that would not all fit. Reading them first is cheaper than a refused transaction;
-   * all counters of such a job are named, because its rejection reports every limit it does not meet.
+   * The counters, by name, of the jobs that would not all fit, or are rejected without them. Reading them first is cheaper
+   * than a refused transaction; all counters of such a job are named, because its rejection reports everything it does
+   * not meet: nobody should mend an image only to learn of an empty budget.
    */
   nearlyFull(jobs: readonly Job[]): ReadonlySet<string> {
     const sums = new Map<string, number>();
     const named = new Set<string>();
     for (const { ask, names } of jobs) {
-      let full = false;
+      const rejected = ask.violations.some(({ mode }) => mode === 'enforce');
+      let full = rejected;
       ask.claims.forEach((claim, index) => {
         const name = names[index] ?? '';
         const seen = this.#counters.get(name) ?? NOTHING;
         const sum = sums.get(name) ?? 0;
-        sums.set(name, sum + claim.amount);
-        if (claim.bound === undefined) return;
+        if (!rejected) sums.set(name, sum + claim.amount);
+        // Past the soft part every job is noted with what the counter shows.
+        const bound = claim.soft?.bound ?? claim.bound;
+        if (bound === undefined) return;
         const taken = sum + (claim.mode === 'enforce' ? seen.committed : seen.fitted);
-        if (!fitsBound(taken, claim.amount, claim.bound)) full = true;
+        if (!fitsBound(taken, claim.amount, bound)) full = true;
       });
       if (full) for (const name of names) named.add(name);
     }

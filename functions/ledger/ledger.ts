@@ -39,6 +39,14 @@ export interface Ledger {
    * what ended longer ago than any job may run. One result per key, same order.
    */
   closePeriods(keys: readonly CounterKey[]): Promise<readonly CloseOutcome[]>;
+  /**
+   * Which of these things (any texts) nobody has said within the last `ttlMs`; from now on they are said. One per key,
+   * same order; of equal keys the first is first. A table that does not answer makes everything new.
+   */
+  announceOnce(
+    keys: readonly string[],
+    options: { readonly ttlMs: number; readonly timeoutMs: number },
+  ): Promise<readonly boolean[]>;
 }
 
 export interface LedgerClock {

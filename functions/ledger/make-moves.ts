@@ -4,6 +4,7 @@ import type { LastSeen } from './last-seen.ts';
 import type { JobRecord } from './ledger.ts';
 import { type Move, mergeChanges } from './move.ts';
 import { packs } from './pack.ts';
+import { expiring } from './retention.ts';
 import type { Refusal, Write } from './store.ts';
 
 export interface MoveDeps extends AttemptDeps {
@@ -78,7 +79,9 @@ async function makePack<Outcome>(
   deps: MoveDeps,
 ): Promise<void> {
   const merged = mergeChanges(pack.flatMap(({ move }) => move.changes));
-  const result = await attempt(writesOf(pack, records, [...merged.values()]), deadlineMs, deps);
+  const nowMs = deps.clock.nowMs();
+  const counters = [...merged.values()].map((write) => expiring(write, nowMs));
+  const result = await attempt(writesOf(pack, records, counters), deadlineMs, deps);
   switch (result.outcome) {
     case 'committed':
       for (const { wish, move } of pack) {

@@ -2,6 +2,7 @@
  * The table in memory: the same items, conditions and answers as DynamoDB, plus every fault it can have, on demand.
  * It keeps encoded items, so nothing a caller holds can change what is stored and the encoding is exercised by every test.
  */
+import { isAnnouncement } from './announcement-item.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
 import { type LedgerKeys, ledgerKeys } from './keys.ts';
@@ -9,6 +10,7 @@ import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { MemoryTable } from './memory-table.ts';
 import type {
+  Announcement,
   DueJob,
   LedgerStore,
   ReadOptions,
@@ -32,7 +34,7 @@ export interface MemoryStoreOptions {
   readonly onCommit?: (writes: readonly Write[]) => void;
 }
 
-export type StoreOperation = 'transact' | 'readCounters' | 'readRecords' | 'readEntries' | 'due';
+export type StoreOperation = 'transact' | 'readCounters' | 'readRecords' | 'readEntries' | 'due' | 'announce';
 
 export interface StoreFault {
   /** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. Both look the same to the caller. */
@@ -102,8 +104,18 @@ export class MemoryStore implements LedgerStore {
     for (const name of this.#table.names()) {
       if (this.#options.schedule !== undefined) await this.#options.schedule('scan');
       const item = this.#table.named(name);
-      if (item !== undefined) yield decodeItem(item, this.keys);
+      if (item !== undefined && !isAnnouncement(item)) yield decodeItem(item, this.keys);
     }
+  }
+
+  async announce(announcement: Announcement, options: ReadOptions): Promise<boolean> {
+    const fault = this.#options.fault?.('announce');
+    if (this.#options.schedule !== undefined) await this.#options.schedule('announce');
+    if (fault !== undefined) await this.#suffer(fault, options);
+    if (fault?.kind === 'conflict' || fault?.kind === 'throttle') throw lost('announce');
+    const first = this.#table.announce(announcement);
+    if (fault?.kind === 'lost-after') throw lost('announce');
+    return first;
   }
 
   async due(
@@ -123,10 +135,13 @@ export class MemoryStore implements LedgerStore {
 
   /** Everything stored, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
-    for (const item of this.#table.items()) yield decodeItem(item, this.keys);
+    for (const item of this.#table.items()) if (!isAnnouncement(item)) yield decodeItem(item, this.keys);
   }
 
-  async #beforeRead(operation: Exclude<StoreOperation, 'transact'>, options: ReadOptions): Promise<void> {
+  async #beforeRead(
+    operation: Exclude<StoreOperation, 'transact' | 'announce'>,
+    options: ReadOptions,
+  ): Promise<void> {
     const fault = this.#options.fault?.(operation);
     if (this.#options.schedule !== undefined) await this.#options.schedule(operation);
     if (fault === undefined) return;

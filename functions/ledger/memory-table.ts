@@ -1,12 +1,13 @@
 /** Items in memory with DynamoDB's transactions: all or nothing, conditions first, a repeated token applied once. */
 import { NO_AMOUNTS, plus } from './amounts.ts';
+import { announcementItem, standsAt } from './announcement-item.ts';
 import { decodeCounter, decodeRecord, encodeClosing, encodeCounter, encodeEntry } from './item.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key, LedgerKeys } from './keys.ts';
 import type { Counter } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { recordItem } from './record-size.ts';
-import type { CounterWrite, Refusal, TransactOutcome, Write } from './store.ts';
+import type { Announcement, CounterWrite, Refusal, TransactOutcome, Write } from './store.ts';
 import { TRANSACTION_ITEMS_MAX } from './store.ts';
 
 /** As long as DynamoDB remembers a client request token. */
@@ -40,6 +41,14 @@ export class MemoryTable {
 
   named(name: string): Item | undefined {
     return this.#items.get(name);
+  }
+
+  announce(announcement: Announcement): boolean {
+    const name = nameOf(this.keys.announcement(announcement.key));
+    const item = this.#items.get(name);
+    if (item !== undefined && standsAt(item, announcement.atMs)) return false;
+    this.#items.set(name, announcementItem(announcement, this.keys));
+    return true;
   }
 
   transact(writes: readonly Write[], token: string, nowMs: number): TransactOutcome {
@@ -107,7 +116,8 @@ export class MemoryTable {
       case 'counter': {
         const before = item && decodeCounter(item, this.keys);
         const rev = (before?.rev ?? 0) + 1;
-        return encodeCounter({ key: write.key, ...plus(before ?? NO_AMOUNTS, write), rev }, this.keys);
+        const amounts = plus(before ?? NO_AMOUNTS, write);
+        return encodeCounter({ key: write.key, ...amounts, rev }, this.keys, write.expiresAtSeconds);
       }
     }
   }

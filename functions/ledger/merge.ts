@@ -6,6 +6,7 @@ import type { CounterWrite } from './store.ts';
 /**
  * In arrival order, with amounts a₁, a₂ … and bounds b₁, b₂ …, every bounded claim fits exactly if
  * `committed <= min over bounded i of (bᵢ − (a₁ + … + aᵢ))`. The same for `fitted` over the shadow claims that count there.
+ * An enforced claim's bound is the soft one as long as it fits that, and the grace one where it is let in by grace.
  */
 export class CounterMerge {
   readonly #key: Claim['counter'];
@@ -27,18 +28,26 @@ export class CounterMerge {
     return this.#fitted;
   }
 
-  /** @param fitted - false for a shadow claim that its bound would have refused: it counts in `committed` alone. */
-  add(claim: Claim, fitted: boolean, unchecked: UncheckedCause | undefined): void {
+  /**
+   * @param fitted - false for a shadow claim that its bound would have refused: it counts in `committed` alone.
+   * @param bound - what the claim must fit; undefined: it does not ask.
+   */
+  add(
+    claim: Claim,
+    fitted: boolean,
+    unchecked: UncheckedCause | undefined,
+    bound: number | undefined = claim.bound,
+  ): void {
     this.#committed += claim.amount;
     if (fitted) this.#fitted += claim.amount;
-    if (claim.bound === undefined) {
+    if (bound === undefined) {
       if (unchecked !== undefined)
         this.#unchecked[unchecked] = (this.#unchecked[unchecked] ?? 0) + claim.amount;
       return;
     }
     if (claim.mode === 'enforce')
-      this.#maxCommitted = tighter(this.#maxCommitted, room(claim.bound, this.#committed));
-    else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(claim.bound, this.#fitted));
+      this.#maxCommitted = tighter(this.#maxCommitted, room(bound, this.#committed));
+    else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(bound, this.#fitted));
   }
 
   write(): CounterWrite {

@@ -29,6 +29,7 @@ export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
 
 /** From what is missed least to what is missed most. Each is applied until it has nothing left to take. */
 const SHORTENINGS: readonly ((record: JobRecord) => JobRecord | undefined)[] = [
+  withoutRequest,
   (record) =>
     withFacts(record, { jobName: cut(record.facts.jobName), projectPath: cut(record.facts.projectPath) }),
   (record) => (record.shadow.length === 0 ? undefined : { ...record, shadow: record.shadow.slice(0, -1) }),
@@ -38,6 +39,12 @@ const SHORTENINGS: readonly ((record: JobRecord) => JobRecord | undefined)[] = [
     record.violations.length <= 1 ? undefined : { ...record, violations: record.violations.slice(0, -1) },
   (record) => withViolations(record, record.violations.map(withShortTexts)),
 ];
+
+/** Whole: half a question asked again would get half an answer. */
+function withoutRequest(record: JobRecord): JobRecord | undefined {
+  const { asked, ...facts } = record.facts;
+  return asked === undefined ? undefined : { ...record, facts };
+}
 
 const cut = (label: string | undefined): string | undefined =>
   label === undefined ? undefined : [...label].slice(0, LABEL_CHARACTERS_MAX).join('');

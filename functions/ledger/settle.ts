@@ -1,4 +1,5 @@
 /** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
+import { isInFlight } from '../../policies/claim.ts';
 import { GRACE_SECONDS } from './draft.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
@@ -45,10 +46,10 @@ export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'noth
   if (!isLive(record)) return noMove('unchanged');
   const freed = ended(record, { state: 'EXPIRED', endedAtMs: nowMs }, () => 0);
   if (charge === 'nothing') return { outcome: 'applied', ...freed };
-  // Jobs at once are given back whatever is charged: the job is gone.
+  // What is in flight is given back whatever is charged: the job is gone.
   const held = correction(
     freed.record,
-    (claim) => (claim.unit === 'jobs' ? 0 : claim.held),
+    (claim) => (isInFlight(claim.unit) ? 0 : claim.held),
     'expired',
     nowMs,
   );
@@ -109,7 +110,12 @@ function settledAmount(
       return Math.ceil((microsPerMinute * durationSeconds) / 60);
     case 'seconds':
       return durationSeconds;
+    case 'starts':
+      // It ran, so it was started, whether or not it held one.
+      return 1;
     case 'jobs':
+    case 'millicpu':
+    case 'bytes':
       return 0;
   }
 }

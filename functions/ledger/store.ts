@@ -27,6 +27,11 @@ export interface LedgerStore {
   scan(): AsyncIterable<StoredItem>;
   /** Live jobs of one shard whose due time is before `beforeMs`, oldest first. The index may lag behind the table. */
   due(shard: number, beforeMs: number, limit: number, options: ReadOptions): Promise<readonly DueJob[]>;
+  /**
+   * Notes that something was said: true for whoever comes first until `untilMs`, which is when it may be said again.
+   * @throws {LedgerError} `ledger_unavailable`: no answer; it may or may not be noted.
+   */
+  announce(announcement: Announcement, options: ReadOptions): Promise<boolean>;
 }
 
 export interface TransactOptions {
@@ -60,6 +65,8 @@ export interface CounterWrite {
   readonly maxCommitted?: number;
   /** The same for `fitted`. */
   readonly maxFitted?: number;
+  /** When garbage collection may take the counter, Unix seconds; absent: never. */
+  readonly expiresAtSeconds?: number;
 }
 
 /** Puts a correction entry that must not exist yet. */
@@ -108,4 +115,14 @@ export type StoredItem =
 export interface DueJob {
   readonly jobId: number;
   readonly dueAtMs: number;
+}
+
+/** Something that is said once to people, e.g. that a pipeline's job was rejected. No scan yields it. */
+export interface Announcement {
+  /** Any text. */
+  readonly key: string;
+  /** Unix ms. */
+  readonly atMs: number;
+  /** Unix ms, rounded up to a second. */
+  readonly untilMs: number;
 }

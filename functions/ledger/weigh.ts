@@ -1,9 +1,10 @@
 /** Weighs jobs in arrival order against the counters seen so far: who is kept, who is refused, and what that adds up to. */
-import type { CounterSeen, LimitClaim } from '../../policies/claim.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { Job } from './job.ts';
+import { judgeClaim } from './judge-claim.ts';
 import type { RecordClaim } from './ledger.ts';
-import { CounterMerge, fitsBound } from './merge.ts';
+import { CounterMerge } from './merge.ts';
+import { pipelineRuns } from './pipeline-grace.ts';
 
 /** What this call has seen of a counter, by counter name. A counter not in it has refused nobody yet. */
 export type KnownCounters = ReadonlyMap<string, KnownCounter>;
@@ -18,10 +19,12 @@ export interface Verdict {
   readonly job: Job;
   /** Empty: the job is kept. */
   readonly violations: readonly Violation[];
-  /** What would have rejected it in mode `enforce`. */
+  /** What would have rejected it in mode `enforce`, and soft limits it passed. */
   readonly shadow: readonly Violation[];
   /** What the job will hold; nothing for a rejected one, whose claims only name their counters. */
   readonly claims: readonly RecordClaim[];
+  /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
+  readonly graceUnknown: boolean;
 }
 
 export interface Weighing {
@@ -30,64 +33,71 @@ export interface Weighing {
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }
 
+/** A verdict and the bound each claim must fit at commit. */
+interface Weighed extends Verdict {
+  readonly bounds: readonly (number | undefined)[];
+}
+
 export function weigh(jobs: readonly Job[], known: KnownCounters): Weighing {
   const merges = new Map<string, CounterMerge>();
   const verdicts = jobs.map((job) => {
     const verdict = weighJob(job, known, merges);
     // A rejected job takes no room: the next one may fit where it did not.
-    if (verdict.violations.length === 0) addTo(merges, job, verdict.claims);
+    if (verdict.violations.length === 0) addTo(merges, verdict);
     return verdict;
   });
   return { verdicts, merges };
 }
 
-function weighJob(job: Job, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Verdict {
+function weighJob(job: Job, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const { ask, names } = job;
-  const violations: Violation[] = [];
-  const shadow: Violation[] = [];
-  for (const violation of ask.violations)
-    (violation.mode === 'enforce' ? violations : shadow).push(violation);
-  const refusedOutright = violations.length > 0;
-
-  const fitted = ask.claims.map((claim, index) => {
-    const counter = known.get(names[index] ?? '');
-    if (claim.bound === undefined || counter === undefined) return true;
-    const own = ownBefore(job, index);
-    const merge = merges.get(names[index] ?? '');
-    if (claim.mode === 'enforce') {
-      const committed = counter.committed + (merge?.committed ?? 0) + own;
-      if (fitsBound(committed, claim.amount, claim.bound)) return true;
-      if (!refusedOutright) violations.push(refusalOf(claim, { committed, settled: counter.settled }));
-      return false;
-    }
-    const seen = counter.fitted + (merge?.fitted ?? 0) + own;
-    if (fitsBound(seen, claim.amount, claim.bound)) return true;
-    shadow.push(refusalOf(claim, { committed: seen, settled: counter.settled }));
-    return false;
+  const refusedOutright = ask.violations.some(({ mode }) => mode === 'enforce');
+  const judged = ask.claims.map((claim, index) => {
+    const name = names[index] ?? '';
+    return judgeClaim(claim, known.get(name), merges.get(name), ownBefore(job, index));
   });
+  const refusals = judged.filter(({ refused }) => refused !== undefined);
+  const graceMayDo =
+    !refusedOutright && refusals.length > 0 && refusals.every(({ grace }) => grace !== undefined);
+  const runs = graceMayDo ? pipelineRuns(job, known, merges) : false;
+  const kept = !refusedOutright && (refusals.length === 0 || runs === true);
 
-  const kept = violations.length === 0;
-  const claims = ask.claims.map((claim, index): RecordClaim => {
-    const amount = kept ? claim.amount : 0;
-    return {
-      counter: claim.counter,
-      unit: claim.unit,
-      held: amount,
-      counted: amount,
-      corrected: 0,
-      fitted: kept && (fitted[index] ?? true),
-      checked: claim.bound !== undefined,
-    };
-  });
-  return { job, violations, shadow, claims };
+  const violations = ask.violations.filter(({ mode }) => mode === 'enforce');
+  const shadow = ask.violations.filter(({ mode }) => mode !== 'enforce');
+  for (const { refused, noted, warned, grace } of judged) {
+    if (noted !== undefined) shadow.push(noted);
+    if (warned !== undefined && kept) shadow.push(warned);
+    // Let in by grace: worth knowing, like a limit that only warns.
+    if (refused !== undefined && kept) shadow.push({ ...refused, mode: 'warn' });
+    // Of a job rejected anyhow, what its pipeline's grace might have let in is not held against it.
+    else if (refused !== undefined && !(refusedOutright && grace !== undefined)) violations.push(refused);
+  }
+  return {
+    job,
+    violations,
+    shadow,
+    claims: ask.claims.map((claim, index) => recordClaim(claim, kept, judged[index]?.fitted ?? true)),
+    graceUnknown: graceMayDo && runs === undefined,
+    bounds: judged.map(({ refused, grace, bound }) => (refused === undefined ? bound : grace)),
+  };
 }
 
-const refusalOf = (claim: LimitClaim, seen: CounterSeen): Violation => ({
-  rule: claim.rule,
-  class: claim.class,
-  mode: claim.mode,
-  reason: claim.refusal(seen),
-});
+function recordClaim(
+  { counter, unit, amount, bound }: Job['ask']['claims'][number],
+  kept: boolean,
+  fitted: boolean,
+): RecordClaim {
+  const held = kept ? amount : 0;
+  return {
+    counter,
+    unit,
+    held,
+    counted: held,
+    corrected: 0,
+    fitted: kept && fitted,
+    checked: bound !== undefined,
+  };
+}
 
 /** Two claims of one job may share a counter: the second finds the first already there. */
 function ownBefore({ ask, names }: Job, index: number): number {
@@ -98,7 +108,8 @@ function ownBefore({ ask, names }: Job, index: number): number {
   return own;
 }
 
-function addTo(merges: Map<string, CounterMerge>, { ask, names }: Job, claims: readonly RecordClaim[]): void {
+function addTo(merges: Map<string, CounterMerge>, { job, claims, bounds }: Weighed): void {
+  const { ask, names } = job;
   ask.claims.forEach((claim, index) => {
     const name = names[index] ?? '';
     let merge = merges.get(name);
@@ -106,6 +117,6 @@ function addTo(merges: Map<string, CounterMerge>, { ask, names }: Job, claims: r
       merge = new CounterMerge(claim.counter);
       merges.set(name, merge);
     }
-    merge.add(claim, claims[index]?.fitted ?? true, ask.unchecked);
+    merge.add(claim, claims[index]?.fitted ?? true, ask.unchecked, bounds[index]);
   });
 }

@@ -47,7 +47,9 @@ function bytesOf(write: Write, keys: LedgerKeys): number {
       return itemBytes(encodeCounter({ key: write.key, ...write.amounts, rev: write.rev }, keys));
     case 'counter':
       // The item holds sums rather than these amounts, which adds some bytes to two hundred.
-      return itemBytes(encodeCounter({ key: write.key, ...plus(NO_AMOUNTS, write), rev: 1 }, keys));
+      return itemBytes(
+        encodeCounter({ key: write.key, ...plus(NO_AMOUNTS, write), rev: 1 }, keys, write.expiresAtSeconds),
+      );
   }
 }
 

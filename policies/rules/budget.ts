@@ -10,5 +10,5 @@ export function budget(
   asking: Asking,
 ): Finding | undefined {
   const asked = limit.kind === 'money' ? job.costMicros : job.estimateSeconds;
-  return findingOf({ limit, asked, subjectLabel, nowMs: job.nowMs, code: 'BUDGET_EXHAUSTED' }, asking);
+  return findingOf({ job, limit, asked, subjectLabel, code: 'BUDGET_EXHAUSTED' }, asking);
 }

@@ -9,5 +9,5 @@ export function concurrency(
   subjectLabel: () => string,
   asking: Asking,
 ): Finding | undefined {
-  return findingOf({ limit, asked: 1, subjectLabel, nowMs: job.nowMs, code: 'CONCURRENCY_FULL' }, asking);
+  return findingOf({ job, limit, asked: 1, subjectLabel, code: 'CONCURRENCY_FULL' }, asking);
 }

@@ -1,28 +1,16 @@
+import { IMAGE_KEYS, readImageJudge } from '../image-judge.ts';
+import type { Reading } from '../reading.ts';
 import type { Reason } from '../reason.ts';
-import type { AdmissionRequest } from '../request.ts';
-import type { ImageRule } from '../rule.ts';
+import type { Check } from '../rule.ts';
+import type { StatelessRuleKind } from '../rule-kinds.ts';
 
-/** A job with more forbidden images than this has been told enough. */
-const REASONS_MAX = 5;
+const IMAGE_MISSING: readonly Reason[] = [{ code: 'FIELD_MISSING', field: 'image' }];
 
-/**
- * Which container images a job may run; the same image is told once. An absent image is a missing field; absent
- * services are none, because GitLab's wire format cannot tell the two apart.
- */
-export function image(rule: ImageRule, request: AdmissionRequest): readonly Reason[] {
-  const reasons: Reason[] = [];
-  if (rule.check.includes('image')) {
-    const reason = request.image === undefined ? IMAGE_MISSING : rule.refuse(request.image);
-    if (reason !== undefined) reasons.push(reason);
-  }
-  if (!rule.check.includes('services') || request.services === undefined) return reasons;
-  for (const { name } of request.services) {
-    const reason = rule.refuse(name);
-    // Reasons are remembered per image, so an image that comes twice has the same one.
-    if (reason !== undefined && !reasons.includes(reason) && reasons.length < REASONS_MAX)
-      reasons.push(reason);
-  }
-  return reasons;
+/** Which container images a job may run, and what their tags must be like. Its services have a rule of their own. */
+export const image: StatelessRuleKind = { class: 'security', keys: IMAGE_KEYS, read: readImage };
+
+function readImage(reading: Reading): Check {
+  const judge = readImageJudge(reading, 'image');
+  if (judge === undefined) reading.refuse('has nothing to check; expected allow, deny or tags');
+  return ({ request }) => (request.image === undefined ? IMAGE_MISSING : (judge?.(request.image) ?? []));
 }
-
-const IMAGE_MISSING: Reason = { code: 'FIELD_MISSING', field: 'image' };

@@ -1,13 +1,16 @@
+import { grouped } from './digits.ts';
+
 const MINUTE_SECONDS = 60;
 
-/** Used time as GitLab shows it: `90 min`, `1,000 min`, `7.5 min`; below a minute `45 s`. */
-export function durationText(seconds: number): string {
+/**
+ * Used time as GitLab shows it: `90 min`, `1,000 min`, `7.5 min`; below a minute `45 s`. Rounded up to a tenth, because
+ * what is asked for must not look smaller than it is; `down` for what is left or allowed.
+ */
+export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): string {
   if (seconds !== 0 && Math.abs(seconds) < MINUTE_SECONDS) return `${seconds} s`;
-  // Rounded up to a tenth: what is asked for must not look smaller than it is.
-  const minutes = Math.ceil(seconds / 6) / 10;
+  const minutes = (rounding === 'down' ? Math.floor(seconds / 6) : Math.ceil(seconds / 6)) / 10;
   const [whole = '0', fraction] = String(minutes).split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${grouped}${fraction === undefined ? '' : `.${fraction}`} min`;
+  return `${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`} min`;
 }
 
 /** How far away something is, in the largest unit that fits: `in 8 days`, `in 1 hour`, `in 12 minutes`. */

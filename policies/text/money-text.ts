@@ -1,3 +1,5 @@
+import { grouped } from './digits.ts';
+
 const MICROS = 1_000_000n;
 
 /** What becomes of fractions of a cent. Settled amounts have them, and nobody wants to read them. */
@@ -31,5 +33,3 @@ function rounded(micros: number, rounding: Rounding): number {
       return Math.ceil(cents) * CENT_MICROS;
   }
 }
-
-const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');

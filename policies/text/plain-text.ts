@@ -14,3 +14,7 @@ export function shortened(text: string, charactersMax: number): string {
   const head = Math.ceil(kept / 2);
   return plain(`${text.slice(0, head)}…${text.slice(text.length - (kept - head))}`);
 }
+
+/** Text of a user between quotation marks: `"postgres:16"`. */
+export const quoted = (text: string, charactersMax: number): string =>
+  `"${shortened(oneLine(text), charactersMax)}"`;

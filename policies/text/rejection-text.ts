@@ -1,6 +1,6 @@
 import type { Terms } from '../decision.ts';
 import type { Disclosure } from '../disclosure.ts';
-import type { Violation } from '../reason.ts';
+import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request.ts';
 import { amountText } from './amount-text.ts';
 import { bindingFirst } from './binding.ts';
@@ -8,6 +8,7 @@ import { durationText } from './duration-text.ts';
 import { discreetHeadline, headline } from './headline.ts';
 import { oneLine, plain, shortened } from './plain-text.ts';
 import { discreetReasonLine, reasonLine } from './reason-line.ts';
+import { textsFor } from './reason-texts.ts';
 import { retryAdvice } from './retry-advice.ts';
 
 /** GitLab stores 10 000 characters and puts text of its own before ours; people read far less. */
@@ -42,10 +43,10 @@ export function rejectionText(input: RejectionTextInput): string {
   const first = disclosure === 'none' ? discreetHeadline(reason) : headline(reason, { currency, nowMs });
   const lines = [
     '',
-    `[${reason.code}] job ${jobLabel(request)} was not started.${comfort(binding)}`,
-    ...(terms === undefined || disclosure === 'none' || !('asked' in reason)
-      ? []
-      : [`  This job: ${jobTerms(terms)}`]),
+    `[${reason.code}] job ${jobLabel(request)} was not started.${comfort(reason)}`,
+    ...(terms !== undefined && disclosure !== 'none' && isEstimated(reason)
+      ? [`  This job: ${jobTerms(terms)}`]
+      : []),
     ...(disclosure === 'none' ? [] : [`  ${reasonLine(reason, currency)}`]),
     ...retryAdvice(reason, disclosure, nowMs),
     ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
@@ -66,9 +67,12 @@ export function footerOf(
   return messages.length === 0 ? undefined : [...new Set(messages)].join('\n');
 }
 
-/** Who met a limit did nothing wrong; who named an image that is not allowed has something to change. */
-const comfort = ({ reason }: Violation): string =>
-  reason.code === 'IMAGE_NOT_ALLOWED' ? '' : ' Nothing is wrong with your code.';
+const comfort = (reason: Reason): string =>
+  textsFor(reason).faultless ? ' Nothing is wrong with your code.' : '';
+
+/** The job was weighed by what it is guessed to cost, so people want to know the guess. */
+const isEstimated = (reason: Reason): boolean =>
+  'limitAmount' in reason && (reason.unit === 'micros' || reason.unit === 'seconds');
 
 const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
   jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;
@@ -99,9 +103,9 @@ function otherLines(
 ): readonly string[] {
   if (others.length === 0) return [];
   const lines = others.map(({ reason }) => {
-    if (disclosure === 'none') return `  [${reason.code}]`;
-    const numbers = disclosure === 'all' || !('subjectLabel' in reason);
-    return `  [${reason.code}] ${numbers ? reasonLine(reason, currency) : discreetReasonLine(reason)}`.trimEnd();
+    if (disclosure === 'none') return `  [${reason.code}] ${discreetHeadline(reason)}`;
+    const line = disclosure === 'all' ? reasonLine : discreetReasonLine;
+    return `  [${reason.code}] ${line(reason, currency)}`;
   });
   return ['It would also have been stopped by:', ...new Set(lines)];
 }

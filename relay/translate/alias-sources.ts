@@ -1,6 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { Alias } from './aliases.ts';
-import { type MessageObject, resolvePath } from './field-path.ts';
+import { type MessageObject, type ResolvedPath, resolvePath } from './field-path.ts';
+import { servicesReader } from './services-reader.ts';
 import { type ValueReader, valueReader } from './value-reader.ts';
 
 /** One place of a schema that can fill a field. */
@@ -15,7 +16,10 @@ export interface AliasSource {
 export function aliasSources(desc: DescMessage, alias: Alias): readonly AliasSource[] {
   return alias.paths.flatMap((wanted) => {
     const found = resolvePath(desc, wanted);
-    const read = found && valueReader(alias.kind, found.leaf, found.path);
+    const read = found && readerFor(alias, found);
     return found && read ? [{ path: found.path, get: found.get, read }] : [];
   });
 }
+
+const readerFor = ({ kind }: Alias, { leaf, path }: ResolvedPath): ValueReader | undefined =>
+  kind === 'services' ? servicesReader(leaf, path) : valueReader(kind, leaf, path);

@@ -1,7 +1,8 @@
 import type { AdmissionRequest } from '../../policies/request.ts';
+import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
 
 /** How a value is read: what it must be on the wire and what becomes of it. */
-export type AliasKind = 'id' | 'seconds' | 'text' | 'label' | 'boolean' | 'tags' | 'services';
+export type AliasKind = 'id' | 'seconds' | 'text' | 'label' | 'boolean' | 'texts' | 'services';
 
 export interface VariableAlias {
   readonly name: string;
@@ -21,6 +22,7 @@ export interface Alias {
 }
 
 const identity = (name: string): VariableAlias => ({ name, needsTrust: true, mustAgree: true });
+const ofImage = (paths: readonly string[]): readonly string[] => paths.map((path) => `image.${path}`);
 const context = (name: string): VariableAlias => ({ name, needsTrust: false, mustAgree: false });
 
 /**
@@ -141,16 +143,19 @@ export const ALIASES: readonly Alias[] = [
     // The image decides a security rule, so a variable a user can set must not stand in for it unasked.
     variables: [{ name: 'CI_JOB_IMAGE', needsTrust: true, mustAgree: false }],
   },
+  { field: 'pullPolicies', kind: 'texts', paths: ofImage(PULL_POLICY), variables: [] },
+  { field: 'dockerUser', kind: 'text', paths: ofImage(DOCKER_USER), variables: [] },
+  { field: 'kubernetesUser', kind: 'text', paths: ofImage(KUBERNETES_USER), variables: [] },
   { field: 'services', kind: 'services', paths: ['services'], variables: [] },
   {
     field: 'jobTags',
-    kind: 'tags',
+    kind: 'texts',
     paths: ['job_info.tags', 'job_info.tag_list', 'job.tags', 'job_tags', 'tags', 'tag_list'],
     variables: [],
   },
   {
     field: 'runnerTags',
-    kind: 'tags',
+    kind: 'texts',
     paths: ['runner_info.tags', 'runner_info.tag_list', 'runner.tags', 'runner_tags'],
     variables: [context('CI_RUNNER_TAGS')],
   },

@@ -2,6 +2,7 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
+import { expandReferences } from './expansion.ts';
 import type { MessageObject } from './field-path.ts';
 import { text, wholeNumber } from './value-reader.ts';
 import { type AllowedVariables, variableAllowlist } from './variable-allowlist.ts';
@@ -55,13 +56,13 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
     }),
   );
   const variables = findVariables(desc);
-  const isAllowed = variableAllowlist(options.variables);
+  const fateOf = variableAllowlist(options.variables);
   const runnerTags = typedRunnerTags(fields);
   const aliasedNames = new Set(ALIASES.flatMap((alias) => alias.variables.map((variable) => variable.name)));
 
   return (message) => {
     const question = message as unknown as MessageObject;
-    const seen = variables && readVariables(variables, question, isAllowed, aliasedNames);
+    const seen = variables && readVariables(variables, question, fateOf, aliasedNames);
     const problems: string[] = [];
     const suspicious: string[] = [];
     const unknown: string[] = [];
@@ -72,6 +73,7 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
       const value = typed ?? (seen && readFromVariables(field, seen, options.trustVariables, unknown));
       if (value !== undefined) request[field.name] = value;
     }
+    expandReferences(request, variables, question);
     // Newer GitLab sends both lists: beside the runner's tags an empty one means "untagged", not "not sent".
     if (request.jobTags === undefined && runnerTags?.(question) === true) request.jobTags = [];
     if (seen !== undefined) request.variables = Object.fromEntries(seen.kept);
@@ -133,7 +135,7 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
       return text(value, '', []);
     case 'boolean':
       return value === 'true' ? true : value === 'false' ? false : undefined;
-    case 'tags':
+    case 'texts':
       return readTags(value);
     case 'services':
       return undefined;

@@ -1,20 +1,17 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
-import type { ServiceRequest } from '../../policies/request.ts';
 import type { AliasKind } from './aliases.ts';
-import { hasPresence, type MessageObject, resolvePath } from './field-path.ts';
+import { hasPresence } from './field-path.ts';
+import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from './text-length.ts';
 
 /** Turns a raw field into ours; `undefined` for "said nothing". Writes what is wrong into `problems`, never a value. */
 export type ValueReader = (raw: unknown, problems: string[]) => unknown;
 
-/** Longer than any path (20 levels of groups) or image name seen; a longer one is somebody's experiment. */
-export const TEXT_LENGTH_MAX = 1_024;
-/** What people read is cut here instead: GitLab's own bound for job names. */
-export const LABEL_LENGTH_MAX = 255;
-/** GitLab allows 50 tags per job; services have no bound of their own. */
-export const LIST_LENGTH_MAX = 100;
-
 /** A reader for this kind on this field, or nothing if the field's type cannot hold such a value. */
-export function valueReader(kind: AliasKind, field: DescField, path: string): ValueReader | undefined {
+export function valueReader(
+  kind: Exclude<AliasKind, 'services'>,
+  field: DescField,
+  path: string,
+): ValueReader | undefined {
   switch (kind) {
     case 'id':
     case 'seconds':
@@ -28,12 +25,10 @@ export function valueReader(kind: AliasKind, field: DescField, path: string): Va
       return isBoolean(field)
         ? (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined)
         : undefined;
-    case 'tags':
-      return field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING
+    case 'texts':
+      return isTexts(field)
         ? (raw, problems) => list(raw, path, problems, (entry) => text(entry, path, problems))
         : undefined;
-    case 'services':
-      return servicesReader(field, path);
   }
 }
 
@@ -53,11 +48,11 @@ export function text(raw: unknown, path: string, problems: string[]): string | u
   return undefined;
 }
 
-const label = (raw: unknown): string | undefined =>
+export const label = (raw: unknown): string | undefined =>
   // A cut may fall between the halves of one character.
   typeof raw === 'string' && raw !== '' ? raw.slice(0, LABEL_LENGTH_MAX).toWellFormed() : undefined;
 
-function list<T>(
+export function list<T>(
   raw: unknown,
   path: string,
   problems: string[],
@@ -71,29 +66,6 @@ function list<T>(
     return undefined;
   }
   return raw.map(read).filter((entry) => entry !== undefined);
-}
-
-function servicesReader(field: DescField, path: string): ValueReader | undefined {
-  if (field.fieldKind !== 'list') return undefined;
-  if (field.listKind === 'scalar' && field.scalar === ScalarType.STRING) {
-    return (raw, problems) =>
-      list(raw, path, problems, (entry): ServiceRequest | undefined => {
-        const name = text(entry, path, problems);
-        return name === undefined ? undefined : { name };
-      });
-  }
-  if (field.listKind !== 'message') return undefined;
-  const name = resolvePath(field.message, 'name') ?? resolvePath(field.message, 'image');
-  const alias = resolvePath(field.message, 'alias');
-  if (name === undefined || !isText(name.leaf)) return undefined;
-  return (raw, problems) =>
-    list(raw, path, problems, (entry): ServiceRequest | undefined => {
-      const message = entry as MessageObject;
-      const serviceName = text(name.get(message), `${path}.name`, problems);
-      if (serviceName === undefined) return undefined;
-      const serviceAlias = label(alias?.get(message));
-      return serviceAlias === undefined ? { name: serviceName } : { name: serviceName, alias: serviceAlias };
-    });
 }
 
 /** `REF_TYPE_BRANCH` reads as `branch`, as GitLab's JSON spells it. Number 0 is the usual "unspecified". */
@@ -120,7 +92,9 @@ const WHOLE_NUMBERS: ReadonlySet<ScalarType> = new Set([
 
 const isWholeNumber = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && WHOLE_NUMBERS.has(field.scalar)) || isWrapper(field, /U?Int(32|64)Value$/);
-const isText = (field: DescField): boolean =>
+export const isTexts = (field: DescField): boolean =>
+  field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING;
+export const isText = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) || isWrapper(field, /StringValue$/);
 const isBoolean = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && field.scalar === ScalarType.BOOL) || isWrapper(field, /BoolValue$/);

@@ -1,3 +1,5 @@
+import { overwriteVariable } from '../../policies/overwrite-variables.ts';
+
 /** Which variables may leave the relay. Everything else is forgotten where it was read. */
 export interface AllowedVariables {
   /** Names the policy reads, e.g. `COST_CENTER`. */
@@ -64,27 +66,44 @@ const NEVER: ReadonlySet<string> = new Set([
 /** A prefix is a net: what looks like a secret by its name slips out of it. */
 const SECRET_NAME = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|AUTH|JWT|KEY|_URL$/;
 
-/** The overrides of the Kubernetes executor, where teams ask for their CPU and memory; often project variables. */
+/** How much CPU, memory and disk a job asks for; often set for the whole project. */
 const KUBERNETES_RESOURCE =
-  /^KUBERNETES_(HELPER_|SERVICE_)?(CPU|MEMORY|EPHEMERAL_STORAGE)_(REQUEST|LIMIT)(_MAX_OVERWRITE_ALLOWED)?$/;
+  /^KUBERNETES_(HELPER_|SERVICE_|POD_)?(CPU|MEMORY|EPHEMERAL_STORAGE)_(REQUEST|LIMIT)(_MAX_OVERWRITE_ALLOWED)?$/;
+
+export const isResourceVariable = (name: string): boolean => KUBERNETES_RESOURCE.test(name);
+
+/** `hide`: that it is set may be known, its value may not. */
+export type Fate = 'keep' | 'hide' | 'drop';
 
 /**
  * Decides by name and flags whether a variable survives. Predefined variables are `public`; project and group
- * settings are not, so a name that is asked for exactly may be private, one caught by a prefix may not. Masked and
- * file variables never survive, and where the schema cannot say `masked`, only GitLab's own context does.
+ * settings are not, so a name that is asked for exactly may be private, one caught by a prefix may not. The values of
+ * masked and file variables never survive, and where the schema cannot say `masked`, only GitLab's own context does.
+ *
+ * What the Kubernetes executor acts on must not get past the rules unseen because its value may not be shown: the
+ * bearer token, overwrites named like a secret, masked overwrites and resources are hidden, not dropped.
  */
-export function variableAllowlist(
-  allowed: AllowedVariables,
-): (name: string, flags: VariableFlags) => boolean {
+export function variableAllowlist(allowed: AllowedVariables): (name: string, flags: VariableFlags) => Fate {
   const exact = new Set(allowed.names.filter((name) => !NEVER.has(name)));
   const prefixes = ['KUBERNETES_', ...allowed.prefixes];
   return (name, flags) => {
-    if (flags.masked === true || flags.file === true) return false;
+    const unseen = flags.masked === true || flags.file === true;
+    if (overwriteVariable(name) !== undefined)
+      return unseen || flags.masked === undefined || SECRET_NAME.test(name) ? 'hide' : 'keep';
+    if (isResourceVariable(name)) return unseen ? 'hide' : flags.masked === undefined ? 'drop' : 'keep';
+    return !unseen && mayShow(name, flags) ? 'keep' : 'drop';
+  };
+
+  function mayShow(name: string, flags: VariableFlags): boolean {
     if (CONTEXT.has(name)) return flags.public !== false;
     if (flags.masked === undefined || NEVER.has(name)) return false;
-    if (exact.has(name) || KUBERNETES_RESOURCE.test(name)) return true;
+    if (exact.has(name)) return true;
     return (
       flags.public === true && !SECRET_NAME.test(name) && prefixes.some((prefix) => name.startsWith(prefix))
     );
-  };
+  }
 }
+
+/** A service's variables stand in the repository's own file; only what the executor acts on is of use to a rule. */
+export const isServiceVariable = (name: string, flags: VariableFlags): boolean =>
+  name.startsWith('KUBERNETES_') && flags.masked !== true && flags.file !== true && !SECRET_NAME.test(name);

@@ -1,4 +1,4 @@
-import { LIST_LENGTH_MAX } from './value-reader.ts';
+import { LIST_LENGTH_MAX } from './text-length.ts';
 
 /** `CI_RUNNER_TAGS`: documented as `a, b`, sent by some versions as `["a","b"]`. Anything else says nothing. */
 export function readTags(value: string): readonly string[] | undefined {

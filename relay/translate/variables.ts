@@ -1,7 +1,8 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { type MessageObject, resolvePath } from './field-path.ts';
-import { TEXT_LENGTH_MAX } from './value-reader.ts';
-import type { VariableFlags } from './variable-allowlist.ts';
+import { KeptVariables } from './kept-variables.ts';
+import { TEXT_LENGTH_MAX } from './text-length.ts';
+import { type Fate, isServiceVariable, type VariableFlags } from './variable-allowlist.ts';
 
 /** The variables of one job that somebody here may look at. */
 export interface SeenVariables {
@@ -12,9 +13,6 @@ export interface SeenVariables {
   /** Names of the alias table that came twice with different values: somebody set them by hand. */
   readonly contested: ReadonlySet<string>;
 }
-
-/** More survivors than any policy reads; a flood of allowed names must not make a request large. */
-export const VARIABLES_KEPT_MAX = 128;
 
 /** Where a schema keeps a job's variables. */
 export interface VariablesField {
@@ -50,13 +48,13 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
 export function readVariables(
   field: VariablesField,
   message: MessageObject,
-  isAllowed: (name: string, flags: VariableFlags) => boolean,
+  fateOf: (name: string, flags: VariableFlags) => Fate,
   aliasedNames: ReadonlySet<string>,
 ): SeenVariables | undefined {
   const entries = field.list(message);
   // Every job has predefined variables, so an empty list says that they were left out, not that none is set.
   if (!Array.isArray(entries) || entries.length === 0) return undefined;
-  const kept = new Map<string, string>();
+  const kept = new KeptVariables();
   const aliased = new Map<string, string>();
   const contested = new Set<string>();
   const first = new Map<string, unknown>();
@@ -71,16 +69,30 @@ export function readVariables(
       first.set(name, value);
       if (short && isPlain(flags)) aliased.set(name, value);
     }
-    // The runner lets the last one win, so a later one that may not be read also hides the earlier.
-    if (!short || !isAllowed(name, flags)) kept.delete(name);
-    else if (kept.size < VARIABLES_KEPT_MAX || kept.has(name)) kept.set(name, value);
+    kept.put(name, value, fateOf(name, flags));
   }
   // Which of two is GitLab's own cannot be told, so neither is believed.
   for (const name of contested) {
-    kept.delete(name);
+    kept.forget(name);
     aliased.delete(name);
   }
-  return { kept, aliased, contested };
+  return { kept: kept.all(), aliased, contested };
+}
+
+/** Reads a service's own variables; `undefined` when none came. */
+export function readServiceVariables(
+  field: VariablesField,
+  service: MessageObject,
+): Readonly<Record<string, string>> | undefined {
+  const entries = field.list(service);
+  if (!Array.isArray(entries) || entries.length === 0) return undefined;
+  const kept = new KeptVariables();
+  for (const entry of entries as readonly MessageObject[]) {
+    const name = field.key(entry);
+    if (typeof name !== 'string') continue;
+    kept.put(name, field.value(entry) ?? '', isServiceVariable(name, field.flags(entry)) ? 'keep' : 'drop');
+  }
+  return Object.fromEntries(kept.all());
 }
 
 /** As GitLab's own variables are: public where the schema can say so, never masked, never a file. */

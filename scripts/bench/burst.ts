@@ -69,7 +69,7 @@ export async function burstFigure(): Promise<Figure> {
     }),
     fallback: createFallback({
       clock,
-      security: securityCheck(rules.policy, rules.directory),
+      security: securityCheck(rules.policy, clock, rules.directory),
       costAndCapacity: 'reject',
       newDecisionId: () => 'f-bench',
     }),

@@ -26,7 +26,7 @@ export async function coldStartFigure(root: string): Promise<Figure> {
       join(folder, 'client.mjs'),
     );
     const rulesFile = join(folder, 'rules.json');
-    writeFileSync(rulesFile, JSON.stringify(packRules(root)));
+    writeFileSync(rulesFile, JSON.stringify(packRules({ root, force: false, nowMs: Date.now() })));
     const env = {
       ...process.env,
       AWS_REGION: 'us-east-1',

@@ -50,6 +50,7 @@ export function contendedStore(store: LedgerStore, time: ModelTime, random: () =
     readEntries: (jobId, options) => afterRead(store.readEntries(jobId, options)),
     scan: () => store.scan(),
     due: (shard, beforeMs, limit, options) => afterRead(store.due(shard, beforeMs, limit, options)),
+    announce: (announcement, options) => afterRead(store.announce(announcement, options)),
   };
 }
 

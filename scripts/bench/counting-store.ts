@@ -74,5 +74,6 @@ export function countingStore(
     readEntries: (jobId, options) => store.readEntries(jobId, options),
     scan: () => store.scan(),
     due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
+    announce: (announcement, options) => store.announce(announcement, options),
   };
 }

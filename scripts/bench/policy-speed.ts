@@ -17,16 +17,37 @@ function timed(run: () => unknown): () => Promise<number> {
   };
 }
 
-/** `count` rules that all match the bench's job: a budget and a concurrency rule, and image rules. */
-function rulesOf(count: number): () => unknown {
-  const images = Array.from({ length: count - 2 }, (_, index) => ({
-    id: `image-${index}`,
+const NOW_MS = Date.UTC(2026, 10, 21);
+/** A rule of every kind that needs no counter, as people write them; `at` makes each one's parameters its own. */
+const KINDS: readonly ((at: number) => object)[] = [
+  (at) => ({
     kind: 'image',
-    mode: 'enforce',
-    match: { groups: [place(0).root] },
-    allow: ['registry.example.com/acme/**/*:*', `registry.example.com/team-${index}/*:*`],
-  }));
-  const using = { ...benchRules(1, images), nowMs: Date.UTC(2026, 10, 21) };
+    allow: ['registry.example.com/acme/**/*:*', `registry.example.com/team-${at}/*:*`],
+  }),
+  (at) => ({ kind: 'services', allow: [`registry.example.com/team-${at}/*:*`], max: 5 }),
+  () => ({ kind: 'pull-policy', allow: ['always', 'if-not-present'] }),
+  (at) => ({ kind: 'resources', build: { cpu: 8 + at, memory: '16Gi' }, job: { memory: '64Gi' } }),
+  (at) => ({ kind: 'overwrites', namespace: `^ci-${at}-.*`, service_account: '^ci-.*' }),
+  () => ({ kind: 'container-user', users: ['1000', '65534'] }),
+  () => ({ kind: 'timeout', max: '4h' }),
+  () => ({ kind: 'runner-access', runner_classes: ['medium'], allow: [{ groups: [place(0).root] }] }),
+  () => ({ kind: 'freeze', windows: [{ from: '2030-12-20', until: '2030-12-27' }] }),
+];
+
+const ruleAt = (at: number, root: number): object => ({
+  id: `rule-${at}`,
+  mode: 'enforce',
+  match: { groups: [place(root).root] },
+  ...KINDS[at % KINDS.length]?.(at),
+});
+
+/** `count` rules that all match the bench's job, beside the two that switch on limits; and others that do not. */
+function rulesOf(count: number, others = 0): () => unknown {
+  const rules = Array.from({ length: count - 2 + others }, (_, at) =>
+    // Spread among the others, as in a document of many teams.
+    ruleAt(at, others === 0 || at % Math.ceil((count - 2 + others) / (count - 2)) === 0 ? 0 : 1 + (at % 500)),
+  );
+  const using = { ...benchRules(1, rules), nowMs: NOW_MS };
   const request = benchRequest(1, 0);
   return () => evaluate(request, using);
 }
@@ -36,9 +57,12 @@ export async function policyFigures(): Promise<readonly Figure[]> {
   const question = JSON.stringify(benchQuestion(1));
   const parse = timed(() => JSON.parse(question));
   const [ten, hundred, thousand] = [rulesOf(10), rulesOf(100), rulesOf(1000)];
-  for (const warm of [ten, hundred, thousand]) for (let call = 0; call < 300; call += 1) warm();
+  const among = rulesOf(100, 9_900);
+  for (const warm of [ten, hundred, thousand, among]) for (let call = 0; call < 300; call += 1) warm();
 
   const toParse = await ratioOfRounds(ROUNDS, timed(ten), parse);
+  const manyToParse = await ratioOfRounds(ROUNDS, timed(hundred), parse);
+  const indexed = await ratioOfRounds(ROUNDS, timed(among), timed(hundred));
   const perRule = (run: () => unknown, rules: number): (() => Promise<number>) => {
     const calls = Math.ceil(RULES_A_ROUND / rules);
     return async () => {
@@ -58,6 +82,24 @@ export async function policyFigures(): Promise<readonly Figure[]> {
       kind: 'ratio',
       range: toParse.range,
       noisy: toParse.noisy,
+    },
+    {
+      name: 'policy evaluation with 100 matching rules of all kinds ÷ JSON.parse of the question',
+      value: manyToParse.median,
+      must: { atMost: 10 },
+      unit: '×',
+      kind: 'ratio',
+      range: manyToParse.range,
+      noisy: manyToParse.noisy,
+    },
+    {
+      name: '10 000 rules loaded of which 100 match ÷ those 100 alone',
+      value: indexed.median,
+      must: { atMost: 1.5 },
+      unit: '×',
+      kind: 'ratio',
+      range: indexed.range,
+      noisy: indexed.noisy,
     },
     {
       name: 'time per rule, 1000 rules ÷ 100 rules (1 is linear)',

@@ -1,5 +1,7 @@
 import { styleText } from 'node:util';
 import type { Reason } from '../../policies/reason.ts';
+import { durationText } from '../../policies/text/duration-text.ts';
+import { oneLine } from '../../policies/text/plain-text.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 
 export type Answered = Extract<RelayEvent, { readonly type: 'answered' }>;
@@ -57,19 +59,46 @@ function verdictText(answered: Answered, colour: boolean): string {
   return `${paint('green', 'admitted')}${would === '' ? '' : paint('yellow', `  ${would}`)}`;
 }
 
-/** Code and whose limit, e.g. `BUDGET_EXHAUSTED money-month of acme/payments`. */
+/** Code and what it is about, e.g. `BUDGET_EXHAUSTED money-month of group acme/payments`. */
 export function reasonShort(reason: Reason): string {
+  const about = aboutText(reason);
+  return about === '' ? reason.code : `${reason.code} ${oneLine(about)}`;
+}
+
+function aboutText(reason: Reason): string {
   switch (reason.code) {
     case 'BUDGET_EXHAUSTED':
     case 'CONCURRENCY_FULL':
+    case 'CAPACITY_FULL':
+    case 'WINDOW_FULL':
+    case 'SOFT_LIMIT':
     case 'EXCEEDS_LIMIT_ALONE':
-      return `${reason.code} ${reason.limit} of ${reason.subjectLabel}`;
+      return `${reason.limit} of ${reason.subjectLabel}`;
     case 'IMAGE_NOT_ALLOWED':
-      return `${reason.code} ${reason.image}`;
+    case 'TAG_NOT_ALLOWED':
+    case 'PRIVILEGED_DENIED':
+      return reason.image;
+    case 'SERVICE_LIMIT':
+      return `${reason.services} of ${reason.servicesMax}`;
+    case 'PULL_POLICY_NOT_ALLOWED':
+      return reason.asked.join(', ');
+    case 'RESOURCE_CAP':
+      return `${reason.variable} ${reason.asked} of ${reason.cap}`;
+    case 'RESOURCE_INVALID':
+    case 'OVERWRITE_NOT_ALLOWED':
+      return reason.variable;
+    case 'CONTAINER_USER_NOT_ALLOWED':
+      return `${reason.part} ${reason.asked}`;
+    case 'TIMEOUT_TOO_LONG':
+      return `${durationText(reason.timeoutSeconds)} on ${reason.runnerClass}`;
+    case 'RUNNER_SCOPE':
+      return reason.runnerClass;
+    case 'GROUP_FROZEN':
+      return reason.frozenLabel;
     case 'FIELD_MISSING':
-      return `${reason.code} ${reason.field}`;
+      return reason.field;
     case 'CONTROLLER_ERROR':
-      return reason.code;
+      return '';
   }
 }
 

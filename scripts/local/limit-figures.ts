@@ -1,8 +1,6 @@
 import type { Ledger } from '../../functions/ledger/ledger.ts';
-import type { CounterKey } from '../../policies/claim.ts';
 import type { Directory } from '../../policies/directory.ts';
-import type { Limit, LimitSet } from '../../policies/limits.ts';
-import { periodAt } from '../../policies/period.ts';
+import { counterOf, type LimitSet } from '../../policies/limits.ts';
 import type { LimitSummary } from './summary.ts';
 
 /** Reads every limit's counter for the period that is open now. */
@@ -28,12 +26,6 @@ export async function limitFigures(
     };
   });
 }
-
-const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
-  subject: limit.subject,
-  limit: limit.id,
-  period: limit.per === undefined ? 'now' : periodAt(limit.per, limit.zone, nowMs).key,
-});
 
 /** `group/101` is what counters are called; people know `acme/payments`. */
 function labelOf(subject: string, directory: Directory | undefined): string {

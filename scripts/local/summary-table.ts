@@ -63,6 +63,12 @@ function showAmount(amount: number, unit: Unit, currency: string): string {
       return `${(amount / 60).toFixed(0)} min`;
     case 'jobs':
       return `${amount} jobs`;
+    case 'starts':
+      return `${amount} starts`;
+    case 'millicpu':
+      return `${amount / 1000} CPU`;
+    case 'bytes':
+      return `${(amount / 2 ** 30).toFixed(1).replace(/\.0$/, '')} GiB`;
   }
 }
 

@@ -6,17 +6,18 @@
  */
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { environmentOf } from './environment.ts';
+import type { ExpandedJob } from './expanded-job.ts';
 import { resolveExtends } from './extends.ts';
 import { loadConfig } from './includes.ts';
 import { type Inherited, readJob } from './job.ts';
-import type { PipelineJob } from './pipeline-job.ts';
 import { resolveReferences } from './references.ts';
 import { readVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-source.ts';
 
 export interface ExpandedPipeline {
   /** In the order of the stages, and within a stage in that of the files. */
-  readonly jobs: readonly PipelineJob[];
+  readonly jobs: readonly ExpandedJob[];
   /** Jobs that start another pipeline: GitLab runs them itself, no runner and no router sees them. */
   readonly bridges: readonly string[];
   /** Includes that need the network, or are for another project. */
@@ -76,14 +77,13 @@ export function expandPipeline(path: string, predefined: Variables = {}): Expand
     variables: readVariables(config.variables),
     predefined: { ...PREDEFINED, ...predefined },
   };
-  const jobs: PipelineJob[] = [];
+  const jobs: ExpandedJob[] = [];
   const bridges: string[] = [];
   for (const [name, entry] of Object.entries(config)) {
     if (name.startsWith('.') || KEYWORDS.has(name)) continue;
     if (!isMap(entry)) problems.push(`${name}: must be a mapping`);
     else if (entry.trigger !== undefined) bridges.push(name);
-    else if (entry.script !== undefined || entry.run !== undefined)
-      jobs.push(...readJob(name, entry, inherited, problems));
+    else if (entry.script !== undefined || entry.run !== undefined) jobs.push(...expandJob(name, entry));
     else problems.push(`${name}: has no script; the include that defines it was probably not fetched`);
   }
   return {
@@ -92,18 +92,31 @@ export function expandPipeline(path: string, predefined: Variables = {}): Expand
     notFetched: loaded.notFetched,
     problems: [...new Set(problems)],
   };
+
+  function expandJob(name: string, entry: YamlMap): readonly ExpandedJob[] {
+    const place = loaded.places.get(name);
+    return readJob(name, entry, inherited, problems).map((job) => {
+      const environment = environmentOf(job, entry, inherited.predefined);
+      return {
+        ...job,
+        definedAs: name,
+        ...(place !== undefined && { place }),
+        ...(environment !== undefined && { environment }),
+      };
+    });
+  }
 }
 
 const DEFAULT_STAGES = ['build', 'test', 'deploy'];
 
-function inStageOrder(jobs: readonly PipelineJob[], config: YamlMap, problems: string[]): PipelineJob[] {
+function inStageOrder(jobs: readonly ExpandedJob[], config: YamlMap, problems: string[]): ExpandedJob[] {
   const written = Array.isArray(config.stages) ? config.stages.flat().map(String) : DEFAULT_STAGES;
   const stages = ['.pre', ...written.filter((stage) => stage !== '.pre' && stage !== '.post'), '.post'];
   for (const job of jobs) {
     if (!stages.includes(job.stage))
       problems.push(`${job.name}: stage ${job.stage} is not among the stages; put last`);
   }
-  const place = (job: PipelineJob) =>
+  const place = (job: ExpandedJob) =>
     stages.includes(job.stage) ? stages.indexOf(job.stage) : stages.length;
   return [...jobs].sort((one, other) => place(one) - place(other));
 }

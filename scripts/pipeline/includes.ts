@@ -6,8 +6,16 @@ import { isMap, parseYaml, type YamlMap } from './yaml-source.ts';
 /** GitLab's own limit of files per pipeline. */
 const INCLUDES_MAX = 150;
 
+/** Where something stands: the file from the folder of the pipeline, the line from 1. */
+export interface FilePlace {
+  readonly file: string;
+  readonly line: number;
+}
+
 export interface LoadedConfig {
   readonly config: YamlMap;
+  /** Where each key of the top level is defined; of several places the one that wins over the others. */
+  readonly places: ReadonlyMap<string, FilePlace>;
   /** Includes that are not in the folder, each in its own words, e.g. `template: Jobs/SAST.gitlab-ci.yml`. */
   readonly notFetched: readonly string[];
   readonly problems: readonly string[];
@@ -22,7 +30,8 @@ export function loadConfig(root: string, file: string): LoadedConfig {
   const notFetched: string[] = [];
   const problems: string[] = [];
   const read: string[] = [];
-  return { config: load(file), notFetched, problems };
+  const places = new Map<string, FilePlace>();
+  return { config: load(file), places, notFetched, problems };
 
   function load(path: string): YamlMap {
     if (read.length >= INCLUDES_MAX) {
@@ -37,7 +46,8 @@ export function loadConfig(root: string, file: string): LoadedConfig {
       problems.push(`${path}: cannot be read`);
       return {};
     }
-    const { include, ...own } = parseYaml(text, path, problems);
+    const source = parseYaml(text, path, problems);
+    const { include, ...own } = source.map;
     let merged: YamlMap = {};
     for (const entry of include === undefined ? [] : Array.isArray(include) ? include.flat() : [include]) {
       for (const included of localFiles(entry)) {
@@ -45,6 +55,7 @@ export function loadConfig(root: string, file: string): LoadedConfig {
         if (!read.includes(included)) merged = deepMerge(merged, load(included));
       }
     }
+    for (const [key, line] of source.lines) places.set(key, { file: path, line });
     return deepMerge(merged, own);
   }
 

@@ -1,3 +1,4 @@
+import type { ExpandedJob } from './expanded-job.ts';
 import type { PipelineJob } from './pipeline-job.ts';
 import type { PipelineRun } from './pipeline-run.ts';
 
@@ -18,7 +19,11 @@ export const NOT_A_SECRET = 'glcbt-local-not-a-secret';
  * The variables GitLab sends with a job: its predefined ones, the tokens among them, a project's own secrets, and the
  * file's. Identity comes first and as typed fields too; the rest is what an allowlist must let pass or stop.
  */
-export function jobVariables(job: PipelineJob, jobId: number, run: PipelineRun): JobVariable[] {
+export function jobVariables(
+  job: PipelineJob & Pick<ExpandedJob, 'environment'>,
+  jobId: number,
+  run: PipelineRun,
+): JobVariable[] {
   const { project } = run;
   const namespacePath = project.path.slice(0, project.path.lastIndexOf('/'));
   const predefined: Readonly<Record<string, string | number>> = {
@@ -29,6 +34,7 @@ export function jobVariables(job: PipelineJob, jobId: number, run: PipelineRun):
     CI_JOB_NAME: job.name,
     CI_JOB_STAGE: job.stage,
     ...(job.image !== undefined && { CI_JOB_IMAGE: job.image }),
+    ...(job.environment !== undefined && { CI_ENVIRONMENT_NAME: job.environment }),
     CI_PIPELINE_ID: run.pipelineId,
     CI_PIPELINE_SOURCE: run.source,
     CI_PROJECT_ID: project.id,

@@ -1,6 +1,6 @@
 import { parseDuration } from './durations.ts';
 import { expandParallel } from './parallel.ts';
-import type { PipelineJob, PipelineService } from './pipeline-job.ts';
+import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
 import { expandVariables, readVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-source.ts';
 
@@ -41,6 +41,7 @@ export function readJob(
       stage,
       ...(expandedImage !== undefined && { image: expandedImage }),
       ...(image !== undefined && image !== expandedImage && { imageAsWritten: image }),
+      ...(image !== undefined && containerOptions(value('image'))),
       services: listOf(value('services')).flatMap((service) =>
         readService(service, (text) => expand(text, 'services')),
       ),
@@ -76,7 +77,34 @@ function readService(value: unknown, expand: (text: string) => string): Pipeline
   const name = nameOf(value);
   if (name === undefined) return [];
   const alias = isMap(value) && typeof value.alias === 'string' ? value.alias : undefined;
-  return [{ name: expand(name), ...(alias !== undefined && { alias }) }];
+  const variables = isMap(value) && isMap(value.variables) ? readVariables(value.variables) : undefined;
+  return [
+    {
+      name: expand(name),
+      ...(alias !== undefined && { alias }),
+      ...containerOptions(value),
+      ...(variables !== undefined && { variables }),
+    },
+  ];
+}
+
+/** Pull policy and users of an image or a service that is written as a mapping. */
+function containerOptions(value: unknown): ContainerOptions {
+  if (!isMap(value)) return {};
+  const pullPolicies = listOf(value.pull_policy).map(String);
+  const dockerUser = userOf(value.docker);
+  const kubernetesUser = userOf(value.kubernetes);
+  return {
+    ...(pullPolicies.length > 0 && { pullPolicies }),
+    ...(dockerUser !== undefined && { dockerUser }),
+    ...(kubernetesUser !== undefined && { kubernetesUser }),
+  };
+}
+
+/** YAML reads `user: 1000` as a number. */
+function userOf(options: unknown): string | undefined {
+  const user = isMap(options) ? options.user : undefined;
+  return typeof user === 'number' || (typeof user === 'string' && user !== '') ? String(user) : undefined;
 }
 
 function readTimeout(name: string, value: unknown, problems: string[]): number | undefined {

@@ -1,7 +1,15 @@
 import type { Variables } from './variables.ts';
 
+/** What a file says of a container beside its image, as written. */
+export interface ContainerOptions {
+  /** One entry where the file has a single word. */
+  readonly pullPolicies?: readonly string[];
+  readonly dockerUser?: string;
+  readonly kubernetesUser?: string;
+}
+
 /** One job of a pipeline as a runner would get it. */
-export interface PipelineJob {
+export interface PipelineJob extends ContainerOptions {
   /** With the suffix of `parallel`, e.g. `build 1/4` or `package: [deb64]`. */
   readonly name: string;
   readonly stage: string;
@@ -17,7 +25,9 @@ export interface PipelineJob {
   readonly variables: Variables;
 }
 
-export interface PipelineService {
+export interface PipelineService extends ContainerOptions {
   readonly name: string;
   readonly alias?: string;
+  /** Its own, as written; those of the job reach it, too. */
+  readonly variables?: Variables;
 }

@@ -1,6 +1,6 @@
 import type { JobQuestion } from '../local-router/question.ts';
 import { jobVariables } from './job-variables.ts';
-import type { PipelineJob } from './pipeline-job.ts';
+import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
 import { newPipelineRun, type PipelineRun, type Project, pick } from './pipeline-run.ts';
 import { seededRandom } from './seeded-random.ts';
 
@@ -80,8 +80,28 @@ export function jobQuestion(
       ...runnerFor(job.tags),
     },
     variables: jobVariables(job, jobId, run),
-    ...(image !== undefined && { image: { name: image } }),
-    services: job.services.map(({ name, alias }) => ({ name, ...(alias !== undefined && { alias }) })),
+    ...(image !== undefined && { image: { name: image, ...containerFields(job) } }),
+    services: job.services.map(serviceFields),
+  };
+}
+
+const serviceFields = (service: PipelineService): object => ({
+  name: service.name,
+  ...(service.alias !== undefined && { alias: service.alias }),
+  ...containerFields(service),
+  ...(service.variables !== undefined && {
+    variables: Object.entries(service.variables).map(([key, value]) => ({ key, value, public: true })),
+  }),
+});
+
+function containerFields({ pullPolicies, dockerUser, kubernetesUser }: ContainerOptions): object {
+  const options = {
+    ...(dockerUser !== undefined && { docker: { user: dockerUser } }),
+    ...(kubernetesUser !== undefined && { kubernetes: { user: kubernetesUser } }),
+  };
+  return {
+    ...(pullPolicies !== undefined && { pull_policy: pullPolicies }),
+    ...(Object.keys(options).length > 0 && { executor_opts: options }),
   };
 }
 

@@ -6,13 +6,29 @@ import { parsePolicy } from '../../policies/parse-policy.ts';
 import type { DocumentProblem, Parsed } from '../../policies/parsed.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { contentHash } from './content-hash.ts';
-import { DocumentError, readYaml } from './yaml-document.ts';
+import { DocumentError, readYaml, type YamlDocument } from './yaml-document.ts';
 
 export { DocumentError } from './yaml-document.ts';
 
+/** A document that was understood, with its text, so that remarks about the model can name the line. */
+export interface Located<Model> {
+  readonly model: Model;
+  readonly document: YamlDocument;
+}
+
 /** @throws {DocumentError} listing every problem as `file:line:col path: message`. */
 export function readPolicy(file: string): Policy {
-  return read(file, (value) => parsePolicy(value, contentHash(value)));
+  return locatePolicy(file).model;
+}
+
+/** @throws {DocumentError} like `readPolicy`. */
+export function locatePolicy(file: string): Located<Policy> {
+  return policyIn(readYaml(file));
+}
+
+/** @throws {DocumentError} like `readPolicy`. */
+export function policyIn(document: YamlDocument): Located<Policy> {
+  return compiled(document, (value) => parsePolicy(value, contentHash(value)));
 }
 
 /**
@@ -20,17 +36,29 @@ export function readPolicy(file: string): Policy {
  * @throws {DocumentError} listing every problem as `file:line:col path: message`.
  */
 export function readLimits(file: string, policy: Policy, directory?: Directory): LimitSet {
-  return read(file, (value) => parseLimits(value, contentHash(value), policy, directory));
+  return locateLimits(file, policy, directory).model;
+}
+
+/** @throws {DocumentError} like `readLimits`. */
+export function locateLimits(file: string, policy: Policy, directory?: Directory): Located<LimitSet> {
+  return limitsIn(readYaml(file), policy, directory);
+}
+
+/** @throws {DocumentError} like `readLimits`. */
+export function limitsIn(document: YamlDocument, policy: Policy, directory?: Directory): Located<LimitSet> {
+  return compiled(document, (value) => parseLimits(value, contentHash(value), policy, directory));
 }
 
 /** @throws {DocumentError} listing every problem as `file:line:col path: message`. */
 export function readDirectory(file: string): Directory {
-  return read(file, parseDirectory);
+  return compiled(readYaml(file), parseDirectory).model;
 }
 
-function read<Model>(file: string, parse: (value: unknown) => Parsed<Model, DocumentProblem>): Model {
-  const document = readYaml(file);
+function compiled<Model>(
+  document: YamlDocument,
+  parse: (value: unknown) => Parsed<Model, DocumentProblem>,
+): Located<Model> {
   const parsed = parse(document.value);
   if (!parsed.ok) throw new DocumentError(parsed.problems.map(document.locate));
-  return parsed.value;
+  return { model: parsed.value, document };
 }

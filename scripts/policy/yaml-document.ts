@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { type DocumentProblem, problemText } from '../../policies/parsed.ts';
+import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/parsed.ts';
 
 /** Numbers under these keys are money or minutes: they are read as they are written, never through a float. */
-const DECIMALS: ReadonlySet<string> = new Set(['money', 'minutes', 'rate_per_minute']);
+const DECIMALS: ReadonlySet<string> = new Set([
+  'money',
+  'minutes',
+  'rate_per_minute',
+  // Of fixtures.
+  'spent',
+  'held',
+  'fitted',
+  'cost',
+]);
 /** A document larger than this was not written by people. */
 const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -12,6 +21,13 @@ export interface YamlDocument {
   readonly value: unknown;
   /** `policies/policy.yaml:12:9 rules[2].mode: …`. */
   locate(problem: DocumentProblem): string;
+  /** Where the value at a path stands, both from 1; for one that is missing the closest thing that is there. */
+  position(path: DocumentPath): Position;
+}
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
 }
 
 /** What is wrong with a document, all of it; nothing of it takes effect. */
@@ -27,7 +43,15 @@ export class DocumentError extends Error {
 
 /** @throws {DocumentError} for a file that is missing or no YAML: `file:line:col message`, duplicate keys included. */
 export function readYaml(file: string): YamlDocument {
-  const text = readText(file);
+  return parseYaml(readText(file), file);
+}
+
+/**
+ * The same for a text from elsewhere, e.g. an earlier commit.
+ *
+ * @param file - what problems call it.
+ */
+export function parseYaml(text: string, file: string): YamlDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -46,6 +70,10 @@ export function readYaml(file: string): YamlDocument {
   return {
     value: toValue(document, file),
     locate: (problem) => `${at(offsetOf(document, problem))} ${problemText(problem)}`,
+    position: (path) => {
+      const { line, col } = lines.linePos(offsetOf(document, { path, message: '' }));
+      return { line, column: col };
+    },
   };
 }
 

@@ -66,6 +66,7 @@ test('terms and facts tell what the job was taken to cost, in the shape of the l
     priceVersion: '1',
     policyVersion: 'policy-1',
     timeoutSeconds: 3_600,
+    asked: { image: 'alpine:3', runnerTags: ['large'] },
   });
   expect(terms).toEqual({
     runnerClass: 'large',
@@ -192,7 +193,7 @@ test.each<[string, string, object[], string, string | undefined]>([
   expect(evaluate(request, using(policy, limits)).claims.map(({ mode }) => mode)).toEqual([effective]);
 });
 
-test('a rollout weakens no security rule, and switches a cost rule off', () => {
+test('a rollout weakens no rule that needs no counter, whatever its class', () => {
   const policy = aPolicy({
     rules: [
       { id: 'images', kind: 'image', mode: 'enforce', deny: ['alpine:*'] },
@@ -202,6 +203,7 @@ test('a rollout weakens no security rule, and switches a cost rule off', () => {
   const limits = someLimits({ rollout: [{ group: 100, cost: 'off', capacity: 'off' }] });
   expect(violationsOf(evaluate(request, using(policy, limits)))).toEqual([
     'images enforce IMAGE_NOT_ALLOWED',
+    'thrift enforce IMAGE_NOT_ALLOWED',
   ]);
 });
 

@@ -48,7 +48,7 @@ test.each<[string, unknown, string]>([
   [
     'a misspelt kind',
     rule({ kind: 'bugdet' }),
-    "rules[0].kind: 'bugdet'; expected a kind of rule: budget, concurrency, image; did you mean budget?",
+    "rules[0].kind: 'bugdet'; expected a kind of rule: budget, concurrency, capacity, window, image, services, pull-policy, resources, overwrites, container-user, timeout, runner-access, freeze; did you mean budget?",
   ],
   ['a key of another kind', rule({ allow: ['a'] }), 'rules[0].allow: unknown key'],
   [
@@ -59,13 +59,9 @@ test.each<[string, unknown, string]>([
   [
     'an image rule without patterns',
     image({ allow: [] }),
-    'rules[0]: has no patterns; expected allow, deny or both',
+    'rules[0]: has nothing to check; expected allow, deny or tags',
   ],
-  [
-    'an image rule that checks nothing',
-    image({ check: [] }),
-    'rules[0].check: a list of 0; expected image, services or both',
-  ],
+  ['a misspelt key', image({ alow: ['a'] }), 'rules[0].alow: unknown key; did you mean allow?'],
   ['an empty match', rule({ match: { groups: [] } }), 'rules[0].match.groups: is empty; leave it out'],
   [
     'an unknown runner class',
@@ -136,7 +132,7 @@ test('what is left out has its documented default', () => {
     ['capacity', 'skip', 'open'],
     ['security', 'skip', 'closed'],
   ]);
-  expect(policy.rules[2]).toMatchObject({ check: ['image', 'services'] });
+  expect(policy.rules[2]).toMatchObject({ stateless: true, exempt: [] });
   expect(policy.estimate).toEqual({ defaultSeconds: 600, timeoutSeconds: 3_600 });
   expect(policy.disclose.default).toBe('binding');
   expect(policy.trustVariables).toBe(false);

@@ -25,7 +25,20 @@ test('a full request comes through as it is', () => {
     refProtected: false,
     environment: 'prod',
     image: 'alpine:3',
-    services: [{ name: 'postgres:18', alias: 'db' }, { name: 'redis:8' }],
+    pullPolicies: ['always', 'if-not-present'],
+    dockerUser: 'node',
+    kubernetesUser: '1000:1001',
+    services: [
+      {
+        name: 'postgres:18',
+        alias: 'db',
+        pullPolicies: ['never'],
+        dockerUser: 'postgres',
+        kubernetesUser: '999',
+        variables: { KUBERNETES_SERVICE_CPU_REQUEST: '2' },
+      },
+      { name: 'redis:8' },
+    ],
     jobTags: [],
     runnerTags: ['linux'],
     runnerId: 8,
@@ -42,11 +55,39 @@ test('absent, null, empty text and id 0 say nothing; unknown fields are passed o
     jobId: 1,
     image: '',
     jobName: null,
+    dockerUser: '',
+    pullPolicies: [],
     projectId: 0,
     variables: null,
     somethingNew: { deep: [1] },
   };
   expect(parseAdmissionRequest(request)).toEqual({ ok: true, value: { jobId: 1 } });
+});
+
+test('what a service does not say is left out, as in the job', () => {
+  const services = [{ name: 'a', alias: '', pullPolicies: [], dockerUser: null, variables: null, new: 1 }];
+  expect(parseAdmissionRequest({ jobId: 1, services })).toEqual({
+    ok: true,
+    value: { jobId: 1, services: [{ name: 'a' }] },
+  });
+});
+
+test('a problem in a service names the service', () => {
+  const services = [
+    { name: 'a', pullPolicies: 'always', dockerUser: 0, kubernetesUser: [], variables: { A: 1, ' ': 2 } },
+    { name: 'b', pullPolicies: [1], variables: 'x', alias: 5 },
+  ];
+  expect(problemsOf({ jobId: 1, pullPolicies: [null], services })).toEqual([
+    'pullPolicies[0]: null; expected a text of at most 4096 characters',
+    'services[0].pullPolicies: a text of 6 characters; expected a list',
+    'services[0].dockerUser: 0; expected a text of at most 4096 characters',
+    'services[0].kubernetesUser: a list of 0; expected a text of at most 4096 characters',
+    'services[0].variables.A: 1; expected a text of at most 16384 characters',
+    'services[0].variables: 2; expected a text of at most 16384 characters',
+    'services[1].alias: 5; expected a text of at most 4096 characters',
+    'services[1].pullPolicies[0]: 1; expected a text of at most 4096 characters',
+    'services[1].variables: a text of 1 characters; expected an object of texts',
+  ]);
 });
 
 test('no variables sent and none set stay apart', () => {
@@ -107,6 +148,9 @@ test('a problem never quotes a text, which could be a secret that went astray', 
 
 test.each([
   ['a text', { image: 'x'.repeat(4_097) }],
+  ['a list of pull policies', { pullPolicies: Array.from({ length: 101 }, () => 'x') }],
+  ['a user', { kubernetesUser: '1'.repeat(4_097) }],
+  ['a list of services', { services: Array.from({ length: 101 }, () => ({ name: 'x' })) }],
   ['a list of tags', { runnerTags: Array.from({ length: 201 }, () => 'x') }],
   ['variables', { variables: Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`V${at}`, ''])) }],
 ])('%s beyond its bound is refused', (_, fields) => {

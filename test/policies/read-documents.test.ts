@@ -66,7 +66,9 @@ test('problems come with file, line and column of the value, all at once', () =>
 
 test('a value that is missing is placed at what it is missing from', () => {
   expect(problemsOf('limits:\n  - on: instance\n    money: 5\n', (file) => readLimits(file, policy))).toEqual(
-    ['f.yaml:2:5 limits[0].per: missing; expected a period: day, week, month'],
+    [
+      'f.yaml:2:5 limits[0].per: missing; expected a period: minute, hour, day, week, month, quarter, year, once',
+    ],
   );
 });
 

@@ -22,7 +22,10 @@ test('the version the relay tells is the one of package.json', () => {
 test('the relay as it is built for its container runs from an empty folder, answers and ends with 0', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-relay-'));
   const { file } = await bundleRelay(join(folder, 'relay.mjs'));
-  writeFileSync(join(folder, 'rules.json'), JSON.stringify(packRules(root)));
+  writeFileSync(
+    join(folder, 'rules.json'),
+    JSON.stringify(packRules({ root, force: false, nowMs: Date.now() })),
+  );
   const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const rules = flowRules([{ on: { project: 1001 }, jobs: 1 }]);
   const server = await listen(admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules).app);

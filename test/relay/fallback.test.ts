@@ -37,7 +37,7 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
   const policy = setting.rules && aPolicy({ rules: setting.rules });
   const fallback = createFallback({
     clock,
-    security: securityCheck(policy, setting.withDirectory ? aDirectory : undefined),
+    security: securityCheck(policy, { nowMs: () => 0 }, setting.withDirectory ? aDirectory : undefined),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
     newDecisionId: () => 'f-1',
     ...(setting.unreadablePerHour !== undefined && { unreadablePerHour: setting.unreadablePerHour }),
@@ -87,7 +87,13 @@ test.each<[string, Setting, object, string]>([
   ['a violated one rejects', { rules: [images()] }, {}, 'IMAGE_NOT_ALLOWED images'],
   ['one that is met does not', { rules: [images()] }, { image: 'good/a' }, 'admitted'],
   ['one in shadow does not', { rules: [images({ mode: 'shadow' })] }, {}, 'admitted'],
-  ['one of class cost does not', { rules: [images({ class: 'cost' })] }, {}, 'admitted'],
+  ['whatever its class', { rules: [images({ class: 'cost' })] }, {}, 'IMAGE_NOT_ALLOWED images'],
+  [
+    'not one the job is exempt from',
+    { rules: [images({ exempt: [{ projects: [1], reason: 'r', until: 'never' }] })] },
+    { projectId: 1 },
+    'admitted',
+  ],
   [
     'one that cannot be evaluated closes',
     { rules: [images({ match: { groups: [101] } })] },

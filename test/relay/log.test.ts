@@ -81,6 +81,7 @@ test('a decision is one JSON line, complete on its own', () => {
     outcome: 'rejected',
     codes: ['IMAGE_NOT_ALLOWED'],
     rules: ['images'],
+    notice: 'first',
     shadow: ['registry'],
     costMicros: 1_000_000,
     runnerClass: 'small',
@@ -205,4 +206,12 @@ test('a service that is down costs a line a minute, not one per batch', () => {
   }
   expect(lines()).toMatchObject([{ code: 'admit_unreachable' }, { code: 'admit_refused' }]);
   expect(lines()).toHaveLength(2);
+});
+
+test('a rejection people have been told of says so, an admission says nothing of it', () => {
+  const { observe, lines } = bench();
+  observe({ ...rejected, decision: { ...rejection, notice: 'repeat' } });
+  observe({ ...rejected, decision: { ...rejection, notice: MARKER as 'first' } });
+  observe({ ...rejected, answer: { outcome: 'admitted' } });
+  expect(lines().map(({ notice }) => notice)).toEqual(['repeat', 'first', undefined]);
 });

@@ -67,6 +67,30 @@ test('answers are counted by outcome and who decided, the fallback by cause, lat
   expect(samples.get(`${names.METRIC_LATENCY}_sum`)).toBeCloseTo(2.02);
 });
 
+test('rejections are counted by whether people have been told of them', async () => {
+  const answer = { outcome: 'rejected', reason: 'BUDGET_EXHAUSTED' } as const;
+  const decision = {
+    outcome: 'rejected',
+    decisionId: 'd-1-1',
+    violations: [
+      { rule: 'a', class: 'cost', mode: 'enforce', reason: { code: 'CONTROLLER_ERROR', cause: 'x' } },
+    ],
+    shadow: [],
+    text: 'no',
+  } as const;
+  const samples = await after([
+    answered(),
+    answered({ answer, decision: { ...decision, notice: 'first' } }),
+    answered({ answer, decision: { ...decision, notice: 'repeat' } }),
+    answered({ answer, decision: { ...decision, notice: 'repeat' } }),
+    // A service that keeps no count, and the fallback: rather told twice than never.
+    answered({ answer, decision }),
+    answered({ answer, via: 'fallback', cause: 'deadline' }),
+  ]);
+  expect(samples.get(`${names.METRIC_REJECTIONS}{notice="first"}`)).toBe(3);
+  expect(samples.get(`${names.METRIC_REJECTIONS}{notice="repeat"}`)).toBe(2);
+});
+
 test('streams are what they are now; the first connection is no reconnect', async () => {
   const first: readonly RelayEvent[] = [
     { type: 'streams', open: 8, waiting: 8, wanted: 8 },

@@ -27,7 +27,7 @@ function check(onError: 'open' | 'closed') {
     't',
   );
   if (!policy.ok) throw new Error(JSON.stringify(policy.problems));
-  return securityCheck(policy.value);
+  return securityCheck(policy.value, { nowMs: () => 0 });
 }
 
 const aRequest = { jobId: 1, rootNamespaceId: 100, namespaceId: 150, image: 'alpine:3.22' };

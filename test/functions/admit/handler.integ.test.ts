@@ -31,7 +31,10 @@ beforeAll(async () => {
   await ensureTable(client, 'handler');
   client.destroy();
   bundle = await bundleAdmit(join(folder, 'handler.mjs'));
-  writeFileSync(join(folder, 'rules.json'), JSON.stringify(packRules(root)));
+  writeFileSync(
+    join(folder, 'rules.json'),
+    JSON.stringify(packRules({ root, force: false, nowMs: Date.now() })),
+  );
   Object.assign(process.env, {
     [ENV_LEDGER_TABLE]: 'handler',
     [ENV_GITLAB_INSTANCE]: 'handler.example.com',

@@ -1,6 +1,7 @@
 /** What every table under the ledger must do. Run on the in-memory table and on DynamoDB Local. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { NO_AMOUNTS } from '../../../functions/ledger/amounts.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { HoldAsk, HoldOutcome, Ledger, UnmeteredAsk } from '../../../functions/ledger/ledger.ts';
 import type { LedgerStore, Write } from '../../../functions/ledger/store.ts';
@@ -10,8 +11,11 @@ import {
   blocked,
   claim,
   counter,
+  graced,
+  pipeline,
   seenBy,
   shadowClaim,
+  softClaim,
   someFacts,
   wordOf,
 } from '../../support/ledger/asks.ts';
@@ -81,6 +85,21 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       ]);
       expect(words(outcomes)).toEqual(['rejected', 'rejected']);
       expect((await ledger.readCounters([counter('group/1')]))[0]?.rev).toBe(0);
+    });
+
+    test('a job that is rejected anyhow is told of its full limits, too, and leaves no trace in them', async () => {
+      const { hold, committed, other } = build();
+      await hold([anAsk(1, [claim('group/1', 95, 100)])]);
+      // The other program has never seen the counter.
+      const [outcome] = await hold(
+        [anAsk(2, [claim('group/1', 10, 100), claim('group/2', 10, 100)], { violations: [blocked] })],
+        other,
+      );
+      expect(outcome).toMatchObject({
+        outcome: 'rejected',
+        violations: [blocked, { reason: { code: 'BUDGET_EXHAUSTED', committed: 95, subject: 'group/1' } }],
+      });
+      expect([await committed('group/1'), await committed('group/2')]).toEqual([95, 0]);
     });
 
     test('the first batch of a period that is larger than the limit is admitted only up to it', async () => {
@@ -199,6 +218,121 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       ]);
       expect(words(outcomes)).toEqual(Array(4).fill('admitted'));
       expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 145, fitted: 85 }]);
+    });
+  });
+
+  describe('soft limits', () => {
+    const soft = (outcome: HoldOutcome | undefined) =>
+      outcome?.outcome === 'admitted'
+        ? outcome.shadow.map(({ mode, reason }) => [
+            mode,
+            reason.code,
+            'committed' in reason ? [reason.committed, reason.limitAmount] : [],
+          ])
+        : [wordOf(outcome)];
+    const warned = (committed: number, limitAmount: number) => [
+      ['warn', 'SOFT_LIMIT', [committed, limitAmount]],
+    ];
+
+    test('jobs are admitted past it, each with a warning that has the numbers, and refused only by the limit itself', async () => {
+      const { hold, ledger } = build();
+      const outcomes = await hold(jobs(5, () => [softClaim('group/1', 30, 60, 120)]));
+      expect(outcomes.map(soft)).toEqual([[], [], warned(60, 60), warned(90, 60), ['rejected']]);
+      expect(await ledger.readCounters([counter('group/1')])).toMatchObject([
+        { committed: 120, fitted: 120 },
+      ]);
+    });
+
+    test('a small job behind a large one that passed it is told as well, also by a program that has seen nothing', async () => {
+      const { hold, other } = build();
+      await hold([
+        anAsk(1, [softClaim('group/1', 55, 60, 120)]),
+        anAsk(2, [softClaim('group/1', 20, 60, 120)]),
+      ]);
+      const [outcome] = await hold([anAsk(3, [softClaim('group/1', 1, 60, 120)])], other);
+      expect(soft(outcome)).toEqual(warned(75, 60));
+    });
+
+    test('ending exactly on it warns nobody, and neither does a job that another limit refuses', async () => {
+      const { hold } = build();
+      expect((await hold([anAsk(1, [softClaim('group/1', 60, 60, 120)])])).map(soft)).toEqual([[]]);
+      const [outcome] = await hold([anAsk(2, [softClaim('group/1', 30, 60, 120), claim('group/2', 2, 1)])]);
+      expect(outcome).toMatchObject({ outcome: 'rejected', shadow: [] });
+    });
+
+    test('once jobs settled for less, nobody is warned until it is passed again', async () => {
+      const { hold, ledger } = build();
+      await hold(jobs(2, () => [softClaim('group/1', 50, 60, 120)]));
+      await ledger.settle([1, 2].map((jobId) => ({ jobId, durationSeconds: 5, endedAtMs: 7 })));
+      expect((await hold([anAsk(3, [softClaim('group/1', 50, 60, 120)])])).map(soft)).toEqual([[]]);
+    });
+  });
+
+  describe('grace', () => {
+    test('a job of a pipeline that runs may go past the limit up to the grace, told to the owner; others may not', async () => {
+      const { hold, other, committed } = build();
+      expect(words(await hold([anAsk(1, graced(7, 90, 100, 120))]))).toEqual(['admitted']);
+      const outcomes = await hold(
+        [2, 3, 4].map((id) => anAsk(id, graced(id === 3 ? 8 : 7, 15, 100, 120))),
+        other,
+      );
+      expect(words(outcomes)).toEqual(['admitted', 'rejected', 'admitted']);
+      expect(outcomes[0]).toMatchObject({
+        shadow: [{ mode: 'warn', reason: { code: 'BUDGET_EXHAUSTED', committed: 90, limitAmount: 100 } }],
+      });
+      expect(await committed('group/1')).toBe(120);
+    });
+
+    test('a rejection past the grace names the limit, not the grace', async () => {
+      const { hold, other } = build();
+      await hold([anAsk(1, graced(7, 90, 100, 120))]);
+      expect(await hold([anAsk(2, graced(7, 31, 100, 120))], other)).toMatchObject([
+        { outcome: 'rejected', violations: [{ reason: { committed: 90, limitAmount: 100 } }] },
+      ]);
+    });
+
+    test('the first job of a pipeline has none; one beside it in the same batch makes it run', async () => {
+      const { hold } = build();
+      const outcomes = await hold([
+        anAsk(1, graced(7, 95, 100, 120)),
+        anAsk(2, graced(8, 10, 100, 120)),
+        anAsk(3, graced(7, 10, 100, 120)),
+      ]);
+      expect(words(outcomes)).toEqual(['admitted', 'rejected', 'admitted']);
+    });
+
+    test('a pipeline whose jobs were all released runs no more, one whose jobs have ended still does', async () => {
+      const { hold, ledger, other } = build();
+      await hold([anAsk(1, graced(7, 5, 100, 120)), anAsk(2, graced(8, 5, 100, 120))]);
+      await hold([anAsk(3, [claim('group/1', 90, 100)])]);
+      await ledger.release([{ jobId: 1, cause: 'canceled' }]);
+      await ledger.settle([{ jobId: 2, durationSeconds: 5, endedAtMs: 7 }]);
+      const outcomes = await hold(
+        [anAsk(4, graced(7, 10, 100, 120)), anAsk(5, graced(8, 10, 100, 120))],
+        other,
+      );
+      expect(words(outcomes)).toEqual(['rejected', 'admitted']);
+    });
+
+    test('no grace makes up for another limit that is full, nor for a violation that needs no counter', async () => {
+      const { hold } = build();
+      await hold([anAsk(1, [...graced(7, 100, 100, 120), claim('group/2', 1, 1)])]);
+      const outcomes = await hold([
+        anAsk(2, [...graced(7, 10, 100, 120), claim('group/2', 1, 1)]),
+        anAsk(3, graced(7, 10, 100, 120), { violations: [blocked] }),
+        anAsk(4, graced(7, 10, 100, 120)),
+      ]);
+      expect(words(outcomes)).toEqual(['rejected', 'rejected', 'admitted']);
+    });
+
+    test('a pipeline’s counter that garbage collection took is no drift', async () => {
+      const { hold, ledger, store } = build();
+      await hold([anAsk(1, graced(7, 10, 100, 120))]);
+      const gone: Write = { kind: 'reset', key: pipeline(7), amounts: NO_AMOUNTS, rev: 1 };
+      expect(await store.transact([gone], { token: randomUUID(), timeoutMs: 10_000 })).toEqual({
+        outcome: 'committed',
+      });
+      expect(await ledger.rebuild({ repair: true })).toMatchObject({ drift: [], repaired: 0 });
     });
   });
 
@@ -363,6 +497,45 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         durationSeconds: 61,
         endedAtMs: 7,
       });
+    });
+
+    test('CPU, memory and slots are given back at the end; a start stays counted unless the job never ran', async () => {
+      const units = ['millicpu', 'bytes', 'jobs', 'starts'] as const;
+      const ends: [(house: House) => Promise<unknown>, number[]][] = [
+        [({ ledger }) => ledger.settle([{ jobId: 1, durationSeconds: 9, endedAtMs: 7 }]), [0, 0, 0, 1]],
+        [({ ledger }) => ledger.release([{ jobId: 1, cause: 'canceled' }]), [0, 0, 0, 0]],
+        [({ ledger }) => ledger.expire([{ jobId: 1, cause: '404', charge: 'hold' }]), [0, 0, 0, 1]],
+        [({ ledger }) => ledger.expire([{ jobId: 1, cause: '404', charge: 'nothing' }]), [0, 0, 0, 0]],
+      ];
+      for (const [end, left] of ends) {
+        const house = build();
+        const keys = units.map((unit) =>
+          counter('group/1', unit, unit === 'starts' ? '2026-11-21T12Z' : 'now'),
+        );
+        const amounts = [4_000, 2 ** 34, 1, 1];
+        const claims = keys.map((key, index) =>
+          claim('', amounts[index] ?? 0, 2 ** 40, { counter: key, unit: units[index] ?? 'jobs' }),
+        );
+        await house.hold([anAsk(1, claims)]);
+        const shown = async () => (await house.ledger.readCounters(keys)).map(({ committed }) => committed);
+        expect(await shown()).toEqual(amounts);
+        await end(house);
+        expect(await shown()).toEqual(left);
+        expect((await house.ledger.rebuild({ repair: false })).drift).toEqual([]);
+      }
+    });
+
+    test('a job that was rejected, released or expired and ran all the same counts one start', async () => {
+      const house = build();
+      const started = (bound: number) => [
+        claim('', 1, bound, { counter: counter('group/1', 'starts-hour', '2026-11-21T12Z'), unit: 'starts' }),
+      ];
+      await house.hold([anAsk(1, started(2)), anAsk(2, started(2)), anAsk(3, started(2))]);
+      await house.ledger.release([{ jobId: 1, cause: 'canceled' }]);
+      const ends = [1, 2, 3].map((jobId) => ({ jobId, durationSeconds: 9, endedAtMs: 7 }));
+      expect(await house.ledger.settle(ends)).toEqual(['corrected', 'applied', 'applied']);
+      const key = counter('group/1', 'starts-hour', '2026-11-21T12Z');
+      expect(await house.ledger.readCounters([key])).toMatchObject([{ committed: 3, settled: 3 }]);
     });
 
     test('each end happens once, in whatever order the ends come and however often', async () => {
@@ -733,6 +906,52 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       expect(await ledger.readCounters([odd])).toMatchObject([{ key: odd, committed: 5 }]);
       expect((await ledger.readRecord(1))?.claims[0]?.counter).toEqual(odd);
       expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+  });
+
+  describe('announcements', () => {
+    const DAY = { ttlMs: 86_400_000, timeoutMs: 10_000 };
+
+    test('of many who say the same at once exactly one is first, also across programs', async () => {
+      const { ledger, other } = build();
+      const said = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? ledger : other).announceOnce(['x'], DAY)),
+      );
+      expect(said.flat().filter((first) => first)).toHaveLength(1);
+    });
+
+    test('each key is its own, and of equal keys in one call the first is first', async () => {
+      const { ledger } = build();
+      const odd = `${'long '.repeat(1000)}|#%`;
+      expect(await ledger.announceOnce(['a', 'b', 'a', odd], DAY)).toEqual([true, true, false, true]);
+      expect(await ledger.announceOnce([odd, 'b', 'c'], DAY)).toEqual([false, false, true]);
+      expect(await ledger.announceOnce([], DAY)).toEqual([]);
+    });
+
+    test('it may be said again once its time is over, though garbage collection has not come by', async () => {
+      const { ledger, clock } = build();
+      await ledger.announceOnce(['x'], DAY);
+      clock.advance(DAY.ttlMs - 1_000);
+      expect(await ledger.announceOnce(['x'], DAY)).toEqual([false]);
+      clock.advance(1_000);
+      expect(await ledger.announceOnce(['x'], DAY)).toEqual([true]);
+      expect(await ledger.announceOnce(['x'], DAY)).toEqual([false]);
+    });
+
+    test('what was said is no part of the books', async () => {
+      const { ledger, store } = build();
+      await ledger.announceOnce(['x'], DAY);
+      const items: unknown[] = [];
+      for await (const item of store.scan()) items.push(item);
+      expect(items).toEqual([]);
+      expect(await ledger.rebuild({ repair: true })).toMatchObject({ records: 0, counters: 0, repaired: 0 });
+    });
+
+    test('what one GitLab instance said the other did not', async () => {
+      const { ledger } = build();
+      const elsewhere = build();
+      await ledger.announceOnce(['x'], DAY);
+      expect(await elsewhere.ledger.announceOnce(['x'], DAY)).toEqual([true]);
     });
   });
 }

@@ -4,7 +4,7 @@ import type { HoldAsk, Ledger } from '../../../functions/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { countingStore } from '../../../scripts/bench/counting-store.ts';
-import { anAsk, claim, counter, wordOf } from '../../support/ledger/asks.ts';
+import { anAsk, claim, counter, graced, softClaim, wordOf } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -170,6 +170,41 @@ test('a counter last seen nearly full is read first: no refused transaction, and
   // Asked again and again by a flooding pipeline.
   for (let repeat = 0; repeat < 5; repeat += 1) await hold([group(2, 20), group(3, 20)]);
   expect(counts.transactions).toBe(2);
+});
+
+test('grace costs one read of the pack’s pipelines, and only where a job hangs on it', async () => {
+  const { hold, newLedger, counts } = house();
+  await hold([anAsk(1, graced(7, 90, 100, 150)), anAsk(2, graced(8, 1, 100, 150))]);
+  expect(counts).toMatchObject({ transactions: 1, itemsRead: 0 });
+  const asks = [3, 4, 5, 6].map((id) => anAsk(id, graced(id % 2 === 0 ? 7 : 8, 10, 100, 150)));
+  expect((await hold(asks, DEADLINE_MS, newLedger())).map(wordOf)).toEqual(Array(4).fill('admitted'));
+  expect(counts).toMatchObject({ transactions: 3, refused: 1, itemsRead: 2 });
+});
+
+test('a job that hangs on a pipeline nobody could look up is undecided, not rejected', async () => {
+  const clock = manualClock();
+  const store = new MemoryStore({
+    instance: INSTANCE,
+    clock,
+    fault: (operation) => (operation === 'readCounters' ? { kind: 'lost-before' } : undefined),
+  });
+  const hold = (asks: readonly HoldAsk[]) => createLedger({ store, clock }).hold(asks, DEADLINE_MS);
+  await hold([anAsk(1, graced(7, 90, 100, 150))]);
+  const outcomes = await hold([
+    anAsk(2, graced(7, 20, 100, 150)),
+    anAsk(3, graced(7, 61, 100, 150)),
+    anAsk(4, graced(7, 10, 100, 150)),
+  ]);
+  // The second is past the grace whoever runs; the third needs none.
+  expect(outcomes.map(wordOf)).toEqual(['undecided:unavailable', 'rejected', 'admitted']);
+});
+
+test('past a soft limit a batch costs a read instead of a refused transaction', async () => {
+  const { hold, counts } = house();
+  for (const jobId of [1, 2]) await hold([anAsk(jobId, [softClaim('group/1', 10, 15, 100)])]);
+  expect(counts).toMatchObject({ transactions: 3, refused: 1 });
+  for (const jobId of [3, 4]) await hold([anAsk(jobId, [softClaim('group/1', 10, 15, 100)])]);
+  expect(counts).toMatchObject({ transactions: 5, refused: 1 });
 });
 
 test('one ask that is not lawful is undecided and leaves its neighbours alone', async () => {

@@ -1,14 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeItem, encodeEntry, encodeRecord } from '../../../functions/ledger/item.ts';
+import { NO_AMOUNTS } from '../../../functions/ledger/amounts.ts';
+import { decodeItem, encodeCounter, encodeEntry, encodeRecord } from '../../../functions/ledger/item.ts';
 import { itemBytes } from '../../../functions/ledger/item-bytes.ts';
 import { ledgerKeys } from '../../../functions/ledger/keys.ts';
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { recordItem } from '../../../functions/ledger/record-size.ts';
-import { expiresAtSeconds } from '../../../functions/ledger/retention.ts';
+import { expiring } from '../../../functions/ledger/retention.ts';
 import { writeUnits } from '../../../functions/ledger/write-units.ts';
+import type { Unit } from '../../../policies/claim.ts';
+import { CALENDAR_YEAR } from '../../../policies/fiscal.ts';
+import { PERIOD_KINDS, periodAt } from '../../../policies/period.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { counter, someFacts } from '../../support/ledger/asks.ts';
+import type { RecordedRequest } from '../../../policies/recorded-request.ts';
+import { counter, pipeline, someFacts } from '../../support/ledger/asks.ts';
 
 const keys = ledgerKeys('gitlab.example.com');
 
@@ -66,9 +71,10 @@ const claims = (count: number): JobRecord['claims'] =>
 
 const part = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
 const amount = fc.integer({ min: -(2 ** 53) + 1, max: 2 ** 53 - 1 });
+const unitKind = fc.constantFrom<Unit>('micros', 'seconds', 'jobs', 'millicpu', 'bytes', 'starts');
 const anyClaim = fc.record({
   counter: fc.record({ subject: part, limit: part, period: part }),
-  unit: fc.constantFrom('micros' as const, 'seconds' as const, 'jobs' as const),
+  unit: unitKind,
   held: fc.nat(),
   counted: fc.nat(),
   corrected: amount,
@@ -100,10 +106,32 @@ test('a record comes back as it was put, whatever its names', () => {
   );
 });
 
+const ASKED: RecordedRequest = {
+  image: 'registry.example.com/acme/build/node:24-bookworm',
+  services: [{ name: 'postgres:17' }, { name: 'redis:8', pullPolicies: ['always'], variables: 'some' }],
+  ref: 'feature/a-branch',
+  refProtected: false,
+  pipelineSource: 'merge_request_event',
+  jobTags: ['linux', 'large'],
+  runnerTags: ['linux', 'large', 'eu'],
+  runnerId: 4711,
+  variables: 'some',
+  filled: ['projectPath', 'timeoutSeconds'],
+};
+
+test('what rules looked at comes back as it was put, and a record without it is still read', () => {
+  const record = aRecord({ claims: claims(3), facts: someFacts({ asked: ASKED }) });
+  expect(decodeItem(recordItem(record, keys), keys)).toEqual({ kind: 'record', record });
+  const { rq, ...older } = encodeRecord(record, keys);
+  expect(rq).toBeDefined();
+  const { asked: _asked, ...facts } = record.facts;
+  expect(decodeItem(older, keys)).toEqual({ kind: 'record', record: { ...record, facts } });
+});
+
 test('a correction entry comes back as it was put', () => {
   const delta = fc.record({
     counter: fc.record({ subject: part, limit: part, period: part }),
-    unit: fc.constantFrom('micros' as const, 'jobs' as const),
+    unit: unitKind,
     delta: amount,
     fitted: fc.boolean(),
     checked: fc.boolean(),
@@ -142,6 +170,34 @@ describe('record size', () => {
     expect(bytes(record)).toBeLessThanOrEqual(1024);
   });
 
+  test('what rules looked at goes first, and as a whole', () => {
+    const record = aRecord({
+      claims: claims(8),
+      facts: someFacts({ jobName: 'x'.repeat(100), projectPath: 'y'.repeat(100), asked: ASKED }),
+      shadow: [{ ...aViolation(), mode: 'shadow' }],
+    });
+    expect(whole(record)).toBeGreaterThan(1024);
+    const { asked: _asked, ...facts } = record.facts;
+    expect(decodeItem(recordItem(record, keys), keys)).toEqual({
+      kind: 'record',
+      record: { ...record, facts },
+    });
+  });
+
+  test('a usual job on five counters, with a shadow violation, keeps what rules looked at', () => {
+    const record = aRecord({
+      claims: claims(5),
+      facts: someFacts({
+        jobName: 'integration: [postgres, 3/8]',
+        projectPath: 'acme/payments/cards/api',
+        asked: ASKED,
+      }),
+      shadow: [{ ...aViolation(), mode: 'shadow' }],
+    });
+    expect(bytes(record)).toBeLessThanOrEqual(1024);
+    expect(recordItem(record, keys).rq).toBeDefined();
+  });
+
   test('a rejection with many long reasons keeps its first one and all its claims', () => {
     const long = 'a very long label '.repeat(20);
     const record = aRecord({
@@ -178,11 +234,77 @@ describe('record size', () => {
   });
 });
 
-test('garbage collection waits for the longest open period and 90 days more', () => {
+describe('garbage collection', () => {
   const endedAtMs = Date.UTC(2026, 10, 1);
-  expect(expiresAtSeconds(endedAtMs) * 1000 - endedAtMs).toBe((31 + 90) * 86_400_000);
-  expect(encodeRecord(aRecord(), keys).ttl).toBeUndefined();
-  expect(encodeRecord(aRecord({ endedAtMs }), keys).ttl).toEqual({ N: String(expiresAtSeconds(endedAtMs)) });
+  const countedIn = (period: string, over: Partial<JobRecord['claims'][number]> = {}): JobRecord =>
+    aRecord({
+      endedAtMs,
+      claims: claims(2).map((one, index) =>
+        index === 0 ? one : { ...one, counter: counter('group/1', 'money', period), ...over },
+      ),
+    });
+  const days = (record: JobRecord): number | undefined => {
+    const seconds = encodeRecord(record, keys).ttl?.N;
+    return seconds === undefined ? undefined : (Number(seconds) * 1000 - endedAtMs) / 86_400_000;
+  };
+
+  test.each([
+    ['now', 32 + 90],
+    ['2026-11-01T00Z', 32 + 90],
+    ['2026-11-01', 32 + 90],
+    ['2026-W44', 32 + 90],
+    ['2026-10@04-06', 32 + 90],
+    ['2026-Q4', 93 + 90],
+    ['2026-Q3@04-06', 93 + 90],
+    ['2026', 367 + 90],
+    ['2026@04-06', 367 + 90],
+    ['once', undefined],
+    ['what a later version writes', undefined],
+  ])('a record that counts in %s stays until that is over, and 90 days more', (period, expected) => {
+    expect(days(countedIn(period))).toBe(expected);
+  });
+
+  test('a record outlives the longest period there is of each kind by 90 days', () => {
+    for (const kind of PERIOD_KINDS.filter((each) => each !== 'once')) {
+      for (const start of [CALENDAR_YEAR, '04-06']) {
+        let period = periodAt(kind, 'Europe/Berlin', Date.UTC(2027, 2, 1), start);
+        for (let step = 0; step < 60; step += 1) {
+          const lastsDays = (period.endMs - period.startMs) / 86_400_000;
+          expect(days(countedIn(period.key)) ?? 0).toBeGreaterThanOrEqual(lastsDays + 90);
+          period = periodAt(kind, 'Europe/Berlin', period.endMs, start);
+        }
+      }
+    }
+  });
+
+  test('what was given back, and the count of a pipeline, keeps no record', () => {
+    expect(days(countedIn('once', { counted: 0 }))).toBe(32 + 90);
+    expect(days(countedIn('once', { counter: pipeline(7) }))).toBe(32 + 90);
+  });
+
+  test('a live record is never collected; a correction stays as long as what it corrects', () => {
+    expect(encodeRecord(aRecord(), keys).ttl).toBeUndefined();
+    const entry = (period: string) => {
+      const delta = { unit: 'micros', delta: 1, fitted: true, checked: true } as const;
+      const deltas = [{ ...delta, counter: counter('group/1', 'money', period) }];
+      return encodeEntry(
+        { jobId: 1, number: 1, generation: 1, cause: 'late', atMs: endedAtMs, deltas },
+        keys,
+      );
+    };
+    expect(Number(entry('2026').ttl?.N) * 1000 - endedAtMs).toBe((367 + 90) * 86_400_000);
+    expect(entry('once').ttl).toBeUndefined();
+  });
+
+  test('the counter of a pipeline goes five weeks after its last job moved it, other counters stay', () => {
+    const write = { kind: 'counter', committed: 1, fitted: 1, settled: 0, unchecked: {} } as const;
+    expect(expiring({ ...write, key: pipeline(7) }, endedAtMs).expiresAtSeconds).toBe(
+      endedAtMs / 1000 + 35 * 86_400,
+    );
+    expect(expiring({ ...write, key: counter('group/1') }, endedAtMs).expiresAtSeconds).toBeUndefined();
+    const shown = { key: pipeline(7), ...NO_AMOUNTS, rev: 1 };
+    expect(encodeCounter(shown, keys, 5).ttl).toEqual({ N: '5' });
+  });
 });
 
 test('write units: two per started KB and item, one per change of the due index, none for a throttle', () => {

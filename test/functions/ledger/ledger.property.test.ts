@@ -7,7 +7,8 @@ import { test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { HoldAsk, Ledger, LedgerClock } from '../../../functions/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
-import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
+import type { CounterSeen, Unit } from '../../../policies/claim.ts';
+import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../support/ledger/asks.ts';
 import { type Bounds, History, must } from '../../support/ledger/history.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 
@@ -148,29 +149,50 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
         let period = '2026-11';
         const limits: Record<string, number> = { 'group/1': 15, 'group/2': 8, 'shadow/1': 8 };
         const ask = (jobId: number): HoldAsk => {
-          const bounds: Bounds = { ...limits, 'slots/1': 2 };
+          const grace = (limits['group/1'] ?? 0) + 4;
+          const bounds: Bounds = {
+            ...limits,
+            'slots/1': 2,
+            'window/1': 6,
+            'cpu/1': 9,
+            'soft/group/2': Math.min(5, (limits['group/2'] ?? 0) - 1),
+            ...(limits['group/1'] !== 0 && { 'grace/group/1': grace }),
+          };
           const key = (subject: string) => counter(subject, 'money', period);
           const exempt = jobId === JOBS;
           const amount = (jobId * 3) % 5;
-          const bounded = (
-            subject: string,
-            units: number,
-            mode: 'enforce' | 'shadow',
-            unit: 'micros' | 'jobs',
-          ) =>
+          const bounded = (subject: string, units: number, mode: 'enforce' | 'shadow', unit: Unit) =>
             claim(subject, units, exempt ? undefined : (bounds[subject] ?? 0), {
               counter: key(subject),
               mode,
               unit,
             });
+          const ownPipeline = pipeline(jobId % 3);
+          const softBound = bounds['soft/group/2'] ?? 0;
+          const two = bounded('group/2', amount, 'enforce', 'micros');
           return anAsk(
             jobId,
             [
-              bounded('group/1', amount, 'enforce', 'micros'),
-              ...(jobId % 2 === 0 ? [bounded('group/2', amount, 'enforce', 'micros')] : []),
+              {
+                ...bounded('group/1', amount, 'enforce', 'micros'),
+                ...(limits['group/1'] !== 0 && { grace: { bound: grace, pipeline: ownPipeline } }),
+              },
+              ...(jobId % 2 === 0
+                ? [
+                    {
+                      ...two,
+                      ...(softBound > 0 && {
+                        soft: { bound: softBound, warning: (seen: CounterSeen) => softReason(two, seen) },
+                      }),
+                    },
+                  ]
+                : []),
               bounded('shadow/1', amount, 'shadow', 'micros'),
-              bounded('slots/1', 1, jobId % 3 === 0 ? 'shadow' : 'enforce', 'jobs'),
-            ].filter((one) => one.counter.subject !== 'slots/1' || one.mode === 'enforce'),
+              ...(jobId % 3 === 0 ? [] : [bounded('slots/1', 1, 'enforce', 'jobs')]),
+              bounded('window/1', 1, 'enforce', 'starts'),
+              bounded('cpu/1', jobId, 'enforce', 'millicpu'),
+              claim('', 1, undefined, { counter: ownPipeline, unit: 'starts' }),
+            ],
             {
               facts: someFacts({
                 policyVersion: JSON.stringify(bounds),
@@ -261,8 +283,13 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
           ),
         );
         for (const item of store.dump()) {
-          if (item.kind !== 'counter' || !item.counter.key.subject.startsWith('slots')) continue;
-          watch(() => must(item.counter.committed === 0, `${item.counter.committed} slots leaked`));
+          if (item.kind !== 'counter' || !/^(?:slots|cpu)/.test(item.counter.key.subject)) continue;
+          watch(() =>
+            must(
+              item.counter.committed === 0,
+              `${item.counter.committed} of ${item.counter.key.subject} leaked`,
+            ),
+          );
         }
         const report = await scheduler.waitFor(createLedger({ store, clock }).rebuild({ repair: false }));
         watch(() => must(report.drift.length === 0, `drift at the end: ${JSON.stringify(report.drift)}`));

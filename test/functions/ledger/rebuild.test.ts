@@ -18,6 +18,7 @@ function movingTable(meanwhile: (scan: number, items: number) => Promise<unknown
     readRecords: (jobIds, options) => memory.readRecords(jobIds, options),
     readEntries: (jobId, options) => memory.readEntries(jobId, options),
     due: (shard, beforeMs, limit, options) => memory.due(shard, beforeMs, limit, options),
+    announce: (announcement, options) => memory.announce(announcement, options),
     async *scan() {
       scans += 1;
       const scan = scans;
@@ -79,6 +80,7 @@ test('a repair never overwrites what was written since it was counted', async ()
       readEntries: (jobId, options) => memory.readEntries(jobId, options),
       scan: () => memory.scan(),
       due: (shard, beforeMs, limit, options) => memory.due(shard, beforeMs, limit, options),
+      announce: (announcement, options) => memory.announce(announcement, options),
     },
   });
   expect(await repairing.rebuild({ repair: true })).toMatchObject({ repaired: 0 });

@@ -1,55 +1,58 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../policies/request.ts';
-import type { ImageRule } from '../../../policies/rule.ts';
-import { image } from '../../../policies/rules/image.ts';
-import { aPolicy } from '../documents.ts';
+import { problemsOf, reasonsOf } from './checking.ts';
 
-function reasons(rule: object, request: Partial<AdmissionRequest>): readonly object[] {
-  const [parsed] = aPolicy({ rules: [{ id: 'i', kind: 'image', mode: 'enforce', ...rule }] }).rules;
-  return image(parsed as ImageRule, { jobId: 1, ...request });
-}
+const image = (rule: object): object => ({ kind: 'image', ...rule });
+const DIGEST = `@sha256:${'0123456789abcdef'.repeat(4)}`;
 
-test.each<[object, Partial<AdmissionRequest>, number, string]>([
-  [{ allow: ['good/**'] }, { image: 'good/a:1' }, 0, 'an allowed image passes'],
-  [{ allow: ['good/**'] }, { image: 'evil' }, 1, 'any other does not'],
-  [{ deny: ['evil*'] }, { image: 'good' }, 0, 'an empty allow list allows all'],
-  [{ deny: ['evil*'] }, { image: 'evil:1' }, 1, 'but what is denied'],
-  [{ allow: ['**'], deny: ['evil*'] }, { image: 'evil:1' }, 1, 'deny wins over allow'],
-  [{ allow: ['good/**'] }, { image: 'good/a', services: [{ name: 'evil' }] }, 1, 'services are images, too'],
+test.each<[object, Partial<AdmissionRequest>, readonly string[], string]>([
+  [{ allow: ['good/**'] }, { image: 'good/a:1' }, [], 'an allowed image passes'],
+  [{ allow: ['good/**'] }, { image: 'evil' }, ['IMAGE_NOT_ALLOWED'], 'any other does not'],
+  [{ deny: ['evil*'] }, { image: 'good' }, [], 'without an allow list all pass'],
+  [{ allow: [], deny: ['evil*'] }, { image: 'good' }, [], 'and with an empty one'],
+  [{ deny: ['evil*'] }, { image: 'evil:1' }, ['IMAGE_NOT_ALLOWED'], 'but what is denied'],
+  [{ allow: ['**'], deny: ['evil*'] }, { image: 'evil:1' }, ['IMAGE_NOT_ALLOWED'], 'deny wins over allow'],
   [
-    { allow: ['good/**'], check: ['image'] },
+    { allow: ['good/**'] },
     { image: 'good/a', services: [{ name: 'evil' }] },
-    0,
-    'unless only the image is checked',
-  ],
-  [
-    { allow: ['good/**'], check: ['services'] },
-    { image: 'evil', services: [{ name: 'good/a' }] },
-    0,
-    'or only the services',
+    [],
+    'services are the business of their own rule',
   ],
   [
     { allow: ['good/**'] },
-    { image: 'evil', services: [{ name: 'evil' }, { name: 'evil' }] },
-    1,
-    'one image is told once',
+    { image: '$CI_IMAGE' },
+    ['IMAGE_NOT_ALLOWED'],
+    'a variable is compared as written',
   ],
-  [
-    { allow: ['good/**'] },
-    { image: 'a', services: ['b', 'c', 'd', 'e', 'f', 'g'].map((name) => ({ name })) },
-    5,
-    'a list of reasons is bounded',
-  ],
-  [{ allow: ['good/**'] }, { image: '$CI_IMAGE' }, 1, 'a variable is compared as written'],
   [
     { allow: ['$CI_REGISTRY_IMAGE/**'] },
     { image: '$CI_REGISTRY_IMAGE/a:1' },
-    0,
+    [],
     'and may be allowed by name',
   ],
-  [{ allow: ['good/**'], check: ['services'] }, { image: 'x' }, 0, 'absent services are none'],
-])('%j on %j gives %i reasons: %s', (rule, request, count) => {
-  expect(reasons(rule, request)).toHaveLength(count);
+  [{ tags: 'fixed' }, { image: 'ruby' }, ['TAG_NOT_ALLOWED'], 'no tag is latest'],
+  [{ tags: 'fixed' }, { image: 'host:5000/ruby:latest' }, ['TAG_NOT_ALLOWED'], 'latest is not fixed'],
+  [{ tags: 'fixed' }, { image: 'ruby:3.2' }, [], 'any other tag is'],
+  [{ tags: 'digest' }, { image: 'ruby:3.2' }, ['TAG_NOT_ALLOWED'], 'a tag is no digest'],
+  [{ tags: 'digest' }, { image: `ruby:3.2${DIGEST}` }, [], 'a digest pins'],
+  [{ tags: 'digest' }, { image: 'ruby@sha256:' }, ['TAG_NOT_ALLOWED'], 'half a digest does not'],
+  [{ tags: 'fixed' }, { image: 'ruby:$TAG' }, ['TAG_NOT_ALLOWED'], 'what a tag will be must be certain'],
+  [{ tags: 'fixed' }, { image: 'Ruby:3' }, ['TAG_NOT_ALLOWED'], 'what cannot be read has no tag'],
+  [
+    { allow: ['good/**'], tags: 'digest' },
+    { image: 'evil:1' },
+    ['IMAGE_NOT_ALLOWED', 'TAG_NOT_ALLOWED'],
+    'all that is wrong is told together',
+  ],
+  [
+    { allow: ['good/**'], tags: 'fixed' },
+    { image: 'good/a' },
+    ['TAG_NOT_ALLOWED'],
+    'an allowed one needs its tag',
+  ],
+  [{ allow: ['good/**'] }, {}, ['FIELD_MISSING'], 'an absent image is a missing field'],
+])('%j on %j gives %j: %s', (rule, request, codes) => {
+  expect(reasonsOf(image(rule), request).map(({ code }) => code)).toEqual(codes);
 });
 
 test('the reason has the image, the denied pattern and the closest allowed ones', () => {
@@ -60,21 +63,25 @@ test('the reason has the image, the denied pattern and the closest allowed ones'
     'docker:*',
     'registry.acme.example/node:*',
   ];
-  expect(
-    reasons(
-      { allow, deny: ['*:latest'] },
-      { image: 'registry.acme.exampel/ruby:3', services: [{ name: 'docker:latest' }] },
-    ),
-  ).toEqual([
+  const rule = image({ allow, deny: ['*:latest'], tags: 'digest' });
+  expect(reasonsOf(rule, { image: 'registry.acme.exampel/ruby:3' })).toEqual([
     {
       code: 'IMAGE_NOT_ALLOWED',
       image: 'registry.acme.exampel/ruby:3',
       allowed: ['registry.acme.example/ruby:*', 'registry.acme.example/**', 'registry.acme.example/node:*'],
     },
-    expect.objectContaining({ image: 'docker:latest', denied: '*:latest' }),
+    { code: 'TAG_NOT_ALLOWED', image: 'registry.acme.exampel/ruby:3', wanted: 'digest' },
   ]);
+  expect(reasonsOf(rule, { image: 'docker:latest' })[0]).toMatchObject({ denied: '*:latest' });
+  expect(reasonsOf(rule, {})).toEqual([{ code: 'FIELD_MISSING', field: 'image' }]);
 });
 
-test('an absent image is a missing field', () => {
-  expect(reasons({ allow: ['good/**'] }, {})).toEqual([{ code: 'FIELD_MISSING', field: 'image' }]);
+test.each<[object, string]>([
+  [{}, 'rules[0]: has nothing to check; expected allow, deny or tags'],
+  [{ allow: [], deny: [] }, 'rules[0]: has nothing to check; expected allow, deny or tags'],
+  [{ tags: 'pinned' }, "rules[0].tags: 'pinned'; expected a rule for tags: fixed, digest"],
+  [{ tags: true }, 'rules[0].tags: true; expected a rule for tags: fixed, digest'],
+  [{ allow: 'ruby' }, "rules[0].allow: 'ruby'; expected a list of image patterns"],
+])('%j is refused: %s', (rule, problem) => {
+  expect(problemsOf(image(rule))).toContain(problem);
 });

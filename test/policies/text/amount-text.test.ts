@@ -1,4 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
+import { bytesText } from '../../../policies/text/bytes-text.ts';
 import { durationText, relativeText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { moneyText } from '../../../policies/text/money-text.ts';
@@ -38,6 +41,63 @@ test.each([
   [60_000, '1,000 min'],
 ])('%i seconds are %s, never rounded down', (seconds, text) => {
   expect(durationText(seconds)).toBe(text);
+});
+
+test.each([
+  [66, 'up', '1.1 min'],
+  [71, 'up', '1.2 min'],
+  [71, 'down', '1.1 min'],
+  [59, 'down', '59 s'],
+] as const)('%i seconds rounded %s are %s', (seconds, rounding, text) => {
+  expect(durationText(seconds, rounding)).toBe(text);
+});
+
+test.each([
+  [1_023, 'nearest', '1023 B'],
+  [512 * 2 ** 20, 'exact', '512 MiB'],
+  [6 * 2 ** 30, 'exact', '6 GiB'],
+  [6e9, 'exact', '5.59 GiB'],
+  [6e9, 'down', '5.58 GiB'],
+  [2 ** 30 + 1, 'down', '1 GiB'],
+  [2 ** 30 + 1, 'up', '1.01 GiB'],
+  [2 ** 30 - 1, 'down', '1,023.99 MiB'],
+  [2 ** 30 - 1, 'up', '1 GiB'],
+  [3 * 2 ** 50, 'exact', '3,072 TiB'],
+  [-(2 ** 30), 'exact', '-1 GiB'],
+] as const)('%i bytes rounded %s are %s', (bytes, rounding, text) => {
+  expect(bytesText(bytes, rounding)).toBe(text);
+});
+
+test('what is left and what is needed never look as if it fitted', () => {
+  const units = ['micros', 'seconds', 'jobs', 'millicpu', 'bytes', 'starts'] as const;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...units),
+      fc.nat(2 ** 40),
+      fc.integer({ min: 1, max: 2 ** 20 }),
+      (unit, left, short) => {
+        const [has, needs] = [bareAmountText(left, unit, 'down'), bareAmountText(left + short, unit, 'up')];
+        expect(has).not.toBe(needs);
+      },
+    ),
+  );
+});
+
+test.each([
+  [12_000, 'millicpu', '12 CPU', '12'],
+  [500, 'millicpu', '0.5 CPU', '0.5'],
+  [1, 'millicpu', '0.001 CPU', '0.001'],
+  [1_250_000, 'millicpu', '1,250 CPU', '1,250'],
+  [30, 'starts', '30 job starts', '30'],
+  [1, 'starts', '1 job start', '1'],
+  [10_000, 'starts', '10,000 job starts', '10,000'],
+  [1, 'jobs', '1 job', '1'],
+  [20, 'jobs', '20 jobs', '20'],
+  [6 * 2 ** 30, 'bytes', '6 GiB', '6 GiB'],
+  [500_000_000, 'micros', '500.00 EUR', '500.00'],
+  [60_000, 'seconds', '1,000 min', '1,000'],
+] as const)('%i %s are %s, and %s before the unit', (amount, unit, text, bare) => {
+  expect([amountText(amount, unit, 'EUR'), bareAmountText(amount, unit)]).toEqual([text, bare]);
 });
 
 test.each([

@@ -67,7 +67,7 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
     commit,
     fallback: createFallback({
       clock,
-      security: securityCheck(options.policy),
+      security: securityCheck(options.policy, clock),
       costAndCapacity: 'admit',
       newDecisionId: () => {
         decisions += 1;

@@ -41,6 +41,13 @@ test('untrusted variables are no source of identity', () => {
   ]);
 });
 
+test('pull policies and users are fields of their own, with the paths that fill them', () => {
+  const fields = describeAliases(loadSchema().question, { trustVariables: false });
+  expect(find(fields, 'pullPolicies')?.paths).toEqual(['image.pull_policy']);
+  expect(find(fields, 'dockerUser')?.paths).toEqual(['image.executor_opts.docker.user']);
+  expect(find(fields, 'kubernetesUser')?.paths).toEqual(['image.executor_opts.kubernetes.user']);
+});
+
 test('our own schema can fill everything but what GitLab keeps in variables', () => {
   const fields = describeAliases(loadSchema().question, { trustVariables: false });
   expect(fields.filter(({ never }) => never)).toEqual([]);

@@ -22,6 +22,12 @@ const name = fc.oneof(
     'CI_JOB_IMAGE',
   ),
   fc.constantFrom('KUBERNETES_CPU_REQUEST', 'KUBERNETES_PASSWORD', 'COST_CENTER', 'TEAM_TOKEN', 'TEAM_A'),
+  fc.constantFrom('KUBERNETES_BEARER_TOKEN', 'KUBERNETES_NAMESPACE_OVERWRITE', 'KUBERNETES_POD_LABELS_1'),
+  fc.constantFrom(
+    'KUBERNETES_POD_ANNOTATIONS_TOKEN',
+    'KUBERNETES_POD_CPU_LIMIT',
+    'KUBERNETES_NODE_SELECTOR_KEY',
+  ),
   fc.constantFrom('__proto__', 'constructor', 'toString', '_x'),
   fc.string({ maxLength: 20 }),
 );

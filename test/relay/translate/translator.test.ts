@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { HIDDEN_VALUE } from '../../../policies/overwrite-variables.ts';
+import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/text-length.ts';
 import {
   compileTranslator,
   type Translation,
   type TranslatorOptions,
 } from '../../../relay/translate/translator.ts';
-import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/value-reader.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { descOf, messageFrom, type Shape } from './support/desc-of.ts';
 
@@ -241,8 +242,20 @@ test('a question in our own schema fills every field it has', () => {
     },
     gitInfo: { ref: 'main', refType: 'branch', protected: false },
     runnerInfo: { id: '9', uuid: 'u-1', timeout: '3600', tags: ['large'] },
-    image: { name: 'ruby:3' },
-    services: [{ name: 'redis:7', alias: 'cache' }],
+    image: {
+      name: 'ruby:3',
+      pullPolicy: ['always', 'if-not-present'],
+      executorOpts: { docker: { user: 'node' }, kubernetes: { user: '1000:1001' } },
+    },
+    services: [
+      {
+        name: 'redis:7',
+        alias: 'cache',
+        pullPolicy: ['never'],
+        executorOpts: { docker: { user: 'redis' }, kubernetes: { user: '999' } },
+        variables: [{ key: 'KUBERNETES_SERVICE_CPU_REQUEST', value: '2', public: true }],
+      },
+    ],
     variables: [{ key: 'CI_PIPELINE_SOURCE', value: 'push', public: true }],
   });
   expect(requestOf(compileTranslator(question, OPTIONS)(message))).toEqual({
@@ -261,12 +274,99 @@ test('a question in our own schema fills every field it has', () => {
     refType: 'branch',
     refProtected: false,
     image: 'ruby:3',
-    services: [{ name: 'redis:7', alias: 'cache' }],
+    pullPolicies: ['always', 'if-not-present'],
+    dockerUser: 'node',
+    kubernetesUser: '1000:1001',
+    services: [
+      {
+        name: 'redis:7',
+        alias: 'cache',
+        pullPolicies: ['never'],
+        dockerUser: 'redis',
+        kubernetesUser: '999',
+        variables: { KUBERNETES_SERVICE_CPU_REQUEST: '2' },
+      },
+    ],
     jobTags: ['large'],
     runnerTags: ['large'],
     runnerId: 9,
     runnerUuid: 'u-1',
     timeoutSeconds: 3600,
     variables: { CI_PIPELINE_SOURCE: 'push' },
+  });
+});
+
+const OPTIONS_OF = { executor_opts: { docker: { user: 'string' }, kubernetes: { user: 'string' } } } as const;
+
+test('an image or a service that names no pull policy, user or variable says nothing of them', () => {
+  const container = { name: 'string', pull_policy: ['string'], ...OPTIONS_OF } as const;
+  const shape = {
+    id: 'int64',
+    image: container,
+    services: [{ ...container, variables: [VARIABLE] }],
+  } as const;
+  const asked = { name: 'a', pull_policy: [], executor_opts: { docker: { user: '' } } };
+  expect(requestOf(translate(shape, { id: '7', image: asked, services: [asked] }))).toEqual({
+    jobId: 7,
+    image: 'a',
+    services: [{ name: 'a' }],
+  });
+});
+
+test('users may stand without executor_opts, and a list of policies in the plural', () => {
+  const container = { name: 'string', pull_policies: ['string'], docker: { user: 'string' } } as const;
+  const asked = { name: 'a', pull_policies: ['never'], docker: { user: 'root' } };
+  const shape = { id: 'int64', image: container, services: [container] } as const;
+  expect(requestOf(translate(shape, { id: '7', image: asked, services: [asked] }))).toMatchObject({
+    pullPolicies: ['never'],
+    dockerUser: 'root',
+    services: [{ name: 'a', pullPolicies: ['never'], dockerUser: 'root' }],
+  });
+});
+
+test('a user or a policy that is too long is refused with its path, in a service too', () => {
+  const shape = {
+    id: 'int64',
+    image: OPTIONS_OF,
+    services: [{ name: 'string', pull_policy: ['string'] }],
+  } as const;
+  const json = {
+    id: '7',
+    image: { executor_opts: { kubernetes: { user: '0'.repeat(TEXT_LENGTH_MAX + 1) } } },
+    services: [{ name: 'a', pull_policy: Array(LIST_LENGTH_MAX + 1).fill('x') }],
+  };
+  expect(translate(shape, json)).toMatchObject({
+    ok: false,
+    problem:
+      'image.executor_opts.kubernetes.user is longer than 1024 characters; services.pull_policy has more than 100 entries',
+  });
+});
+
+test('of a service’s variables only what the executor acts on survives, and no secret', () => {
+  const shape = { id: 'int64', services: [{ name: 'string', variables: [VARIABLE] }] } as const;
+  const variables = [
+    variable('KUBERNETES_SERVICE_MEMORY_LIMIT', '1Gi', {}),
+    variable('POSTGRES_PASSWORD', 's3cr3t'),
+    variable('KUBERNETES_TOKEN', 's3cr3t'),
+    variable('KUBERNETES_SERVICE_CPU_LIMIT', 's3cr3t', { masked: true }),
+    variable('KUBERNETES_SERVICE_CPU_REQUEST', 's3cr3t', { file: true }),
+  ];
+  const translation = translate(shape, { id: '7', services: [{ name: 'a', variables }] });
+  expect(requestOf(translation).services).toEqual([
+    { name: 'a', variables: { KUBERNETES_SERVICE_MEMORY_LIMIT: '1Gi' } },
+  ]);
+  expect(JSON.stringify(translation)).not.toContain('s3cr3t');
+});
+
+test('that a bearer token is set leaves the relay, its value never, however it is flagged', () => {
+  for (const flags of [{ public: true }, {}, { masked: true }, { file: true }]) {
+    const variables = [variable('KUBERNETES_BEARER_TOKEN', 's3cr3t', flags)];
+    const translation = translate(WITH_VARIABLES, { id: '7', variables });
+    expect(requestOf(translation).variables).toEqual({ KUBERNETES_BEARER_TOKEN: HIDDEN_VALUE });
+    expect(JSON.stringify(translation)).not.toContain('s3cr3t');
+  }
+  const empty = [variable('KUBERNETES_BEARER_TOKEN', '')];
+  expect(requestOf(translate(WITH_VARIABLES, { id: '7', variables: empty })).variables).toEqual({
+    KUBERNETES_BEARER_TOKEN: '',
   });
 });

@@ -154,6 +154,8 @@ variables: { A: a, B: b }
     const pipeline = expanded(`${top}\njob: { script: x, tags: [own] }`);
     expect(jobNamed(pipeline, 'job')).toEqual({
       name: 'job',
+      definedAs: 'job',
+      place: { file: '.gitlab-ci.yml', line: 5 },
       stage: 'test',
       image: 'top',
       tags: ['own'],
@@ -170,6 +172,8 @@ some: { script: x, inherit: { default: [image], variables: [B] } }
 `);
     expect(jobNamed(pipeline, 'none')).toEqual({
       name: 'none',
+      definedAs: 'none',
+      place: { file: '.gitlab-ci.yml', line: 5 },
       stage: 'test',
       tags: [],
       services: [],
@@ -310,4 +314,89 @@ test('a timeout that is no duration is left out and named', () => {
   const pipeline = expanded('job: { script: x, timeout: soon }');
   expect(jobNamed(pipeline, 'job')).not.toHaveProperty('timeoutSeconds');
   expect(pipeline.problems).toEqual(['job: timeout "soon" is not a duration; left out']);
+});
+
+describe('where a job stands', () => {
+  const pipeline = expanded({
+    '.gitlab-ci.yml': `include: [ci/jobs.yml, ci/more.yml]
+
+.base:
+  script: x
+
+ours:
+  extends: .base
+both: { tags: [ours] }
+`,
+    'ci/jobs.yml': '# a comment\ntheirs: { script: x, parallel: 2 }\nboth: { script: x }\n',
+    'ci/more.yml': 'spec:\n  inputs: {}\n---\n"quoted name":\n  script: x\n',
+  });
+  const placeOf = (name: string) => jobNamed(pipeline, name).place;
+
+  test('is the file and line it is written at, in an included file as well', () => {
+    expect(placeOf('ours')).toEqual({ file: '.gitlab-ci.yml', line: 6 });
+    expect(placeOf('theirs 2/2')).toEqual({ file: 'ci/jobs.yml', line: 2 });
+    expect(jobNamed(pipeline, 'theirs 2/2').definedAs).toBe('theirs');
+  });
+
+  test('is counted from the top of a file that declares inputs first', () => {
+    expect(placeOf('quoted name')).toEqual({ file: 'ci/more.yml', line: 4 });
+  });
+
+  test('is where the last word about it is said', () => {
+    expect(placeOf('both')).toEqual({ file: '.gitlab-ci.yml', line: 8 });
+  });
+});
+
+describe('environment', () => {
+  const environmentIn = (text: string) =>
+    jobNamed(expanded(`variables: { APP: shop }\n${text}`), 'job').environment;
+
+  test.each([
+    { says: 'production', is: 'production' },
+    { says: '{ name: production, action: stop }', is: 'production' },
+    { says: '$APP/$CI_COMMIT_REF_NAME', is: 'shop/main' },
+    { says: 'review/$CI_MERGE_REQUEST_IID', is: 'review/$CI_MERGE_REQUEST_IID' },
+    { says: '{ url: https://example.com }', is: undefined },
+  ])('$says is $is', ({ says, is }) => {
+    expect(
+      environmentIn(`job: { script: x, environment: ${says.startsWith('{') ? says : `"${says}"`} }`),
+    ).toBe(is);
+  });
+
+  test('differs from job to job of a matrix', () => {
+    const pipeline = expanded(
+      'job: { script: x, environment: to-$AT, parallel: { matrix: [{ AT: [a, b] }] } }',
+    );
+    expect(pipeline.jobs.map(({ environment }) => environment)).toEqual(['to-a', 'to-b']);
+    expect(pipeline.problems).toEqual([]);
+  });
+});
+
+test('pull policies, users and a service’s own variables are read as written, from the default too', () => {
+  const pipeline = expanded(`
+default:
+  image: { name: "alpine:3", pull_policy: never, docker: { user: root }, kubernetes: { user: 1000 } }
+inherits: { script: x }
+own:
+  script: x
+  image: { name: "ruby:3", pull_policy: [always, if-not-present], kubernetes: { user: "$UID:1001" } }
+  services:
+    - name: postgres:18
+      pull_policy: always
+      docker: { user: "" }
+      variables: { KUBERNETES_SERVICE_CPU_LIMIT: 2 }
+plain: { script: x, image: "alpine:3" }
+`);
+  expect(jobNamed(pipeline, 'inherits')).toMatchObject({
+    pullPolicies: ['never'],
+    dockerUser: 'root',
+    kubernetesUser: '1000',
+  });
+  const own = jobNamed(pipeline, 'own');
+  expect(own).toMatchObject({ pullPolicies: ['always', 'if-not-present'], kubernetesUser: '$UID:1001' });
+  expect(own).not.toHaveProperty('dockerUser');
+  expect(own.services).toEqual([
+    { name: 'postgres:18', pullPolicies: ['always'], variables: { KUBERNETES_SERVICE_CPU_LIMIT: '2' } },
+  ]);
+  expect(jobNamed(pipeline, 'plain')).not.toHaveProperty('pullPolicies');
 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ExpandedPipeline, expandPipeline } from '../../../scripts/pipeline/expand-pipeline.ts';
-import type { PipelineJob } from '../../../scripts/pipeline/pipeline-job.ts';
+import type { ExpandedJob } from '../../../scripts/pipeline/expanded-job.ts';
 
 /** Expands files written for one test: path → text. */
 export function expanded(files: Readonly<Record<string, string>> | string): ExpandedPipeline {
@@ -22,7 +22,7 @@ export function expanded(files: Readonly<Record<string, string>> | string): Expa
 
 export const names = ({ jobs }: ExpandedPipeline): string[] => jobs.map(({ name }) => name);
 
-export function jobNamed({ jobs }: ExpandedPipeline, name: string): PipelineJob {
+export function jobNamed({ jobs }: ExpandedPipeline, name: string): ExpandedJob {
   const found = jobs.find((job) => job.name === name);
   if (found === undefined) throw new Error(`no job ${name} among ${jobs.map((job) => job.name).join(', ')}`);
   return found;

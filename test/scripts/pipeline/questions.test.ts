@@ -106,3 +106,33 @@ test('a variable that a file sets over GitLab’s own comes as a duplicate, afte
 test('a pipeline without jobs is refused', () => {
   expect(() => [...pipelineQuestions([], { projects })]).toThrow('no jobs');
 });
+
+test('pull policies, users and a service’s variables are asked as the wire has them', () => {
+  const options = { pullPolicies: ['never'], dockerUser: 'node', kubernetesUser: '1000' };
+  const job: PipelineJob = {
+    name: 'a',
+    stage: 'test',
+    image: 'alpine:3',
+    ...options,
+    services: [{ name: 'db', kubernetesUser: '999', variables: { KUBERNETES_SERVICE_CPU_LIMIT: '2' } }],
+    tags: [],
+    variables: {},
+  };
+  const [question] = [...pipelineQuestions([job], { projects })];
+  const encode = questionEncoder(loadSchema().question, true);
+  expect(() => encode(question ?? {})).not.toThrow();
+  expect(question).toMatchObject({
+    image: {
+      name: 'alpine:3',
+      pull_policy: ['never'],
+      executor_opts: { docker: { user: 'node' }, kubernetes: { user: '1000' } },
+    },
+    services: [
+      {
+        name: 'db',
+        executor_opts: { kubernetes: { user: '999' } },
+        variables: [{ key: 'KUBERNETES_SERVICE_CPU_LIMIT', value: '2', public: true }],
+      },
+    ],
+  });
+});

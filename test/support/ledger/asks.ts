@@ -1,6 +1,6 @@
 import type { HoldAsk, HoldOutcome, JobFacts } from '../../../functions/ledger/ledger.ts';
 import type { CounterKey, CounterSeen, LimitClaim } from '../../../policies/claim.ts';
-import type { Violation } from '../../../policies/reason.ts';
+import type { Reason, Violation } from '../../../policies/reason.ts';
 
 export const someFacts = (facts: Partial<JobFacts> = {}): JobFacts => ({
   runnerClass: 'small',
@@ -53,6 +53,30 @@ export function claim(
 
 export const shadowClaim = (subject: string, amount: number, bound: number): LimitClaim =>
   claim(subject, amount, bound, { mode: 'shadow' });
+
+/** The owner is warned from `soft` on. */
+export const softClaim = (subject: string, amount: number, soft: number, bound: number): LimitClaim => ({
+  ...claim(subject, amount, bound),
+  soft: { bound: soft, warning: (seen) => softReason(claim(subject, amount, soft), seen) },
+});
+
+export const softReason = (one: LimitClaim, seen: CounterSeen): Reason => {
+  const refusal = one.refusal(seen);
+  return refusal.code === 'BUDGET_EXHAUSTED' ? { ...refusal, code: 'SOFT_LIMIT' } : refusal;
+};
+
+export const pipeline = (id: number): CounterKey => counter(`pipeline/${id}`, 'grace', 'once');
+
+/** A job of a pipeline whose running ones may use up to `graceBound`, and the claim that counts it there. */
+export const graced = (
+  pipelineId: number,
+  amount: number,
+  bound: number,
+  graceBound: number,
+): readonly LimitClaim[] => [
+  claim('group/1', amount, bound, { grace: { bound: graceBound, pipeline: pipeline(pipelineId) } }),
+  claim('', 1, undefined, { counter: pipeline(pipelineId), unit: 'starts' }),
+];
 
 export const anAsk = (
   jobId: number,

@@ -4,7 +4,7 @@ import type { Counter, HoldOutcome, JobRecord, RecordClaim } from '../../../func
 import type { StoredItem, Write } from '../../../functions/ledger/store.ts';
 import { counterName } from '../../../policies/claim.ts';
 
-/** The bounds an ask carried, as the record's `policyVersion` names them: subject → bound. */
+/** The bounds an ask carried, as the record's `policyVersion` names them: subject → bound; `soft/…` and `grace/…` apart. */
 export type Bounds = Readonly<Record<string, number>>;
 
 export class History {
@@ -15,6 +15,8 @@ export class History {
   readonly #settled = new Map<string, readonly number[]>();
   /** Job → the commit since which its record says that it may run; deleted by the commit that ends it. */
   readonly #liveSince = new Map<number, number>();
+  /** Pipelines of which a job ran or was to run at some time. Whoever read that may not know of a later release. */
+  readonly #pipelines = new Set<string>();
   #before = new Map<string, Counter>();
   commits = 0;
 
@@ -33,6 +35,9 @@ export class History {
       this.#neverEdited(record);
     }
     for (const write of writes) if (write.kind === 'record') this.#birth(write.record, write.replaces);
+    for (const { key, committed } of now.counters.values()) {
+      if (key.subject.startsWith('pipeline/') && committed > 0) this.#pipelines.add(key.subject);
+    }
     this.#before = now.counters;
   }
 
@@ -103,7 +108,13 @@ export class History {
         committed.set(name, sum);
         fitted.set(name, fit);
         if (!claim.checked) continue;
-        const bound = bounds[claim.counter.subject] ?? 0;
+        const { subject } = claim.counter;
+        const bound = this.#boundOf(write.record, subject, sum, bounds);
+        const soft = bounds[`soft/${subject}`] ?? Number.POSITIVE_INFINITY;
+        must(
+          sum <= soft || isTold(write.record, subject),
+          `job ${write.record.jobId}: ${name} came to ${sum} over the soft ${soft} and nobody is told`,
+        );
         const shadow = claim.counter.subject.startsWith('shadow');
         if (!shadow)
           must(bound > 0 && sum <= bound, `job ${write.record.jobId}: ${name} came to ${sum} over ${bound}`);
@@ -113,7 +124,23 @@ export class History {
             `job ${write.record.jobId}: fitted ${name} came to ${fit} over ${bound}`,
           );
       }
+      for (const { counter } of write.record.claims)
+        if (counter.subject.startsWith('pipeline/')) this.#pipelines.add(counter.subject);
     }
+  }
+
+  /** Past its bound a claim is there by the grace of a pipeline that ran before it, and its record says so. */
+  #boundOf(record: JobRecord, subject: string, sum: number, bounds: Bounds): number {
+    const bound = bounds[subject] ?? 0;
+    const grace = bounds[`grace/${subject}`];
+    if (grace === undefined || sum <= bound) return bound;
+    const pipeline = record.claims.find(({ counter }) => counter.subject.startsWith('pipeline/'));
+    must(
+      pipeline !== undefined && this.#pipelines.has(pipeline.counter.subject),
+      `job ${record.jobId}: ${subject} came to ${sum} over ${bound} by the grace of a pipeline that never ran`,
+    );
+    must(isTold(record, subject), `job ${record.jobId} is past ${subject} by grace and nobody is told`);
+    return grace;
   }
 
   /** 3, 4, 5: what a job is charged follows from its state alone, however it got there. */
@@ -168,16 +195,24 @@ export class History {
   }
 }
 
+/** The record notes a warning about this subject. */
+const isTold = (record: JobRecord, subject: string): boolean =>
+  record.shadow.some(
+    ({ mode, reason }) => mode === 'warn' && 'subject' in reason && reason.subject === subject,
+  );
+
 function allowedCharges(record: JobRecord, claim: RecordClaim): readonly number[] {
+  const inFlight = claim.unit === 'jobs' || claim.unit === 'millicpu' || claim.unit === 'bytes';
   switch (record.state) {
     case 'HELD':
     case 'RUNNING':
       return [claim.held];
     case 'SETTLED':
       // One micro-unit per second is the model's price, and durations are whole.
-      return claim.unit === 'jobs' ? [0] : [record.durationSeconds ?? -1];
+      if (claim.unit === 'starts') return [1];
+      return inFlight ? [0] : [record.durationSeconds ?? -1];
     case 'EXPIRED':
-      return claim.unit === 'jobs' ? [0] : record.flagged ? [claim.held, 0] : [0];
+      return inFlight ? [0] : record.flagged ? [claim.held, 0] : [0];
     case 'RELEASED':
     case 'REJECTED':
       return [0];

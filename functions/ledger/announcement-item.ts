@@ -1,0 +1,17 @@
+import type { Item } from './item-bytes.ts';
+import { ANNOUNCED_SK, type LedgerKeys } from './keys.ts';
+import type { Announcement } from './store.ts';
+import { PK, SK, TTL_ATTRIBUTE } from './table.ts';
+
+/** Two keys and a time: DynamoDB removes it when that has passed, hours late at worst. */
+export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.announcement(announcement.key);
+  return { [PK]: { S: pk }, [SK]: { S: sk }, [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) } };
+}
+
+/** Whether what was announced still stands; an item that outlived its time does not. */
+export const standsAt = (item: Item, atMs: number): boolean => Number(item[TTL_ATTRIBUTE]?.N) > seconds(atMs);
+
+export const isAnnouncement = (item: Item): boolean => item[SK]?.S === ANNOUNCED_SK;
+
+export const seconds = (ms: number): number => Math.ceil(ms / 1000);

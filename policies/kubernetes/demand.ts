@@ -1,0 +1,82 @@
+import type { ResourceName } from '../reason.ts';
+import type { AdmissionRequest } from '../request.ts';
+import {
+  type Asked,
+  askedByJob,
+  askedByService,
+  type Bound,
+  type ContainerKind,
+  effective,
+  type Setting,
+} from './resource-variables.ts';
+
+/** What a job asks for of one resource. */
+export interface ResourceDemand extends Readonly<Record<ContainerKind, Asked>> {
+  /** One for each of the job's services, in their order; `service` is what they get that ask for nothing. */
+  readonly services: readonly Asked[];
+}
+
+export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
+
+/** Of one resource, what one container adds to the job's total. */
+export interface Part {
+  readonly kind: ContainerKind;
+  readonly setting: Setting;
+}
+
+/** Many rules ask about the same request: its variables are read once. */
+const known = new WeakMap<AdmissionRequest, { readonly demand: Demand | undefined }>();
+
+/** All a job's variables ask of Kubernetes; `undefined` if that is nothing at all, as with most jobs. */
+export function demandOf(request: AdmissionRequest): Demand | undefined {
+  let found = known.get(request);
+  if (found === undefined) {
+    found = { demand: readAll(request) };
+    known.set(request, found);
+  }
+  return found.demand;
+}
+
+function readAll(request: AdmissionRequest): Demand | undefined {
+  const ofServices = request.services?.some(({ variables }) => isSome(variables)) ?? false;
+  if (!ofServices && !isSome(request.variables)) return undefined;
+  return {
+    cpu: readDemand(request, 'cpu'),
+    memory: readDemand(request, 'memory'),
+    'ephemeral-storage': readDemand(request, 'ephemeral-storage'),
+  };
+}
+
+function isSome(variables: Readonly<Record<string, string>> = {}): boolean {
+  for (const name in variables) if (name.startsWith('KUBERNETES_')) return true;
+  return false;
+}
+
+function readDemand({ variables, services = [] }: AdmissionRequest, resource: ResourceName): ResourceDemand {
+  const service = askedByJob(variables, 'service', resource);
+  return {
+    build: askedByJob(variables, 'build', resource),
+    helper: askedByJob(variables, 'helper', resource),
+    pod: askedByJob(variables, 'pod', resource),
+    service,
+    services: services.map((each) => askedByService(each, resource, service)),
+  };
+}
+
+/**
+ * What makes up a job's total: the pod's own word alone where it has one, and otherwise one part for each of the build,
+ * the helper and the services that asks for anything.
+ */
+export function partsOf(demand: ResourceDemand, bound: Bound): readonly Part[] {
+  const pod = effective(demand.pod, bound);
+  if (pod !== undefined) return [{ kind: 'pod', setting: pod }];
+  const parts: Part[] = [];
+  const add = (kind: ContainerKind, asked: Asked): void => {
+    const setting = effective(asked, bound);
+    if (setting !== undefined) parts.push({ kind, setting });
+  };
+  add('build', demand.build);
+  add('helper', demand.helper);
+  for (const asked of demand.services) add('service', asked);
+  return parts;
+}

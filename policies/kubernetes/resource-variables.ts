@@ -1,0 +1,92 @@
+import type { ResourceName } from '../reason.ts';
+import type { ServiceRequest } from '../request.ts';
+import { parseQuantity, type Quantity } from './quantity.ts';
+
+/** The containers of a job's pod, and the pod as a whole. */
+export type ContainerKind = 'build' | 'helper' | 'service' | 'pod';
+
+export type Bound = 'request' | 'limit';
+
+/** A variable that asks for an amount. Its value stays here: it could be anything. */
+export interface Setting {
+  readonly variable: string;
+  /** The service's image, if the variable is its own. */
+  readonly service?: string;
+  /** Absent: what the variable holds is no quantity. */
+  readonly quantity?: Quantity;
+}
+
+/** What is asked of one resource for one container. */
+export type Asked = { readonly [bound in Bound]?: Setting };
+
+type Variables = Readonly<Record<string, string>>;
+type Names = Readonly<Record<ResourceName, Readonly<Record<Bound, string>>>>;
+
+/** `KUBERNETES_CPU_REQUEST`, `KUBERNETES_HELPER_EPHEMERAL_STORAGE_LIMIT` … */
+const namesWith = (prefix: string): Names => {
+  const bounds = (word: string): Readonly<Record<Bound, string>> => ({
+    request: `${prefix}${word}_REQUEST`,
+    limit: `${prefix}${word}_LIMIT`,
+  });
+  return { cpu: bounds('CPU'), memory: bounds('MEMORY'), 'ephemeral-storage': bounds('EPHEMERAL_STORAGE') };
+};
+
+const NAMES: Readonly<Record<ContainerKind, Names>> = {
+  build: namesWith('KUBERNETES_'),
+  helper: namesWith('KUBERNETES_HELPER_'),
+  service: namesWith('KUBERNETES_SERVICE_'),
+  pod: namesWith('KUBERNETES_POD_'),
+};
+
+const NOTHING: Asked = {};
+
+/** What the job's variables ask for; for `service` that is what a service gets that asks for nothing itself. */
+export function askedByJob(
+  variables: Variables | undefined,
+  kind: ContainerKind,
+  resource: ResourceName,
+): Asked {
+  // A pod has no ephemeral storage of its own to ask for: the runner does not read such a variable.
+  if (variables === undefined || (kind === 'pod' && resource === 'ephemeral-storage')) return NOTHING;
+  const names = NAMES[kind][resource];
+  return asked(settingIn(variables, names.request), settingIn(variables, names.limit));
+}
+
+/**
+ * What a service asks for itself, else what the job asks for its services. GitLab's documentation has two spellings in a
+ * service's variables; the runner reads the one with `SERVICE_`, so that one goes first.
+ *
+ * @see https://docs.gitlab.com/runner/executors/kubernetes/#overwrite-service-containers-resources
+ */
+export function askedByService(
+  { name, variables }: ServiceRequest,
+  resource: ResourceName,
+  general: Asked,
+): Asked {
+  if (variables === undefined) return general;
+  const own = (bound: Bound): Setting | undefined =>
+    settingIn(variables, NAMES.service[resource][bound], name) ??
+    settingIn(variables, NAMES.build[resource][bound], name);
+  return asked(own('request') ?? general.request, own('limit') ?? general.limit);
+}
+
+/** As in Kubernetes, what has a limit and no request requests its limit. */
+export const effective = ({ request, limit }: Asked, bound: Bound): Setting | undefined =>
+  bound === 'limit' ? limit : (request ?? limit);
+
+const asked = (request: Setting | undefined, limit: Setting | undefined): Asked =>
+  request === undefined && limit === undefined
+    ? NOTHING
+    : { ...(request !== undefined && { request }), ...(limit !== undefined && { limit }) };
+
+/** The runner takes an empty value for none. */
+function settingIn(variables: Variables, variable: string, service?: string): Setting | undefined {
+  const value = variables[variable];
+  if (value === undefined || value === '') return undefined;
+  const quantity = parseQuantity(value);
+  return {
+    variable,
+    ...(service !== undefined && { service }),
+    ...(quantity !== undefined && { quantity }),
+  };
+}

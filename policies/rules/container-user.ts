@@ -1,0 +1,116 @@
+import type { Reading } from '../reading.ts';
+import type { Reason } from '../reason.ts';
+import type { Check } from '../rule.ts';
+import type { StatelessRuleKind } from '../rule-kinds.ts';
+import { readContainerUser, type UserSyntax } from './container-user-text.ts';
+
+const EXECUTORS: readonly UserSyntax[] = ['kubernetes', 'docker'];
+const IDS_MAX = 1_000;
+/** As many as fit on a line. */
+const ALLOWED_TOLD_MAX = 10;
+/** A job with more wrong containers than this has been told enough. */
+const REASONS_MAX = 5;
+const ROOT = '0';
+
+/**
+ * As whom a job's containers may run: `image:kubernetes:user` and `image:docker:user` of the job and of its services
+ * against `users` and `groups`, as the runner's `allowed_users` and `allowed_groups`.
+ *
+ * - Kubernetes: `uid` or `uid:gid`, whole numbers from 0; anything else is refused.
+ * - Docker: names or ids, perhaps with a group. The rule compares texts: which id a name has is the image's business.
+ * - Root (id 0, `00` too, or the name `root`) only where it is listed, as `0` or `root`. An empty list: any but root.
+ * - `$VARIABLES` are not expanded when GitLab asks: one passes only if it is listed as written.
+ * - `executors` names whose user counts; a job may give one for each and we are not told which executor it meets.
+ *   Both by default.
+ *
+ * A container that names no user passes: the image's own user or the runner's security context applies, which the
+ * runner does not check either. A GitLab version that does not send the user looks the same.
+ *
+ * @see https://docs.gitlab.com/runner/executors/kubernetes/#security-validation
+ */
+export const containerUser: StatelessRuleKind = {
+  class: 'security',
+  keys: ['users', 'groups', 'executors'],
+  read: readRule,
+};
+
+/** One container's users, as the request has them. */
+interface ContainerUsers {
+  readonly kubernetesUser?: string;
+  readonly dockerUser?: string;
+}
+
+function readRule(reading: Reading): Check {
+  const users = readIds(reading.at('users'), 'users');
+  const groups = readIds(reading.at('groups'), 'groups');
+  const executors = readExecutors(reading.at('executors'));
+  return ({ request }) => {
+    const reasons = reasonsFor(request, undefined);
+    for (const { name, ...service } of request.services ?? []) reasons.push(...reasonsFor(service, name));
+    return reasons.slice(0, REASONS_MAX);
+  };
+
+  function reasonsFor(container: ContainerUsers, service: string | undefined): Reason[] {
+    return executors.flatMap((syntax) => {
+      const text = syntax === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
+      // Listed as a whole, a text such as `$RUN_AS` is allowed with all that it may hold.
+      if (text === undefined || (text.includes('$') && users.ids.has(text))) return [];
+      const { user, group } = readContainerUser(text, syntax);
+      return [judge('user', user, users, service), judge('group', group, groups, service)].filter(
+        (reason) => reason !== undefined,
+      );
+    });
+  }
+}
+
+interface AllowedIds {
+  readonly ids: ReadonlySet<string>;
+  readonly told: readonly string[];
+}
+
+function judge(
+  part: 'user' | 'group',
+  asked: ReturnType<typeof readContainerUser>['user'],
+  allowed: AllowedIds,
+  service: string | undefined,
+): Reason | undefined {
+  if (asked === undefined) return undefined;
+  const { id, isVariable, invalid } = asked;
+  const passes =
+    allowed.ids.size === 0 ? id !== ROOT && !isVariable && !invalid : allowed.ids.has(id) && !invalid;
+  if (passes) return undefined;
+  return {
+    code: 'CONTAINER_USER_NOT_ALLOWED',
+    part,
+    asked: asked.text,
+    allowed: allowed.told,
+    ...(invalid && { invalid }),
+    ...(service !== undefined && { service }),
+  };
+}
+
+/** YAML reads `1000` as a number and `"1000"` as a text; both are meant. */
+function readIds(reading: Reading, what: string): AllowedIds {
+  const ids = reading.list(`${what}, by id or name`, IDS_MAX).flatMap((each) => {
+    if (typeof each.value === 'number') return each.integer('an id from 0', 0) ?? [];
+    return each.text('one id such as "1000", or one name', isOneId) ?? [];
+  });
+  const told = ids.map(String);
+  return {
+    ids: new Set(told.map((each) => (each.includes('$') ? each : idOf(each)))),
+    told: told.slice(0, ALLOWED_TOLD_MAX),
+  };
+}
+
+/** `1000:1001` would be a user and a group; both have a list of their own. */
+const isOneId = (text: string): boolean => text.trim() !== '' && (text.includes('$') || !text.includes(':'));
+
+const idOf = (text: string): string => readContainerUser(text, 'docker').user?.id ?? text;
+
+function readExecutors(reading: Reading): readonly UserSyntax[] {
+  if (!reading.isThere) return EXECUTORS;
+  const named = reading.list('executors', EXECUTORS.length);
+  if (Array.isArray(reading.value) && named.length === 0)
+    reading.refuse(`is empty; leave it out or list some of ${EXECUTORS.join(', ')}`);
+  return named.flatMap((each) => each.oneOf('an executor', EXECUTORS) ?? []);
+}

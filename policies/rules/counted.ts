@@ -1,0 +1,23 @@
+import type { Asking, Finding } from '../finding.ts';
+import type { Job } from '../job.ts';
+import type { Limit } from '../limits.ts';
+import type { CountedKind } from '../rule.ts';
+import { budget } from './budget.ts';
+import { capacity } from './capacity.ts';
+import { concurrency } from './concurrency.ts';
+import { window } from './window.ts';
+
+/** What a job asks of one limit; undefined: nothing. */
+export type CountedCheck = (
+  job: Job,
+  limit: Limit,
+  subjectLabel: () => string,
+  asking: Asking,
+) => Finding | undefined;
+
+export const COUNTED_CHECKS: Readonly<Record<CountedKind, CountedCheck>> = {
+  budget,
+  concurrency,
+  capacity,
+  window,
+};

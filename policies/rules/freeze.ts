@@ -1,0 +1,47 @@
+import { frozenUntilMs } from '../freeze-window.ts';
+import { readFreezeWindows } from '../freeze-window-reading.ts';
+import { frozenLabelling } from '../frozen-label.ts';
+import { readMatch } from '../parse-match.ts';
+import { Reading } from '../reading.ts';
+import type { Check } from '../rule.ts';
+import type { KnownNames, StatelessRuleKind } from '../rule-kinds.ts';
+import { isZone } from '../zone.ts';
+
+/** Stands on the page of every job it stops. */
+const WHY_CHARACTERS_MAX = 200;
+
+/** Nothing starts in what the rule matches during its windows, or, without any, as long as the rule is there. */
+export const freeze: StatelessRuleKind = {
+  class: 'capacity',
+  keys: ['windows', 'zone', 'why'],
+  read: readFreeze,
+};
+
+function readFreeze(reading: Reading, names: KnownNames): Check {
+  const zone = readZone(reading.at('zone'));
+  const windows = readFreezeWindows(reading.at('windows'), zone);
+  const why = readWhy(reading.at('why'));
+  // Read a second time, for what it says only: problems were noted when the rule's own match was read.
+  const labelOf = frozenLabelling(readMatch(Reading.of(reading.at('match').value), names.runnerClasses));
+  return (job) => {
+    const untilMs = windows === undefined ? Number.POSITIVE_INFINITY : frozenUntilMs(windows, job.nowMs);
+    if (untilMs === undefined) return [];
+    return [
+      {
+        code: 'GROUP_FROZEN',
+        frozenLabel: labelOf(job),
+        ...(untilMs !== Number.POSITIVE_INFINITY && { untilMs }),
+        zone,
+        ...(why !== undefined && { why }),
+      },
+    ];
+  };
+}
+
+const readZone = (reading: Reading): string =>
+  (reading.isThere ? reading.text('a zone such as Europe/Berlin or UTC', isZone) : undefined) ?? 'UTC';
+
+const readWhy = (reading: Reading): string | undefined =>
+  reading.isThere ? reading.text(`a text of at most ${WHY_CHARACTERS_MAX} characters`, isWhy) : undefined;
+
+const isWhy = (text: string): boolean => text.trim() !== '' && text.length <= WHY_CHARACTERS_MAX;

@@ -1,0 +1,48 @@
+import type { Reading } from '../reading.ts';
+import type { Reason } from '../reason.ts';
+import type { Check } from '../rule.ts';
+import type { StatelessRuleKind } from '../rule-kinds.ts';
+
+/** GitLab's words in `image: pull_policy`. */
+const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;
+/** What a job asked for is told up to here; GitLab knows three. */
+const ASKED_MAX = 5;
+/** A job with more wrong containers than this has been told enough. */
+const REASONS_MAX = 5;
+
+/**
+ * Which pull policies a job may ask for, as the runner's `allowed_pull_policies`: the runner uses those that stand in
+ * both lists, so the job's image and each of its services must share at least one with `allow`. A container that names
+ * none gets the runner's default and passes; so does one whose policies GitLab's version does not send, which looks
+ * the same.
+ *
+ * @see https://docs.gitlab.com/runner/executors/kubernetes/#restrict-docker-pull-policies
+ */
+export const pullPolicy: StatelessRuleKind = { class: 'security', keys: ['allow'], read: readPullPolicy };
+
+function readPullPolicy(reading: Reading): Check {
+  const list = reading.at('allow');
+  const allowed = list
+    .list('pull policies', PULL_POLICIES.length)
+    .flatMap((each) => each.oneOf('a pull policy', PULL_POLICIES) ?? []);
+  if (!list.isThere || (Array.isArray(list.value) && list.value.length === 0))
+    list.refuse(`names no pull policy; expected some of ${PULL_POLICIES.join(', ')}`);
+  const known: ReadonlySet<string> = new Set(allowed);
+
+  const refuse = (asked: readonly string[] | undefined, service?: string): Reason | undefined => {
+    if (asked === undefined || asked.length === 0 || asked.some((each) => known.has(each))) return undefined;
+    return {
+      code: 'PULL_POLICY_NOT_ALLOWED',
+      asked: asked.slice(0, ASKED_MAX),
+      allowed,
+      ...(service !== undefined && { service }),
+    };
+  };
+  return ({ request }) =>
+    [
+      refuse(request.pullPolicies),
+      ...(request.services ?? []).map((service) => refuse(service.pullPolicies, service.name)),
+    ]
+      .filter((reason) => reason !== undefined)
+      .slice(0, REASONS_MAX);
+}

@@ -1,0 +1,111 @@
+import { demandOf, partsOf, type ResourceDemand } from '../kubernetes/demand.ts';
+import { type Quantity, quantityText, sumOfQuantities } from '../kubernetes/quantity.ts';
+import { CAP_SUBJECTS, type Cap, readCaps } from '../kubernetes/resource-caps.ts';
+import { effective, type Setting } from '../kubernetes/resource-variables.ts';
+import type { Reading } from '../reading.ts';
+import type { Reason } from '../reason.ts';
+import type { Check } from '../rule.ts';
+import type { StatelessRuleKind } from '../rule-kinds.ts';
+
+/** Enough to mend a job by; a job with a hundred services could have hundreds. */
+const REASONS_MAX = 10;
+const NONE: readonly Reason[] = [];
+const VARIABLES_MISSING: Reason = { code: 'FIELD_MISSING', field: 'variables' };
+
+type CapReason = Extract<Reason, { readonly code: 'RESOURCE_CAP' }>;
+
+/** A setting and what it asks for. */
+interface Amount {
+  readonly setting: Setting;
+  readonly quantity: Quantity;
+}
+
+/**
+ * How much CPU, memory and ephemeral storage a job may ask the Kubernetes executor for. What the runner gives a
+ * container that asks for nothing stands in the runner's configuration and is not counted.
+ */
+export const resources: StatelessRuleKind = { class: 'security', keys: CAP_SUBJECTS, read: readResources };
+
+function readResources(reading: Reading): Check {
+  const caps = readCaps(reading);
+  if (!CAP_SUBJECTS.some((subject) => reading.at(subject).isThere)) {
+    reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}`);
+  }
+  return ({ request }) => {
+    const reasons: Reason[] = request.variables === undefined ? [VARIABLES_MISSING] : [];
+    const demand = demandOf(request);
+    if (demand === undefined) return reasons;
+    for (const cap of caps) {
+      for (const reason of reasonsUnder(cap, demand[cap.resource])) {
+        // One variable can stand for a request and a limit, or for many services: what is the same is told once.
+        if (reasons.some((told) => isSame(told, reason))) continue;
+        reasons.push(reason);
+        if (reasons.length === REASONS_MAX) return reasons;
+      }
+    }
+    return reasons;
+  };
+}
+
+function reasonsUnder(cap: Cap, demand: ResourceDemand): readonly Reason[] {
+  if (cap.subject === 'job') return againstSum(demand, cap);
+  if (cap.subject !== 'service') return againstOne(effective(demand[cap.subject], cap.bound), cap);
+  return [
+    // The job's own word counts even if every service overrides it: the runner's configuration may add services.
+    ...againstOne(demand.service[cap.bound], cap),
+    ...demand.services.flatMap((asked) => againstOne(effective(asked, cap.bound), cap)),
+  ];
+}
+
+function againstOne(setting: Setting | undefined, cap: Cap): readonly Reason[] {
+  if (setting === undefined) return NONE;
+  const { quantity } = setting;
+  if (quantity === undefined) return [invalid(setting)];
+  return quantity.nanos > cap.max.nanos ? [tooMuch(cap, setting, quantity)] : NONE;
+}
+
+/** All containers together. A sum with a part that cannot be read is not told. */
+function againstSum(demand: ResourceDemand, cap: Cap): readonly Reason[] {
+  const parts: Amount[] = [];
+  const unread: Reason[] = [];
+  for (const { setting } of partsOf(demand, cap.bound)) {
+    const { quantity } = setting;
+    if (quantity === undefined) unread.push(invalid(setting));
+    else parts.push({ setting, quantity });
+  }
+  if (unread.length > 0) return unread;
+  const total = sumOfQuantities(parts.map(({ quantity }) => quantity));
+  if (total.nanos <= cap.max.nanos) return NONE;
+  const largest = largestOf(parts);
+  if (largest === undefined) return NONE;
+  const reason = tooMuch(cap, largest, total);
+  return [parts.length === 1 ? reason : { ...reason, sum: true }];
+}
+
+/** The setting that adds most; one that several services follow adds as often. Of equal ones the first. */
+function largestOf(parts: readonly Amount[]): Setting | undefined {
+  const added = new Map<string, { readonly setting: Setting; readonly nanos: bigint }>();
+  for (const { setting, quantity } of parts) {
+    const key = JSON.stringify(named(setting));
+    added.set(key, { setting, nanos: (added.get(key)?.nanos ?? 0n) + quantity.nanos });
+  }
+  const [first, ...others] = added.values();
+  return others.reduce((largest, each) => (largest && largest.nanos >= each.nanos ? largest : each), first)
+    ?.setting;
+}
+
+const invalid = (setting: Setting): Reason => ({ code: 'RESOURCE_INVALID', ...named(setting) });
+
+const tooMuch = (cap: Cap, setting: Setting, asked: Quantity): CapReason => ({
+  code: 'RESOURCE_CAP',
+  resource: cap.resource,
+  ...named(setting),
+  asked: quantityText(asked),
+  cap: quantityText(cap.max),
+});
+
+const isSame = (one: Reason, other: Reason): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Which variable it is; its value stays here. */
+const named = ({ variable, service }: Setting): { readonly variable: string; readonly service?: string } =>
+  service === undefined ? { variable } : { variable, service };

@@ -1,0 +1,51 @@
+import { isDockerInDocker } from '../docker-in-docker.ts';
+import { IMAGE_KEYS, type ImageJudge, readImageJudge } from '../image-judge.ts';
+import type { Reading } from '../reading.ts';
+import type { Reason } from '../reason.ts';
+import type { ServiceRequest } from '../request.ts';
+import type { Check } from '../rule.ts';
+import type { StatelessRuleKind } from '../rule-kinds.ts';
+
+/** A request with more services is not read at all. */
+const SERVICES_MAX = 100;
+/** A job with more wrong services than this has been told enough. */
+const REASONS_MAX = 5;
+
+/** Which services a job may run beside its own container, how many, and whether Docker may be one. */
+export const services: StatelessRuleKind = {
+  class: 'security',
+  keys: [...IMAGE_KEYS, 'max', 'docker_in_docker'],
+  read: readServices,
+};
+
+/** Absent services are none, because GitLab's wire format cannot tell the two apart: no field is missing here. */
+function readServices(reading: Reading): Check {
+  const judge = readImageJudge(reading, 'service');
+  const max = reading.at('max').isThere
+    ? reading.at('max').integer(`how many services, from 0 to ${SERVICES_MAX}`, 0, SERVICES_MAX)
+    : undefined;
+  const docker = reading.at('docker_in_docker');
+  const deniesDocker = docker.isThere && docker.boolean() === false;
+  if (judge === undefined && !reading.at('max').isThere && !deniesDocker)
+    reading.refuse('has nothing to check; expected allow, deny, tags, max or docker_in_docker: false');
+  return ({ request: { services: asked = [] } }) => {
+    const reasons: Reason[] = [];
+    // First, so that it is told however many images are wrong.
+    if (max !== undefined && asked.length > max)
+      reasons.push({ code: 'SERVICE_LIMIT', services: asked.length, servicesMax: max });
+    for (const image of imagesOf(asked)) {
+      if (reasons.length >= REASONS_MAX) break;
+      reasons.push(...refusals(image, judge, deniesDocker));
+    }
+    return reasons.slice(0, REASONS_MAX);
+  };
+}
+
+/** Each once: an image that comes twice is told once. */
+const imagesOf = (asked: readonly ServiceRequest[]): ReadonlySet<string> =>
+  new Set(asked.map(({ name }) => name));
+
+function refusals(image: string, judge: ImageJudge | undefined, deniesDocker: boolean): readonly Reason[] {
+  const judged = judge?.(image) ?? [];
+  return deniesDocker && isDockerInDocker(image) ? [{ code: 'PRIVILEGED_DENIED', image }, ...judged] : judged;
+}

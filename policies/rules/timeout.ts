@@ -1,0 +1,28 @@
+import { DURATION_SECONDS_MAX, readDurationSeconds } from '../duration.ts';
+import type { Reading } from '../reading.ts';
+import type { Reason } from '../reason.ts';
+import type { Check } from '../rule.ts';
+import type { StatelessRuleKind } from '../rule-kinds.ts';
+
+const TIMEOUT_MISSING: readonly Reason[] = [{ code: 'FIELD_MISSING', field: 'timeoutSeconds' }];
+
+/**
+ * How long a job may be allowed to run at most: what it can cost if it hangs. A cap per runner class is a rule with
+ * `match.runner_classes`, as with every other kind: then the rule that is told, exempted or rolled out is the one that
+ * holds for that class. Where several caps match, each must be kept.
+ */
+export const timeout: StatelessRuleKind = { class: 'cost', keys: ['max'], read: readTimeout };
+
+function readTimeout(reading: Reading): Check {
+  const max = reading.at('max');
+  const text = typeof max.value === 'string' ? max.value : '';
+  const timeoutSecondsMax = readDurationSeconds(text) ?? 0;
+  if (timeoutSecondsMax === 0)
+    max.expected(`a duration such as 90s, 10m or 2h, at most ${DURATION_SECONDS_MAX / 86_400}d`);
+  return ({ request: { timeoutSeconds = 0 }, runnerClass }) => {
+    // GitLab's wire format says nothing with 0; no job has a timeout of 0.
+    if (timeoutSeconds <= 0) return TIMEOUT_MISSING;
+    if (timeoutSeconds <= timeoutSecondsMax) return [];
+    return [{ code: 'TIMEOUT_TOO_LONG', timeoutSeconds, timeoutSecondsMax, runnerClass: runnerClass.name }];
+  };
+}

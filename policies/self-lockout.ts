@@ -1,0 +1,73 @@
+import type { Directory } from './directory.ts';
+import { timeoutEstimator } from './estimate.ts';
+import { evaluate } from './evaluate.ts';
+import type { LimitSet } from './limits.ts';
+import type { Policy } from './policy.ts';
+import type { Reason } from './reason.ts';
+import type { AdmissionRequest } from './request.ts';
+
+/** The probe is no real job; nothing is held for it. */
+const PROBE_JOB_ID = 1;
+
+/**
+ * Whether these documents would reject the jobs of those who run the controller, with every counter empty: then nobody
+ * could deploy the correction. One text per violation, naming rule and platform subject; `[]` is fine.
+ */
+export function selfLockout(
+  policy: Policy,
+  limits: LimitSet,
+  directory: Directory | undefined,
+  nowMs: number,
+): readonly string[] {
+  const using = { policy, limits, directory, estimator: timeoutEstimator, nowMs };
+  return probes(policy, directory).flatMap(({ label, request }) =>
+    evaluate(request, using)
+      .violations.filter(({ mode }) => mode === 'enforce')
+      .map(({ rule, reason }) => `rule ${rule} would reject ${label}: ${whatOf(reason)}`),
+  );
+}
+
+interface Probe {
+  readonly label: string;
+  readonly request: AdmissionRequest;
+}
+
+function probes({ platform }: Policy, directory: Directory | undefined): readonly Probe[] {
+  const common = { jobId: PROBE_JOB_ID, jobName: 'deploy', ...platform.job };
+  return [
+    ...platform.projects.map((projectId): Probe => {
+      const project = directory?.projectById.get(projectId);
+      const place = project && groupPlace(project.groupId, directory);
+      return {
+        label: `project ${project?.path ?? projectId}`,
+        request: { ...common, projectId, ...(project && { projectPath: project.path }), ...place },
+      };
+    }),
+    ...platform.groups.map((groupId): Probe => {
+      const path = directory?.groupById.get(groupId)?.path;
+      return {
+        label: `group ${path ?? groupId}`,
+        request: {
+          ...common,
+          ...groupPlace(groupId, directory),
+          ...(path && { projectPath: `${path}/any` }),
+        },
+      };
+    }),
+  ];
+}
+
+function groupPlace(
+  groupId: number,
+  directory: Directory | undefined,
+): Pick<AdmissionRequest, 'namespaceId' | 'rootNamespaceId'> {
+  const rootNamespaceId = directory?.chainById.get(groupId)?.[0]?.id;
+  return { namespaceId: groupId, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
+}
+
+const whatOf = (reason: Reason): string =>
+  reason.code === 'FIELD_MISSING'
+    ? `it needs ${reason.field}, which platform.job does not name`
+    : 'subjectLabel' in reason
+      ? `${reason.code}, limit ${reason.limit} of ${reason.subjectLabel}`
+      : reason.code;

@@ -1,0 +1,31 @@
+import type { Unit } from '../claim.ts';
+import type { LimitFacts } from '../reason.ts';
+import { oneLine, shortened } from './plain-text.ts';
+
+const LABEL_CHARACTERS_MAX = 100;
+
+const NAMES: Readonly<Record<Unit, string>> = {
+  micros: 'CI budget',
+  seconds: 'CI minutes',
+  jobs: 'limit of CI jobs at once',
+  millicpu: 'CPU limit for running jobs',
+  bytes: 'memory limit for running jobs',
+  starts: 'limit of CI job starts',
+};
+
+/** What a person calls the limit: `CI budget`, `memory limit for running jobs`. To be followed by `of` its subject. */
+export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => NAMES[unit];
+
+/** The same at the beginning of a sentence. */
+export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
+  const name = limitName(facts);
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+}
+
+/** Whose limit it is, for a place within a line. */
+export const labelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
+  shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
+
+/** ` for November 2026`; nothing for a limit that has no periods. */
+export const duringText = ({ periodLabel }: Pick<LimitFacts, 'periodLabel'>): string =>
+  periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;

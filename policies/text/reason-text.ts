@@ -1,0 +1,32 @@
+import type { Disclosure } from '../disclosure.ts';
+import type { Reason } from '../reason.ts';
+
+/** The reason with this code. */
+export type Told<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
+
+export interface HeadlineContext {
+  readonly currency: string;
+  readonly nowMs: number;
+}
+
+export interface AdviceContext {
+  readonly disclosure: Disclosure;
+  readonly nowMs: number;
+}
+
+/** All that people are told of one kind of reason. Text of users is made fit before it is put in (`oneLine`, `quoted`). */
+export interface ReasonText<Of extends Reason> {
+  /** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
+  headline(reason: Of, context: HeadlineContext): string;
+  /**
+   * The same for everybody to read: no level, and no number or pattern of the rules. What the job's author wrote, such
+   * as the image or the name of a variable, may be told.
+   */
+  discreetHeadline(reason: Of): string;
+  /** The numbers, for a line under the first. */
+  line(reason: Of, currency: string): string;
+  /** Whether a retry helps and when, and what else the reader can do. `none` discloses as little as `discreetHeadline`. */
+  advice(reason: Of, context: AdviceContext): readonly string[];
+  /** Whoever met a limit or a freeze wrote nothing wrong; whoever named an image that is not allowed did. */
+  readonly faultless: boolean;
+}

@@ -1,0 +1,86 @@
+import type { LimitFacts } from '../../reason.ts';
+import { amountText, bareAmountText } from '../amount-text.ts';
+import { relativeText } from '../duration-text.ts';
+import { type Detail, fitted } from '../fitting.ts';
+import { instantText } from '../instant-text.ts';
+import { duringText, labelOf, limitName, limitNameFirst } from '../limit-name.ts';
+import type { AdviceContext, HeadlineContext, ReasonText, Told } from '../reason-text.ts';
+import { untilText } from '../until-text.ts';
+
+type Spent = Told<'BUDGET_EXHAUSTED'>;
+
+/** Money or minutes of a period. */
+export const budgetExhausted: ReasonText<Spent> = {
+  headline: (reason, context) =>
+    fitted(
+      reason.subjectLabel,
+      (label, detail) => `${stateText(reason, label, context)}${resetText(reason, detail, context)}`,
+    ),
+  discreetHeadline: ({ unit }) =>
+    unit === 'micros'
+      ? 'A CI budget has no room for this job.'
+      : 'A CI minutes quota has no room for this job.',
+  line: (reason, currency) => {
+    const { committed, settled, asked, limitAmount, unit } = reason;
+    const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+    const spent = `${bare(settled)} spent + ${bare(Math.max(0, committed - settled))} held`;
+    const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
+    const whole = amountText(limitAmount, unit, currency);
+    return `${labelOf(reason)}: ${spent} of ${whole}${duringText(reason)}; ${short} missing`;
+  },
+  advice,
+  faultless: true,
+};
+
+function stateText(reason: Spent, label: string, { currency }: HeadlineContext): string {
+  const { committed, limitAmount, asked, unit } = reason;
+  const whole = amountText(limitAmount, unit, currency);
+  const name = limitNameFirst(reason);
+  const [is, has] = limitName(reason).endsWith('s') ? ['are', 'have'] : ['is', 'has'];
+  if (committed >= limitAmount) {
+    const used = bareAmountText(committed, unit, 'nearest');
+    return `${name} of ${label} ${is} used up: ${used} of ${whole}${duringText(reason)}`;
+  }
+  // What is left is never told as more than it is, nor what is needed as less.
+  const left = bareAmountText(limitAmount - committed, unit, 'down');
+  const needs = bareAmountText(asked, unit, 'up');
+  return `${name} of ${label} ${has} ${left} of ${whole} left${duringText(reason)}, this job needs ${needs}`;
+}
+
+function resetText({ resetsAtMs, zone }: LimitFacts, detail: Detail, { nowMs }: HeadlineContext): string {
+  if (resetsAtMs === undefined || zone === undefined || detail === 'none') return '.';
+  const relative = relativeText(nowMs, resetsAtMs);
+  return ` (resets ${detail === 'instant' ? `${instantText(resetsAtMs, zone)}, ${relative}` : relative}).`;
+}
+
+function advice(reason: Spent, { disclosure, nowMs }: AdviceContext): readonly string[] {
+  const { resetsAtMs, zone } = reason;
+  if (resetsAtMs === undefined || zone === undefined) {
+    return [
+      'Retrying will fail again: this limit never resets, it has to be raised.',
+      ...waysOut(reason, disclosure),
+    ];
+  }
+  const after =
+    disclosure === 'none' ? 'when the period starts anew' : `after ${untilText(resetsAtMs, zone, nowMs)}`;
+  return [
+    `Retrying now will fail again. It will work ${after}, or with a higher limit.`,
+    ...waysOut(reason, disclosure),
+  ];
+}
+
+/** What may help before. Each of them tells something of the numbers. */
+function waysOut(reason: Spent, disclosure: AdviceContext['disclosure']): readonly string[] {
+  if (disclosure === 'none') return [];
+  const { committed, settled, asked, limitAmount, unit } = reason;
+  const ways: string[] = [];
+  if (committed < limitAmount) {
+    const smaller = unit === 'micros' ? 'a cheaper runner or a shorter timeout' : 'a shorter timeout';
+    ways.push(`With ${smaller} the job may fit into what is left.`);
+  }
+  // Holds are upper estimates: what is settled alone would leave room.
+  if (committed > settled && settled + asked <= limitAmount) {
+    ways.push('It may work earlier, if the jobs running now need less than is held for them.');
+  }
+  return ways;
+}

@@ -1,0 +1,76 @@
+import type { LimitFacts } from '../../reason.ts';
+import { amountText, bareAmountText } from '../amount-text.ts';
+import { type Detail, fitted } from '../fitting.ts';
+import { duringText, labelOf, limitName } from '../limit-name.ts';
+import type { HeadlineContext, ReasonText, Told } from '../reason-text.ts';
+
+type Alone = Told<'EXCEEDS_LIMIT_ALONE'>;
+
+/** No wait helps, because not even the empty counter has room. */
+export const exceedsLimitAlone: ReasonText<Alone> = {
+  headline: (reason, context) =>
+    fitted(reason.subjectLabel, (label, detail) => aloneText(reason, label, detail, context)),
+  discreetHeadline: ({ limitAmount }) =>
+    limitAmount === 0 ? 'A CI limit blocks this job.' : 'This job is larger than a CI limit allows.',
+  line: (reason, currency) =>
+    `${labelOf(reason)}: ${limitName(reason)} ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`,
+  advice: (reason) =>
+    reason.limitAmount === 0
+      ? ['Retrying will fail again until the limit is raised.']
+      : [`Retrying will fail again. ${smallerText(reason)} ask for a higher limit.`],
+  faultless: true,
+};
+
+function aloneText(reason: Alone, label: string, detail: Detail, { currency }: HeadlineContext): string {
+  const { asked, limitAmount, unit } = reason;
+  const during = detail === 'none' ? '' : duringText(reason);
+  const name = limitName(reason);
+  if (limitAmount === 0) return `CI jobs of ${label} are blocked: the ${name}${during} is set to 0.`;
+  // Money and time are guessed before the job runs; the others are as the job asks for them.
+  const about = unit === 'micros' || unit === 'seconds' ? 'about ' : '';
+  const all = unit === 'micros' ? 'the whole ' : unit === 'seconds' ? 'all ' : 'the ';
+  const whole = `${all}${name} of ${label}: ${amountText(limitAmount, unit, currency)}${during}`;
+  return `This job needs ${about}${amountText(asked, unit, currency, 'up')}, more than ${whole}.`;
+}
+
+function smallerText({ unit }: LimitFacts): string {
+  switch (unit) {
+    case 'micros':
+      return 'Give the job a shorter timeout or a cheaper runner, or';
+    case 'seconds':
+      return 'Give the job a shorter timeout, or';
+    case 'millicpu':
+      return 'Lower the CPU that its KUBERNETES_* variables ask for, or';
+    case 'bytes':
+      return 'Lower the memory that its KUBERNETES_* variables ask for, or';
+    case 'jobs':
+    case 'starts':
+      return 'You can';
+  }
+}
+
+/** Rejects nobody: for logs, reports and the owner. */
+export const softLimit: ReasonText<Told<'SOFT_LIMIT'>> = {
+  headline: (reason, { currency }) =>
+    fitted(reason.subjectLabel, (label, detail) => {
+      const [used, adds, soft] = softAmounts(reason, currency);
+      const during = detail === 'none' ? '' : duringText(reason);
+      return `Soft limit passed: ${limitName(reason)} of ${label}${during} at ${used} + ${adds} of ${soft}.`;
+    }),
+  discreetHeadline: () => 'A CI limit is nearly used up. This job may run.',
+  line: (reason, currency) => {
+    const [used, adds, soft] = softAmounts(reason, currency);
+    return `${labelOf(reason)}: ${limitName(reason)} at ${used} + ${adds} for this job; soft limit ${soft}${duringText(reason)}`;
+  },
+  advice: () => ['A soft limit stops no job: it warns the owner that the limit itself is near.'],
+  faultless: true,
+};
+
+const softAmounts = (
+  { committed, asked, limitAmount, unit }: Told<'SOFT_LIMIT'>,
+  currency: string,
+): readonly [used: string, adds: string, soft: string] => [
+  bareAmountText(committed, unit, 'nearest'),
+  bareAmountText(asked, unit, 'up'),
+  amountText(limitAmount, unit, currency),
+];

@@ -1,0 +1,101 @@
+import type { LimitFacts } from '../../reason.ts';
+import { amountText, bareAmountText } from '../amount-text.ts';
+import { relativeText } from '../duration-text.ts';
+import { type Detail, fitted } from '../fitting.ts';
+import { duringText, labelOf } from '../limit-name.ts';
+import type { AdviceContext, ReasonText, Told } from '../reason-text.ts';
+import { untilText } from '../until-text.ts';
+
+/** `retry:when` accepts every failure reason of GitLab's, the router's included. */
+const AUTOMATIC_RETRY =
+  'To have GitLab retry by itself, add to the job:  retry: {max: 2, when: job_router_failure}';
+/** GitLab retries within seconds, twice at most: for a window that opens much later both would be in vain. */
+const AUTOMATIC_RETRY_WITHIN_MS = 120_000;
+
+/** Jobs at once. */
+export const concurrencyFull: ReasonText<Told<'CONCURRENCY_FULL'>> = {
+  headline: ({ subjectLabel, limitAmount, unit }) =>
+    fitted(subjectLabel, (label) =>
+      limitAmount === 1
+        ? `The only CI job slot of ${label} is taken: wait until the job there has finished.`
+        : `All ${bareAmountText(limitAmount, unit)} CI job slots of ${label} are taken: wait until a job there has finished.`,
+    ),
+  discreetHeadline: () => 'Too many CI jobs are running at once: wait until one has finished.',
+  line: (reason) =>
+    `${labelOf(reason)}: ${bareAmountText(reason.committed, reason.unit)} of ${bareAmountText(reason.limitAmount, reason.unit)} jobs at once`,
+  advice: () => ['A retry will work as soon as one of the running jobs has finished.', AUTOMATIC_RETRY],
+  faultless: true,
+};
+
+/** CPU or memory of the jobs in flight. */
+export const capacityFull: ReasonText<Told<'CAPACITY_FULL'>> = {
+  headline: ({ subjectLabel, committed, limitAmount, asked, unit }, { currency }) =>
+    fitted(subjectLabel, (label, detail) => {
+      const whole = wholeText({ limitAmount, unit }, currency);
+      const wait = detail === 'none' ? '' : ': wait until a job there has finished';
+      if (committed >= limitAmount) return `Running CI jobs of ${label} use all of their ${whole}${wait}.`;
+      const left = bareAmountText(limitAmount - committed, unit, 'down');
+      const needs = bareAmountText(asked, unit, 'up');
+      return `Running CI jobs of ${label} leave ${left} of ${whole} free, this job needs ${needs}${wait}.`;
+    }),
+  discreetHeadline: (reason) =>
+    `Running CI jobs leave too little ${resourceText(reason)} for this job: wait until one has finished.`,
+  line: (reason, currency) => {
+    const { committed, asked, limitAmount, unit } = reason;
+    const used = bareAmountText(committed, unit, 'nearest');
+    const needs = amountText(asked, unit, currency, 'up');
+    const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
+    return `${labelOf(reason)}: ${used} of ${wholeText(reason, currency)} in use, this job needs ${needs}; ${short} missing`;
+  },
+  advice: (reason) => [
+    `A retry will work as soon as enough of the running jobs have finished, and sooner if this job asks for less ${resourceText(reason)}.`,
+    AUTOMATIC_RETRY,
+  ],
+  faultless: true,
+};
+
+/** `12 CPU`, `6 GiB memory`. */
+const wholeText = (
+  { limitAmount, unit }: Pick<LimitFacts, 'limitAmount' | 'unit'>,
+  currency: string,
+): string => `${amountText(limitAmount, unit, currency)}${unit === 'bytes' ? ' memory' : ''}`;
+
+const resourceText = ({ unit }: Told<'CAPACITY_FULL'>): string =>
+  unit === 'millicpu' ? 'CPU' : unit === 'bytes' ? 'memory' : 'room';
+
+type Starts = Told<'WINDOW_FULL'>;
+
+/** Jobs started in a fixed window. */
+export const windowFull: ReasonText<Starts> = {
+  headline: (reason, { nowMs, currency }) =>
+    fitted(reason.subjectLabel, (label, detail) => {
+      const opens = opensText(reason, detail, nowMs);
+      return reason.limitAmount === 1
+        ? `The only job start of ${label} is used up${opens}.`
+        : `All ${amountText(reason.limitAmount, reason.unit, currency)} of ${label} are used up${opens}.`;
+    }),
+  discreetHeadline: () => 'Too many CI jobs were started lately: wait until more may start.',
+  line: (reason, currency) => {
+    const used = bareAmountText(reason.committed, reason.unit, 'nearest');
+    return `${labelOf(reason)}: ${used} of ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`;
+  },
+  advice: windowAdvice,
+  faultless: true,
+};
+
+function opensText({ resetsAtMs, zone }: Starts, detail: Detail, nowMs: number): string {
+  if (resetsAtMs === undefined || zone === undefined || detail === 'none') return '';
+  return detail === 'instant'
+    ? `: more from ${untilText(resetsAtMs, zone, nowMs)}`
+    : `: more ${relativeText(nowMs, resetsAtMs)}`;
+}
+
+function windowAdvice({ resetsAtMs, zone }: Starts, { disclosure, nowMs }: AdviceContext): readonly string[] {
+  if (resetsAtMs === undefined || zone === undefined) {
+    return ['Retrying will fail again: this limit never resets, it has to be raised.'];
+  }
+  const when =
+    disclosure === 'none' ? 'when the next window opens' : `after ${untilText(resetsAtMs, zone, nowMs)}`;
+  const advice = [`Retrying now will fail again. It will work ${when}, or with a higher limit.`];
+  return resetsAtMs - nowMs > AUTOMATIC_RETRY_WITHIN_MS ? advice : [...advice, AUTOMATIC_RETRY];
+}

@@ -1,0 +1,70 @@
+import { oneLine, shortened } from '../plain-text.ts';
+import type { ReasonText, Told } from '../reason-text.ts';
+
+const FIELD_CHARACTERS_MAX = 40;
+const SHOW_IT = 'show this message to the team that runs CI.';
+
+/** What people call the fields of a request. */
+const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
+  ['pullPolicies', 'pull policy'],
+  ['dockerUser', 'container user'],
+  ['kubernetesUser', 'container user'],
+  ['timeoutSeconds', 'timeout'],
+  ['jobName', 'name'],
+  ['jobTags', 'tags'],
+  ['runnerId', 'runner'],
+  ['runnerTags', 'runner tags'],
+  ['userId', 'user'],
+  ['projectId', 'project'],
+  ['projectPath', 'project'],
+  ['namespaceId', 'group'],
+  ['refProtected', 'ref protection'],
+  ['pipelineSource', 'pipeline source'],
+]);
+
+/** What the job's author can write so that the field comes. */
+const FIELD_REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['image', 'Name an image in the job.'],
+  ['pullPolicies', 'Name a pull policy in the job (image:pull_policy).'],
+  ['dockerUser', 'Name a user in the job (image:docker:user).'],
+  ['kubernetesUser', 'Name a user in the job (image:kubernetes:user).'],
+]);
+
+export const fieldMissing: ReasonText<Told<'FIELD_MISSING'>> = {
+  headline: (reason) => fieldHeadline(reason),
+  discreetHeadline: (reason) => fieldHeadline(reason),
+  line: ({ field }) =>
+    isVariable(field)
+      ? `${fieldName(field)}: not set, not a quantity, or not sent by GitLab`
+      : `${fieldName(field)}: not sent by GitLab`,
+  advice: ({ field }) => {
+    const remedy = isVariable(field)
+      ? `Set the variable ${fieldName(field)} in the job.`
+      : FIELD_REMEDIES.get(field);
+    return remedy === undefined
+      ? [`Retrying will fail again: ${SHOW_IT}`]
+      : [`Retrying will fail again. ${remedy}`, `If it is there already, ${SHOW_IT}`];
+  },
+  faultless: true,
+};
+
+const fieldHeadline = ({ field }: Told<'FIELD_MISSING'>): string =>
+  isVariable(field)
+    ? `${fieldName(field)} of this job is not known, and a rule needs it.`
+    : `GitLab did not tell the job's ${FIELD_NAMES.get(field) ?? fieldName(field)}, and a rule needs it.`;
+
+/** Some fields are variables that the job's author sets, or not. */
+const isVariable = (field: string): boolean => field.startsWith('KUBERNETES_');
+
+const fieldName = (field: string): string => shortened(oneLine(field), FIELD_CHARACTERS_MAX);
+
+/** The cause is for the log: it names a class of our own code. */
+export const controllerError: ReasonText<Told<'CONTROLLER_ERROR'>> = {
+  headline: () => controllerHeadline,
+  discreetHeadline: () => controllerHeadline,
+  line: () => 'a rule failed, and it is set to reject jobs when it fails',
+  advice: () => [`A retry may work once the system has recovered. If it does not, ${SHOW_IT}`],
+  faultless: true,
+};
+
+const controllerHeadline = 'The system that admits CI jobs failed on this job. The job is not the cause.';

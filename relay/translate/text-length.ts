@@ -1,0 +1,6 @@
+/** Longer than any path (20 levels of groups) or image name seen; a longer one is somebody's experiment. */
+export const TEXT_LENGTH_MAX = 1_024;
+/** What people read is cut here instead: GitLab's own bound for job names. */
+export const LABEL_LENGTH_MAX = 255;
+/** GitLab allows 50 tags per job; services have no bound of their own. */
+export const LIST_LENGTH_MAX = 100;

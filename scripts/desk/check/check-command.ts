@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import { basename, dirname, relative, resolve } from 'node:path';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
+import { parseDuration } from '../../pipeline/durations.ts';
+import { type ExpandedPipeline, expandPipeline } from '../../pipeline/expand-pipeline.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { withClass } from '../evaluation/class-override.ts';
+import { PLACE_FLAGS, PLACE_FLAGS_HELP, type Place, readNow, readPlace } from '../evaluation/place-flags.ts';
+import { wrapped } from '../evaluation/wrapped.ts';
+import { readChoice, readFlags } from '../flags.ts';
+import { paintWhen, printable } from '../paint.ts';
+import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { checkJson } from './check-json.ts';
+import { checkText } from './check-text.ts';
+import { codeQuality } from './code-quality.ts';
+import { checkPipeline, countOf } from './pipeline-check.ts';
+import { pipelineFile } from './pipeline-file.ts';
+import { predefinedOf } from './predefined.ts';
+
+const FLAGS = {
+  ...PLACE_FLAGS,
+  ...RULES_FLAGS,
+  class: 'text',
+  timeout: 'text',
+  images: 'text',
+  verbose: 'switch',
+  'code-quality': 'text',
+} as const;
+
+const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
+
+const HELP = `${SUMMARY}
+
+Usage
+  tollgate check [dir | .gitlab-ci.yml] [flags]
+
+Reads the file and what it includes from the same repository, offline. Includes from elsewhere are named, not fetched.
+rules:, only:, except: and when: are not evaluated: every job is taken to run. Counters are not read, so a job that is
+"ok" may still meet a limit that is used up.
+
+Where
+${PLACE_FLAGS_HELP}
+
+How
+  --class <name>          as if all runners were of this class
+  --timeout <duration>    the project's own timeout, for jobs that set none: 1h, 90m
+  --images as-written     judge $IMAGE as the file has it; else the file's variables are put in, as the relay does
+                          with those that GitLab sends. Variables of GitLab's settings are not known here
+  --verbose               every rule of every job, matched or not
+  --code-quality <file>   also write GitLab's code quality report
+  --json                  one object with everything
+
+Documents
+${RULES_FLAGS_HELP}
+
+Exit codes: 0 no rule rejects a job, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
+
+const NOT_EVALUATED = 'Every job is taken to run: rules:, only:, except: and when: are not evaluated.';
+
+export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
+
+async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
+  const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'one folder or .gitlab-ci.yml' });
+  const rules = rulesFor(values.class, readRules(values, io));
+  const { file, folder } = pipelineFile(words[0], io.cwd);
+  const place = readPlace(values, rules.directory);
+  const nowMs = readNow(values.now, io.nowMs);
+  const pipeline = expandPipeline(file, predefinedOf(place));
+  const shown = relative(io.cwd, file) || basename(file);
+  if (pipeline.jobs.length === 0) throw noJobs(shown, pipeline);
+  const timeoutSeconds = timeoutOf(values.timeout);
+  const check = checkPipeline(
+    pipeline,
+    { ...rules, estimator: timeoutEstimator },
+    {
+      place,
+      nowMs,
+      images:
+        values.images === undefined
+          ? 'expanded'
+          : readChoice('images', values.images, ['expanded', 'as-written']),
+      ...(timeoutSeconds !== undefined && { projectTimeoutSeconds: timeoutSeconds }),
+    },
+  );
+  const reportFile = values['code-quality'];
+  if (reportFile !== undefined) writeReport(resolve(io.cwd, reportFile), codeQuality(check, folder));
+  if (values.json) {
+    const about = {
+      pipeline: shown,
+      place,
+      nowMs,
+      policyVersion: rules.policy.version,
+      limitsVersion: rules.limits.version,
+    };
+    io.out(`${JSON.stringify(checkJson(check, about))}\n`);
+  } else {
+    const paint = paintWhen(io.colours);
+    io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n${NOT_EVALUATED}\n\n`);
+    io.out(checkText(check, { columns: io.columns, paint, verbose: values.verbose }));
+  }
+  return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
+}
+
+const rulesFor = (name: string | undefined, rules: DeskRules): DeskRules =>
+  name === undefined ? rules : { ...rules, policy: withClass(rules.policy, name).policy };
+
+function timeoutOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && seconds > 0) return seconds;
+  throw new UsageError(`--timeout "${text}": expected a duration such as 1h or 90m`);
+}
+
+function noJobs(file: string, { problems, notFetched }: ExpandedPipeline): UsageError {
+  const why = [...problems, ...notFetched.map((each) => `not fetched: ${each}`)];
+  return new UsageError([`${file}: has no jobs that can be read`, ...why].join('\n'));
+}
+
+function writeReport(file: string, report: readonly object[]): void {
+  try {
+    writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+    throw new UsageError(`--code-quality ${file}: cannot be written (${code}); does ${dirname(file)} exist?`);
+  }
+}
+
+function aboutText(file: string, place: Place, nowMs: number, { policy, directory }: DeskRules): string {
+  const group = directory.groupById.get(place.namespaceId ?? 0)?.path;
+  const where = place.projectPath ?? (group === undefined ? undefined : `${group}, any project`);
+  return [
+    printable(file),
+    ...(where === undefined ? [] : [`for ${where}`]),
+    `policy ${policy.version}`,
+    instantText(nowMs, 'UTC'),
+    ...(where === undefined ? ['no --project: rules and limits of groups cannot be told'] : []),
+  ].join(', ');
+}

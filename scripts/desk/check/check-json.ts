@@ -1,0 +1,41 @@
+import { ruleJson } from '../evaluation/rule-json.ts';
+import type { JobCheck } from './job-check.ts';
+import { countOf, type PipelineCheck } from './pipeline-check.ts';
+
+/** The check for scripts: one object, every rule of every job. Amounts in whole units, money in micro-units. */
+export function checkJson(check: PipelineCheck, about: Readonly<Record<string, unknown>>): object {
+  const { pipeline } = check;
+  return {
+    ...about,
+    currency: check.currency,
+    jobs: check.jobs.map(jobJson),
+    total: {
+      jobs: check.jobs.length,
+      costMicros: check.costMicros,
+      rejected: countOf(check, 'rejected'),
+      notSure: countOf(check, 'not sure'),
+      ok: countOf(check, 'ok'),
+    },
+    limits: check.limits.map(({ counter: _, ...ask }) => ask),
+    notFetched: pipeline.notFetched,
+    bridges: pipeline.bridges,
+    problems: pipeline.problems,
+    notEvaluated: ['rules', 'only', 'except', 'when'],
+  };
+}
+
+const jobJson = ({ job, terms, verdict, rejects, watched, untold, asks, results }: JobCheck): object => ({
+  name: job.name,
+  stage: job.stage,
+  ...(job.place !== undefined && { file: job.place.file, line: job.place.line }),
+  ...(job.environment !== undefined && { environment: job.environment }),
+  runnerClass: terms.runnerClass,
+  estimateSeconds: terms.estimateSeconds,
+  costMicros: terms.costMicros,
+  verdict,
+  rejects,
+  watched,
+  cannotTell: untold,
+  asks: asks.map(({ counter: _, ...ask }) => ask),
+  rules: results.map(ruleJson),
+});

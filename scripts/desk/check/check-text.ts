@@ -1,0 +1,113 @@
+import { amountText } from '../../../policies/text/amount-text.ts';
+import { askText } from '../evaluation/limit-ask.ts';
+import { ruleTable } from '../evaluation/rule-table.ts';
+import { wrapped } from '../evaluation/wrapped.ts';
+import { type Paint, printable } from '../paint.ts';
+import { table } from '../table.ts';
+import { findingRows } from './finding-rows.ts';
+import { type Finding, rejecting, untelling, watching } from './findings.ts';
+import type { JobCheck } from './job-check.ts';
+import { jobRows } from './job-rows.ts';
+import { countOf, type PipelineCheck } from './pipeline-check.ts';
+
+export interface Layout {
+  readonly columns: number;
+  readonly paint: Paint;
+  /** Every rule of every job. */
+  readonly verbose: boolean;
+}
+
+/** The check for people: jobs, findings, limits, what is not known, and the sum in the last line. */
+export function checkText(check: PipelineCheck, layout: Layout): string {
+  const { jobs, currency, pipeline } = check;
+  return [
+    jobsText(check, layout),
+    findingsText('Would be rejected', rejecting(jobs, currency), layout),
+    findingsText('Cannot tell', untelling(jobs, currency), layout),
+    findingsText('Only watched, the job runs', watching(jobs, currency), layout),
+    limitsText(check, layout),
+    listText('Includes not fetched: what they define or change is missing here', pipeline.notFetched, layout),
+    listText(
+      'Other pipelines started: their jobs are asked about in their own project',
+      pipeline.bridges,
+      layout,
+    ),
+    listText('Not understood', pipeline.problems, layout),
+    ...(layout.verbose ? jobs.map((job) => rulesText(job, currency, layout)) : []),
+    `${summaryText(check, layout.paint)}\n`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function jobsText({ jobs, currency }: PipelineCheck, { columns, paint }: Layout): string {
+  return table(
+    [
+      { title: 'job' },
+      { title: 'class' },
+      { title: 'cost', align: 'right' },
+      { title: 'verdict' },
+      { title: 'rules' },
+    ],
+    jobRows(jobs, currency, columns, paint),
+    columns,
+    paint.strong,
+  );
+}
+
+function findingsText(title: string, findings: readonly Finding[], layout: Layout): string {
+  if (findings.length === 0) return '';
+  return `${layout.paint.strong(title)}\n${findings.map((each) => findingText(each, layout)).join('')}`;
+}
+
+function findingText(finding: Finding, { columns, paint }: Layout): string {
+  const { rule, mode, text, message } = finding;
+  const where = mode === 'enforce' ? rule : `${rule} (${mode})`;
+  const head = wrapped(`  ${where}: ${printable(text)}`, columns, '    ');
+  const advice = message === undefined ? '' : `${wrapped(`    ${printable(message)}`, columns, '    ')}\n`;
+  return `${head}\n${paint.dim(advice)}${table([{}, {}], findingRows(finding, columns), columns)}`;
+}
+
+function limitsText(check: PipelineCheck, { columns, paint }: Layout): string {
+  const { limits, currency } = check;
+  if (limits.length === 0) return '';
+  const rows = limits.map((ask) => [
+    `  ${ask.exceeds ? paint.warn(ask.limit) : ask.limit}`,
+    printable(ask.subjectLabel),
+    `${askText(ask, currency)}${ask.perStage ? ', in the largest stage' : ''}`,
+  ]);
+  const some = countOf(check, 'rejected') > 0;
+  const title = paint.strong(
+    `${some ? 'Without the rejected jobs one' : 'One'} run asks of the limits, as estimated`,
+  );
+  const note = '  How much of them is left is not read here; tollgate can-i --ledger tells.';
+  const tight = limits
+    .filter(({ exceeds }) => exceeds)
+    .map(({ limit, subjectLabel, perStage }) => {
+      const what = perStage ? 'The largest stage at once asks' : 'A whole run asks';
+      const text = `  ${what} more than the whole ${limit} of ${printable(subjectLabel)}: some jobs would be rejected.`;
+      return paint.warn(wrapped(text, columns, '    '));
+    });
+  return `${title}\n${table([{}, {}, {}], rows, columns)}${[...tight, paint.dim(note)].join('\n')}\n`;
+}
+
+function listText(title: string, entries: readonly string[], { columns, paint }: Layout): string {
+  if (entries.length === 0) return '';
+  return `${paint.strong(`${title} (${entries.length})`)}\n${entries.map((each) => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`).join('')}`;
+}
+
+function rulesText({ job, results }: JobCheck, currency: string, { columns, paint }: Layout): string {
+  return `${paint.strong(printable(job.name))}\n${ruleTable(results, currency, columns, paint)}`;
+}
+
+function summaryText(check: PipelineCheck, paint: Paint): string {
+  const { jobs, costMicros, currency } = check;
+  const rejected = countOf(check, 'rejected');
+  const unsure = countOf(check, 'not sure');
+  const parts = [
+    `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}, about ${amountText(costMicros, 'micros', currency, 'up')} a run`,
+    rejected === 0 ? paint.good('none would be rejected') : paint.bad(`${rejected} would be rejected`),
+    ...(unsure === 0 ? [] : [paint.warn(`${unsure} not sure`)]),
+  ];
+  return parts.join('; ');
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import type { Violation } from '../../../policies/reason.ts';
+import { reasonText } from '../evaluation/rule-told.ts';
+import type { JobCheck } from './job-check.ts';
+import type { PipelineCheck } from './pipeline-check.ts';
+
+/**
+ * One entry of GitLab's code quality report.
+ *
+ * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+ */
+export interface CodeQualityEntry {
+  readonly description: string;
+  /** The rule. */
+  readonly check_name: string;
+  /** The same for the same job and finding, wherever it stands in the file: GitLab tells by it what is new. */
+  readonly fingerprint: string;
+  readonly severity: 'info' | 'minor' | 'major' | 'critical' | 'blocker';
+  readonly location: { readonly path: string; readonly lines: { readonly begin: number } };
+}
+
+const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info' } as const;
+
+/**
+ * What would reject or watch a job, at the job's line. Jobs of one matrix that meet the same are one entry.
+ *
+ * @param folder - of the pipeline from the root of the repository, '' if it is that.
+ */
+export function codeQuality({ jobs, currency }: PipelineCheck, folder: string): readonly CodeQualityEntry[] {
+  const entries = new Map<string, CodeQualityEntry>();
+  for (const check of jobs) {
+    for (const violation of [...check.rejects, ...check.watched]) {
+      const entry = entryOf(check, violation, currency, folder);
+      if (!entries.has(entry.fingerprint)) entries.set(entry.fingerprint, entry);
+    }
+  }
+  return [...entries.values()];
+}
+
+function entryOf(
+  { job }: JobCheck,
+  { rule, mode, reason }: Violation,
+  currency: string,
+  folder: string,
+): CodeQualityEntry {
+  const text = reasonText(reason, currency);
+  const verb = mode === 'enforce' ? 'would be rejected' : `is watched (${mode})`;
+  const { file, line } = job.place ?? { file: '.gitlab-ci.yml', line: 1 };
+  const path = posix.join(folder, file);
+  return {
+    description: `Job "${job.definedAs}" ${verb} by rule ${rule}: ${text}`,
+    check_name: rule,
+    fingerprint: fingerprint([path, job.definedAs, rule, mode, text]),
+    severity: SEVERITY[mode],
+    location: { path, lines: { begin: line } },
+  };
+}
+
+const fingerprint = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);

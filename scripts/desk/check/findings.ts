@@ -1,0 +1,69 @@
+import type { Mode } from '../../../policies/mode.ts';
+import { needsText } from '../evaluation/missing-fields.ts';
+import { reasonText } from '../evaluation/rule-told.ts';
+import type { JobCheck } from './job-check.ts';
+
+/** One thing several jobs have in common. */
+export interface Finding {
+  readonly rule: string;
+  readonly mode: Mode;
+  /** With the code in front, where there is one. */
+  readonly text: string;
+  /** What the rule says to rejected people. */
+  readonly message?: string;
+  readonly jobs: readonly JobCheck[];
+  /** It is about all jobs of the pipeline. */
+  readonly everyJob: boolean;
+}
+
+/** A finding of one job. `message` is for those that reject. */
+type Told = Omit<Finding, 'jobs' | 'everyJob'>;
+
+/** Like findings of different jobs as one, in the order they are met. */
+export function rejecting(checks: readonly JobCheck[], currency: string): readonly Finding[] {
+  return grouped(checks, ({ rejects, results }) =>
+    rejects.map(({ rule, mode, reason }) => {
+      const message = results.find(({ id }) => id === rule)?.message;
+      return { rule, mode, text: reasonText(reason, currency), ...(message !== undefined && { message }) };
+    }),
+  );
+}
+
+export function watching(checks: readonly JobCheck[], currency: string): readonly Finding[] {
+  return grouped(checks, ({ watched }) =>
+    watched.map(({ rule, mode, reason }) => ({ rule, mode, text: reasonText(reason, currency) })),
+  );
+}
+
+export function untelling(checks: readonly JobCheck[], currency: string): readonly Finding[] {
+  return grouped(checks, ({ untold }) =>
+    untold.map(({ rule, mode, needs, against }) => {
+      const what = against.map(({ reason }) => reasonText(reason, currency)).join('; ');
+      return {
+        rule,
+        mode,
+        text: what === '' ? needsText(needs) : `${what}, unless an exception holds: ${needsText(needs)}`,
+      };
+    }),
+  );
+}
+
+function grouped(
+  checks: readonly JobCheck[],
+  findingsOf: (check: JobCheck) => readonly Told[],
+): readonly Finding[] {
+  const byText = new Map<string, { readonly finding: Told; readonly jobs: JobCheck[] }>();
+  for (const check of checks) {
+    for (const finding of findingsOf(check)) {
+      const key = JSON.stringify([finding.rule, finding.mode, finding.text]);
+      const present = byText.get(key);
+      if (present === undefined) byText.set(key, { finding, jobs: [check] });
+      else present.jobs.push(check);
+    }
+  }
+  return [...byText.values()].map(({ finding, jobs }) => ({
+    ...finding,
+    jobs,
+    everyJob: jobs.length === checks.length,
+  }));
+}

@@ -1,0 +1,71 @@
+import type { Terms } from '../../../policies/decision.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
+import type { Mode } from '../../../policies/mode.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
+import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
+import { isToldByGitLab } from '../evaluation/missing-fields.ts';
+import { type EvaluationRules, type RuleResult, ruleResults } from '../evaluation/rule-results.ts';
+
+/** What one job of a pipeline would meet. */
+export interface JobCheck {
+  readonly job: ExpandedJob;
+  readonly terms: Terms;
+  readonly results: readonly RuleResult[];
+  /** `ok`: no rule is against it; what is left of its limits is not known here. */
+  readonly verdict: 'rejected' | 'not sure' | 'ok';
+  /** Mode `enforce`, for certain. */
+  readonly rejects: readonly Violation[];
+  /** Modes `shadow` and `warn`: recorded, the job runs. */
+  readonly watched: readonly Violation[];
+  /** Rules about which the file and the flags do not say enough. */
+  readonly untold: readonly Untold[];
+  readonly asks: readonly LimitAsk[];
+}
+
+export interface Untold {
+  readonly rule: string;
+  readonly mode: Mode;
+  /** Fields of the request, e.g. `userId`. */
+  readonly needs: readonly string[];
+  /** What it has against the job, unless one of these fields takes the job out. */
+  readonly against: readonly Violation[];
+}
+
+export function checkJob(
+  job: ExpandedJob,
+  request: AdmissionRequest,
+  rules: EvaluationRules,
+  nowMs: number,
+): JobCheck {
+  const results = ruleResults(request, rules, nowMs);
+  const untold = results.flatMap((result) => untoldOf(result) ?? []);
+  const certain = results.flatMap((result) => (isUnsure(result) ? [] : result.violations.filter(isCertain)));
+  const rejects = certain.filter(({ mode }) => mode === 'enforce');
+  const unsure = untold.some(({ mode }) => mode === 'enforce');
+  return {
+    job,
+    terms: evaluate(request, { ...rules, nowMs }).terms,
+    results,
+    verdict: rejects.length > 0 ? 'rejected' : unsure ? 'not sure' : 'ok',
+    rejects,
+    watched: certain.filter(({ mode, exempt }) => mode !== 'enforce' && exempt !== true),
+    untold,
+    asks: results.flatMap(({ claims }) => claims.map(limitAskOf)),
+  };
+}
+
+/** A field that only GitLab tells is missing here, not there. */
+const isCertain = ({ reason }: Violation): boolean =>
+  reason.code !== 'FIELD_MISSING' || !isToldByGitLab(reason.field);
+
+/** Somebody whom the rule leaves alone might be asking. */
+const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
+
+function untoldOf(result: RuleResult): Untold | undefined {
+  const against = isUnsure(result) ? result.violations.filter(isCertain) : [];
+  const doubts = against.length > 0 ? result.unproven : [];
+  const needs = [...new Set([...result.missing, ...doubts])].filter(isToldByGitLab);
+  return needs.length === 0 ? undefined : { rule: result.id, mode: result.mode, needs, against };
+}

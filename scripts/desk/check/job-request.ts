@@ -1,0 +1,52 @@
+import type { VariableAllowlist } from '../../../policies/policy.ts';
+import type { AdmissionRequest, ServiceRequest } from '../../../policies/request.ts';
+import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
+import type { PipelineService } from '../../pipeline/pipeline-job.ts';
+import { expandVariables, type Variables } from '../../pipeline/variables.ts';
+import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
+import type { Place } from '../evaluation/place-flags.ts';
+
+export interface RequestOptions {
+  readonly place: Place;
+  readonly variables: VariableAllowlist;
+  /** `as-written` asks about `$CI_IMAGE`, as a router may. */
+  readonly images: 'expanded' | 'as-written';
+  /** The project's own timeout, for jobs that set none; absent: not known. */
+  readonly projectTimeoutSeconds?: number;
+  /** GitLab's id of the job is not known: any whole number from 1. */
+  readonly jobId: number;
+}
+
+/** What the router would ask about a job of a file, as far as the file and the flags tell. */
+export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
+  const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
+  const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
+  const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
+  const variables = valuesOf(job.variables, job.variables);
+  return {
+    ...options.place,
+    jobId: options.jobId,
+    jobName: job.name,
+    jobStage: job.stage,
+    jobTags: job.tags,
+    ...(environment !== undefined && { environment }),
+    ...(image !== undefined && { image }),
+    ...(pullPolicies !== undefined && { pullPolicies }),
+    ...(dockerUser !== undefined && { dockerUser }),
+    ...(kubernetesUser !== undefined && { kubernetesUser }),
+    services: job.services.map((service) => serviceOf(service, job.variables)),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    variables: allowedVariables(variables, options.variables).kept,
+  };
+}
+
+const serviceOf = ({ variables = {}, ...service }: PipelineService, around: Variables): ServiceRequest => ({
+  ...service,
+  variables: allowedServiceVariables(valuesOf(variables, around)),
+});
+
+/** Variables may be written with each other; GitLab puts the values in before it asks. */
+const valuesOf = (variables: Variables, known: Variables): Variables =>
+  Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, expandVariables(value, known, () => {})]),
+  );

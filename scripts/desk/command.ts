@@ -1,0 +1,49 @@
+/** What `tollgate` ends with: scripts and pipelines go by it. */
+export const EXIT = {
+  ok: 0,
+  /** Our side or the network failed; nothing can be said about the question. */
+  failed: 1,
+  /** A job would be rejected, a fixture failed, a document differs where that was asked. */
+  wouldReject: 2,
+  /** Wrong usage, or a document that is invalid. */
+  invalid: 3,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Everything a command may touch of the world, so that tests run it without a process. */
+export interface DeskIo {
+  /** Results; ends no line by itself. */
+  readonly out: (text: string) => void;
+  /** Problems and progress. */
+  readonly err: (text: string) => void;
+  /** Whether results go to a terminal that may show colours. */
+  readonly colours: boolean;
+  /** Whether problems go to a terminal: only there progress is shown. */
+  readonly progress: boolean;
+  /** Columns of the terminal; results for a file are not cut. */
+  readonly columns: number;
+  /** Folder the command was called from. */
+  readonly cwd: string;
+  /** The project's own folder, with its `policies/`; ends with a slash. */
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly nowMs: () => number;
+}
+
+/** One command of `tollgate`: `policy validate`, `check` … */
+export interface Command {
+  /** Words after `tollgate`. */
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** The whole help text, without a line break at its end. */
+  readonly help: string;
+  /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: told without a stack, exit 3. */
+  readonly run: (args: readonly string[], io: DeskIo) => Promise<ExitCode>;
+}
+
+/** Wrong usage; the message names the flag, the value and what would be right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,33 @@
+import type { AdmissionRequest } from '../../../policies/request.ts';
+
+/** The flag that tells a field, for `cannot tell: needs …`. */
+const FLAGS: Readonly<Record<string, string>> = {
+  projectId: '--project',
+  projectPath: '--project',
+  namespaceId: '--project or --group',
+  ref: '--ref',
+  refProtected: '--protected or --unprotected',
+  pipelineSource: '--source',
+  userId: '--user',
+  timeoutSeconds: '--timeout',
+};
+
+/** Fields a pipeline's file decides: where it says nothing there is nothing, and `on_missing` counts. */
+const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
+  'jobName',
+  'jobStage',
+  'environment',
+  'image',
+  'pullPolicies',
+  'dockerUser',
+  'kubernetesUser',
+  'services',
+  'jobTags',
+]);
+
+/** Whether only GitLab (or a flag) can tell it: a check without it must not pass for an answer. */
+export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
+
+/** `needs userId (--user)`. */
+export const needsText = (fields: readonly string[]): string =>
+  `needs ${fields.map((field) => (FLAGS[field] === undefined ? field : `${field} (${FLAGS[field]})`)).join(', ')}`;

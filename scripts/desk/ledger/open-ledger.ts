@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import type { LedgerStore } from '../../../functions/ledger/store.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { javaAvailable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+import type { DeskIo } from '../command.ts';
+import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
+import { readOnly } from './read-only-store.ts';
+
+/** Somebody's books, to read. */
+export interface DeskLedger {
+  readonly store: LedgerStore;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  /** The GitLab it is about, a host. */
+  readonly instance: string;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenLedger = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskLedger>;
+
+/** What `npm start` calls its table. */
+const LOCAL_TABLE = 'tollgate-local';
+/** Nobody's job waits for the desk: the SDK may try again, and a laptop may be far away. */
+const ATTEMPTS_MAX = 4;
+const CONNECTION_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/**
+ * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
+ *
+ * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
+ */
+export const openDeskLedger: OpenLedger = async (flags, io) => {
+  const place = ledgerPlace(flags, io);
+  return place.kind === 'local' ? openLocal(place.instance, io.root) : openTable(place);
+};
+
+async function openLocal(instance: string, root: string): Promise<DeskLedger> {
+  const dataDir = `${root}.tollgate/dynamodb`;
+  if (!existsSync(dataDir)) {
+    throw new Error(
+      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
+    );
+  }
+  if (!javaAvailable()) {
+    throw new Error(
+      'the local ledger is in DynamoDB Local, which needs Java 8 or newer, and "java -version" does not run',
+    );
+  }
+  const database = await startDynamoDbLocal({ dataDir });
+  const client = dynamoClient(database.endpoint);
+  return {
+    store: storeOf(client, LOCAL_TABLE, instance),
+    description: 'the ledger of npm start on this machine',
+    instance,
+    close: async () => {
+      client.destroy();
+      await database.stop();
+    },
+  };
+}
+
+function openTable(place: Extract<LedgerPlace, { kind: 'table' }>): DeskLedger {
+  const client = tableClient(place);
+  const where = place.endpoint ?? place.region;
+  return {
+    store: storeOf(client, place.tableName, place.instance),
+    description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
+    instance: place.instance,
+    close: async () => client.destroy(),
+  };
+}
+
+const storeOf = (client: DynamoDBClient, tableName: string, instance: string): LedgerStore =>
+  readOnly(new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random }));
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+function tableClient({ region, endpoint }: Extract<LedgerPlace, { kind: 'table' }>): DynamoDBClient {
+  // DynamoDB Local asks for credentials and takes any.
+  if (endpoint !== undefined && LOOPBACK.test(new URL(endpoint).hostname)) return dynamoClient(endpoint);
+  return new DynamoDBClient({
+    maxAttempts: ATTEMPTS_MAX,
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+    ...(region !== undefined && { region }),
+    ...(endpoint !== undefined && { endpoint }),
+  });
+}

@@ -1,0 +1,42 @@
+/** The few colours results are told in; without a terminal all of them leave the text as it is. */
+export interface Paint {
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly warn: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly strong: (text: string) => string;
+}
+
+export const paintWhen = (colours: boolean): Paint => ({
+  good: sgr(colours, 32, 39),
+  bad: sgr(colours, 31, 39),
+  warn: sgr(colours, 33, 39),
+  dim: sgr(colours, 2, 22),
+  strong: sgr(colours, 1, 22),
+});
+
+/** https://no-color.org: set and not empty means none. FORCE_COLOR is what CI systems set for logs that show them. */
+export function coloursWanted(
+  isTerminal: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
+  return isTerminal && env.TERM !== 'dumb';
+}
+
+/** Columns a text takes on a terminal: colours take none. */
+export const widthOf = (text: string): number => [...text.replace(COLOURS, '')].length;
+
+/** What a file, a branch or a job is called may hold anything; a terminal must not obey it. */
+export const printable = (text: string): string => text.replace(CONTROLS, '�');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
+const COLOURS = /\u001b\[[\d;]*m/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+const sgr =
+  (colours: boolean, on: number, off: number) =>
+  (text: string): string =>
+    colours && text !== '' ? `\u001b[${on}m${text}\u001b[${off}m` : text;

@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import { isRecord } from '../../../policies/reading.ts';
+import { limitsIn, policyIn } from '../../policy/read-documents.ts';
+import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { readFlags } from '../flags.ts';
+import { type Paint, paintWhen, printable } from '../paint.ts';
+import { rulesFiles } from '../rules-flags.ts';
+import { table } from '../table.ts';
+import type { Change, Effect } from './diff/change.ts';
+import { limitChanges } from './diff/diff-limits.ts';
+import { policyChanges } from './diff/diff-policies.ts';
+import { documentAt } from './diff/git-document.ts';
+
+export const diffCommand: Command = {
+  name: 'policy diff',
+  summary: 'What changes between two policies, and does it tighten or loosen?',
+  help: `Compares two policies by what they mean, not by their lines, and says of each change whether it tightens (more jobs
+may be rejected), loosens, does neither, or could do both.
+
+Usage
+  tollgate policy diff <old.yaml> <new.yaml>              two policies, or two limits documents
+  tollgate policy diff --base <commit, branch or tag>     policy and limits of that commit against those here
+
+  --policy <file>      the policy here; names the runner classes of limits  (default: policies/policy.yaml)
+  --limits <file>      the limits here                                      (default: policies/limits.yaml)
+  --exit-code          exit 2 if there is any difference
+  --json               one JSON object
+
+Exit codes: 0 compared (2 with --exit-code and a difference), 3 wrong usage or an invalid document`,
+  run: async (args, io) => diff(args, io),
+};
+
+function diff(args: readonly string[], io: DeskIo): ExitCode {
+  const { values, words } = readFlags(
+    args,
+    { base: 'text', policy: 'text', limits: 'text', 'exit-code': 'switch' },
+    { max: 2, what: 'two files, <old.yaml> <new.yaml>' },
+  );
+  const files = rulesFiles(values, io);
+  const changes =
+    values.base === undefined
+      ? betweenFiles(words, files.policy, io)
+      : sinceBase(values.base, words, files, io);
+  if (values.json) io.out(`${JSON.stringify({ different: changes.length > 0, changes })}\n`);
+  else tell(changes, io);
+  return values['exit-code'] && changes.length > 0 ? EXIT.wouldReject : EXIT.ok;
+}
+
+function betweenFiles(words: readonly string[], policyFile: string, io: DeskIo): readonly Change[] {
+  const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
+  if (old === undefined || recent === undefined)
+    throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
+  const [one, other] = [isLimits(old), isLimits(recent)];
+  if (one !== other)
+    throw new UsageError(`${words.join(' ')}: one is a policy, the other has limits; expected two of a kind`);
+  return one ? limitsBetween(old, recent, readYaml(policyFile)) : policiesBetween(old, recent, io);
+}
+
+const isLimits = ({ value }: YamlDocument): boolean =>
+  isRecord(value) && value.rules === undefined && (value.limits ?? value.rollout) !== undefined;
+
+function sinceBase(
+  ref: string,
+  words: readonly string[],
+  files: { readonly policy: string; readonly limits: string },
+  io: DeskIo,
+): readonly Change[] {
+  if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
+  const policies = [documentAt(ref, files.policy, io), readYaml(files.policy)] as const;
+  const limits = [documentAt(ref, files.limits, io), readYaml(files.limits)] as const;
+  return [...policiesBetween(...policies, io), ...limitsBetween(...limits, policies[1], policies[0])];
+}
+
+function policiesBetween(old: YamlDocument, recent: YamlDocument, io: DeskIo): readonly Change[] {
+  const [from, to] = [old, recent].map((document) => ({
+    policy: policyIn(document).model,
+    document: document.value,
+  }));
+  return from === undefined || to === undefined ? [] : policyChanges(from, to, io.nowMs());
+}
+
+/** Each with the policy it was used with: the classes it names may be gone by now. */
+function limitsBetween(
+  old: YamlDocument,
+  recent: YamlDocument,
+  policy: YamlDocument,
+  oldPolicy = policy,
+): readonly Change[] {
+  return limitChanges(
+    limitsIn(old, policyIn(oldPolicy).model).model,
+    limitsIn(recent, policyIn(policy).model).model,
+  );
+}
+
+const EFFECTS: readonly Effect[] = ['tightens', 'loosens', 'unclear', 'neutral'];
+
+function tell(changes: readonly Change[], io: DeskIo): void {
+  if (changes.length === 0) {
+    io.out('no difference\n');
+    return;
+  }
+  const paint = paintWhen(io.colours);
+  const rows = changes.map(({ at, what, effect }) => [
+    painted(effect, paint),
+    printable(at),
+    printable(what),
+  ]);
+  const counts = EFFECTS.flatMap((effect) => {
+    const count = changes.filter((each) => each.effect === effect).length;
+    return count === 0 ? [] : [`${count} ${effect}`];
+  });
+  const changed = changes.length === 1 ? '1 change' : `${changes.length} changes`;
+  io.out(`${table([{}, {}, {}], rows, io.columns)}\n${changed}: ${counts.join(', ')}\n`);
+}
+
+function painted(effect: Effect, paint: Paint): string {
+  switch (effect) {
+    case 'tightens':
+      return paint.warn(effect);
+    case 'loosens':
+      return paint.bad(effect);
+    case 'unclear':
+      return paint.strong(effect);
+    case 'neutral':
+      return paint.dim(effect);
+  }
+}

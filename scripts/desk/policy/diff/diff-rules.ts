@@ -1,0 +1,77 @@
+import type { Policy } from '../../../../policies/policy.ts';
+import type { Rule } from '../../../../policies/rule.ts';
+import { entriesAt, listOf, type WrittenEntry } from '../warnings/warning.ts';
+import type { Change, Effect } from './change.ts';
+import { exemptionChanges } from './diff-exemptions.ts';
+import { leafText, leaves } from './leaves.ts';
+import { ruleEffect } from './rule-directions.ts';
+
+/** A policy, and as it was written. */
+export interface Side {
+  readonly policy: Policy;
+  readonly document: unknown;
+}
+
+/** Rules that came, went, changed or moved, by id, in the order of the new document. */
+export function ruleChanges(from: Side, to: Side, nowMs: number): readonly Change[] {
+  const [before, after] = [rulesOf(from), rulesOf(to)];
+  const gone = [...before.values()]
+    .filter(({ rule }) => !after.has(rule.id))
+    .map(
+      ({ rule }): Change => ({
+        at: `rules.${rule.id}`,
+        what: `removed (${labelOf(rule)})`,
+        effect: goneEffect(rule),
+      }),
+    );
+  const there = [...after.values()].flatMap((each): readonly Change[] => {
+    const earlier = before.get(each.rule.id);
+    if (earlier !== undefined) return changed(earlier, each, nowMs);
+    const effect = each.rule.mode === 'enforce' ? 'tightens' : 'neutral';
+    return [{ at: `rules.${each.rule.id}`, what: `added (${labelOf(each.rule)})`, effect }];
+  });
+  return [...gone, ...there, ...orderChange([...before.keys()], [...after.keys()])];
+}
+
+interface WrittenRule {
+  readonly rule: Rule;
+  readonly written: WrittenEntry;
+}
+
+function rulesOf({ policy, document }: Side): ReadonlyMap<string, WrittenRule> {
+  const written = entriesAt(document, 'rules');
+  return new Map(policy.rules.map((rule) => [rule.id, { rule, written: written[rule.order] ?? {} }]));
+}
+
+const labelOf = ({ kind, mode }: Rule): string => `${kind}, ${mode}`;
+
+const goneEffect = ({ mode }: Rule): Effect => (mode === 'enforce' ? 'loosens' : 'neutral');
+
+function changed(from: WrittenRule, to: WrittenRule, nowMs: number): readonly Change[] {
+  const at = `rules.${to.rule.id}`;
+  if (from.rule.kind !== to.rule.kind)
+    return [{ at: `${at}.kind`, what: `${from.rule.kind} → ${to.rule.kind}`, effect: 'unclear' }];
+  const enforced = from.rule.mode === 'enforce' || to.rule.mode === 'enforce';
+  const fields = leaves({ ...from.written, exempt: undefined }, { ...to.written, exempt: undefined });
+  return [
+    ...fields.map((leaf): Change => {
+      const isMode = leaf.path[0] === 'mode';
+      // What only watches before and after rejects nobody, whatever else it says now.
+      const effect = isMode || enforced ? ruleEffect(to.rule.kind, leaf) : 'neutral';
+      return { at: [at, ...leaf.path].join('.'), what: leafText(leaf), effect };
+    }),
+    ...exemptionChanges(at, exemptOf(from), exemptOf(to), { enforced, nowMs }),
+  ];
+}
+
+const exemptOf = ({ written }: WrittenRule): readonly unknown[] => listOf(written.exempt);
+
+/** Every violation is reported, so the order only decides which of equals is told first. */
+function orderChange(before: readonly string[], after: readonly string[]): readonly Change[] {
+  const common = (ids: readonly string[], others: readonly string[]): string => {
+    const known = new Set(others);
+    return ids.filter((id) => known.has(id)).join('\n');
+  };
+  if (common(before, after) === common(after, before)) return [];
+  return [{ at: 'rules', what: 'stand in another order', effect: 'neutral' }];
+}

@@ -1,0 +1,62 @@
+import type { Directory } from '../../../policies/directory.ts';
+import type { LimitSet } from '../../../policies/limits.ts';
+import { parsePolicy } from '../../../policies/parse-policy.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { isRecord } from '../../../policies/reading.ts';
+import {
+  DocumentError,
+  type Located,
+  locateLimits,
+  locatePolicy,
+  readDirectory,
+} from '../../policy/read-documents.ts';
+import { readYaml } from '../../policy/yaml-document.ts';
+import type { RulesFiles } from '../rules-flags.ts';
+
+export interface Documents {
+  readonly policy: Located<Policy>;
+  readonly limits: Located<LimitSet>;
+  readonly directory: Directory;
+}
+
+/**
+ * Reads all three documents, so that one pass names what is wrong with any of them.
+ *
+ * @throws {DocumentError} with the problems of all documents.
+ */
+export function readDocuments(files: RulesFiles): Documents {
+  const problems: string[] = [];
+  const policy = collect(problems, () => locatePolicy(files.policy));
+  const directory = collect(problems, () => readDirectory(files.directory));
+  const priced = policy?.model ?? pricesAlone(files.policy);
+  const limits = priced && collect(problems, () => locateLimits(files.limits, priced, directory));
+  if (priced === undefined)
+    problems.push(`${files.limits}: was not checked, since the runner classes are not known`);
+  if (policy === undefined || limits === undefined || directory === undefined)
+    throw new DocumentError(problems);
+  return { policy, limits, directory };
+}
+
+function collect<Model>(problems: string[], read: () => Model): Model | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}
+
+/** Limits name runner classes: where only rules are wrong, they can be checked all the same. */
+function pricesAlone(file: string): Policy | undefined {
+  try {
+    const { value } = readYaml(file);
+    if (!isRecord(value)) return undefined;
+    const { currency, prices, estimate } = value;
+    const parsed = parsePolicy({ currency, prices, estimate, rules: [] }, '');
+    return parsed.ok ? parsed.value : undefined;
+  } catch (error) {
+    if (error instanceof DocumentError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { checkedJobOf } from '../../../../policies/job.ts';
+import type { Conditions } from '../../../../policies/match.ts';
+import type { Policy } from '../../../../policies/policy.ts';
+import type { Rule } from '../../../../policies/rule.ts';
+import { entriesAt, type Warning, type Written } from './warning.ts';
+
+const FIELD_OF: Readonly<Record<keyof Conditions, string>> = {
+  groups: 'namespaceId',
+  projects: 'projectId',
+  runnerClasses: 'runnerTags',
+  runnerTags: 'runnerTags',
+  runnerIds: 'runnerId',
+  users: 'userId',
+  refs: 'ref',
+  protected: 'refProtected',
+  sources: 'pipelineSource',
+  environments: 'environment',
+  jobs: 'jobName',
+};
+
+/**
+ * Fields of a request that a rule cannot do without: those of its conditions, and what it says is missing when it is
+ * asked about a job of which nothing is known.
+ */
+export function fieldsNeeded(rule: Rule, policy: Policy): readonly string[] {
+  const { not = {}, ...conditions } = rule.match;
+  const matched = [...Object.keys(conditions), ...Object.keys(not)] as (keyof Conditions)[];
+  return [...new Set([...matched.map((key) => FIELD_OF[key]), ...fieldsChecked(rule, policy)])];
+}
+
+function fieldsChecked(rule: Rule, policy: Policy): readonly string[] {
+  if (!rule.stateless) return ['namespaceId'];
+  try {
+    const reasons = rule.check(checkedJobOf({ jobId: 1 }, { policy, nowMs: 0 }));
+    return reasons.flatMap((reason) => (reason.code === 'FIELD_MISSING' ? [reason.field] : []));
+  } catch {
+    // A rule that fails has an `on_error`; it needs no field that could be named.
+    return [];
+  }
+}
+
+/** Security rules that let a job pass unchecked when GitLab sends no such field, without anybody having said so. */
+export function absentFields({ policy, policyDocument }: Written): readonly Warning[] {
+  const written = entriesAt(policyDocument, 'rules');
+  return policy.rules.flatMap((rule): Warning[] => {
+    if (rule.class !== 'security' || rule.mode === 'off') return [];
+    if (written[rule.order]?.on_missing !== undefined) return [];
+    const fields = fieldsNeeded(rule, policy);
+    if (fields.length === 0) return [];
+    const message = `rule ${rule.id} needs ${fields.join(', ')} and lets a job pass unchecked where GitLab sends none; write on_missing: skip, admit or reject`;
+    return [{ path: ['rules', rule.order], message }];
+  });
+}

@@ -1,0 +1,33 @@
+import type { Documents } from '../documents.ts';
+import { absentFields } from './absent-fields.ts';
+import { exemptionEnds } from './exemption-ends.ts';
+import { freezeEnds } from './freeze-ends.ts';
+import { limitWarnings } from './limit-warnings.ts';
+import { neverMatch } from './never-match.ts';
+import { shadowed } from './shadowed.ts';
+import { entryOf, type Warning, type Written } from './warning.ts';
+
+/** What is valid and probably not meant, `file:line:col path: message`, policy first. */
+export function warningsOf(documents: Documents, nowMs: number): readonly string[] {
+  const { policy, limits, directory } = documents;
+  const written: Written = {
+    policy: policy.model,
+    policyDocument: policy.document.value,
+    limits: limits.model,
+    limitsDocument: limits.document.value,
+    directory,
+    nowMs,
+  };
+  const onPolicy = [noPlatform, neverMatch, shadowed, exemptionEnds, freezeEnds, absentFields];
+  return [
+    ...onPolicy.flatMap((find) => find(written)).map(policy.document.locate),
+    ...limitWarnings(written).map(limits.document.locate),
+  ];
+}
+
+function noPlatform({ policyDocument }: Written): readonly Warning[] {
+  if (entryOf(policyDocument).platform !== undefined) return [];
+  const message =
+    'is not there, so a rule could stop those who would have to mend it; name their groups and projects';
+  return [{ path: ['platform'], message }];
+}

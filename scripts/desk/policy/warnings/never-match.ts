@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Directory } from '../../../../policies/directory.ts';
+import type { RunnerClass } from '../../../../policies/price.ts';
+import { entriesAt, entryOf, listOf, type Warning, type Written, type WrittenEntry } from './warning.ts';
+
+/** Rules and runner classes that no job will ever meet. */
+export function neverMatch(written: Written): readonly Warning[] {
+  const { policy, directory } = written;
+  const unreachable = new Map(
+    policy.prices.classes.flatMap((each, index) => {
+      const why = unreachableWhy(each, policy.prices.classes.slice(0, index));
+      return why === undefined || each === policy.prices.defaultClass ? [] : [[each.name, why] as const];
+    }),
+  );
+  const classes = policy.prices.classes.flatMap(({ name }, index): Warning[] => {
+    const why = unreachable.get(name);
+    return why === undefined
+      ? []
+      : [{ path: ['prices', 'classes', index], message: `runner class ${name} has no jobs: ${why}` }];
+  });
+  const rules = entriesAt(written.policyDocument, 'rules').flatMap((rule, order) => {
+    const match = entryOf(rule.match);
+    return [
+      ...emptiedByNot(match, order),
+      ...onlyUnreachable(match, order, unreachable),
+      ...unknownGroups(match, order, directory),
+    ];
+  });
+  return [...classes, ...rules];
+}
+
+function unreachableWhy(each: RunnerClass, before: readonly RunnerClass[]): string | undefined {
+  if (each.runnerIds.size > 0) return undefined;
+  if (each.tags.length === 0) return 'it names neither tags nor runner_ids';
+  const earlier = before.find(({ tags }) => tags.length > 0 && tags.every((tag) => each.tags.includes(tag)));
+  return earlier && `every runner with its tags is one of class ${earlier.name}, which stands before it`;
+}
+
+/** `not` names all that the condition names. */
+function emptiedByNot(match: WrittenEntry, order: number): readonly Warning[] {
+  const not = entryOf(match.not);
+  return Object.entries(not).flatMap(([key, left]): Warning[] => {
+    const wanted = match[key];
+    const emptied = Array.isArray(wanted)
+      ? wanted.every((one) => listOf(left).some((other) => isDeepStrictEqual(one, other)))
+      : wanted !== undefined && wanted === left;
+    const path = ['rules', order, 'match', 'not', key];
+    return emptied ? [{ path, message: `leaves no job: not.${key} names all that ${key} names` }] : [];
+  });
+}
+
+function onlyUnreachable(
+  match: WrittenEntry,
+  order: number,
+  unreachable: ReadonlyMap<string, string>,
+): readonly Warning[] {
+  const names = listOf(match.runner_classes).map(String);
+  if (names.length === 0 || !names.every((name) => unreachable.has(name))) return [];
+  return [
+    {
+      path: ['rules', order, 'match', 'runner_classes'],
+      message: `matches no job: ${names.join(', ')} has no jobs`,
+    },
+  ];
+}
+
+/** An id that was mistyped matches nobody, and nobody would notice. */
+function unknownGroups(match: WrittenEntry, order: number, { groupById }: Directory): readonly Warning[] {
+  return listOf(match.groups).flatMap((group, index): Warning[] => {
+    const id = typeof group === 'number' ? group : entryOf(group).id;
+    if (typeof id !== 'number' || groupById.has(id)) return [];
+    return [
+      {
+        path: ['rules', order, 'match', 'groups', index],
+        message: `group ${id} is not in the directory; is the id right?`,
+      },
+    ];
+  });
+}

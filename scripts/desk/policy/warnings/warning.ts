@@ -1,0 +1,29 @@
+import type { Directory } from '../../../../policies/directory.ts';
+import type { LimitSet } from '../../../../policies/limits.ts';
+import type { DocumentProblem } from '../../../../policies/parsed.ts';
+import type { Policy } from '../../../../policies/policy.ts';
+import { isRecord } from '../../../../policies/reading.ts';
+
+/** Documents that are valid, and as they were written. */
+export interface Written {
+  readonly policy: Policy;
+  readonly policyDocument: unknown;
+  readonly limits: LimitSet;
+  readonly limitsDocument: unknown;
+  readonly directory: Directory;
+  readonly nowMs: number;
+}
+
+/** Something valid that is probably not meant, at its place in the document. */
+export type Warning = DocumentProblem;
+
+/** An entry as it was written, e.g. a rule; an empty one if it is none. */
+export type WrittenEntry = Readonly<Record<string, unknown>>;
+
+export const entryOf = (value: unknown): WrittenEntry => (isRecord(value) ? value : {});
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The entries under a key of a document, e.g. its rules. */
+export const entriesAt = (document: unknown, key: string): readonly WrittenEntry[] =>
+  listOf(entryOf(document)[key]).map(entryOf);

@@ -1,0 +1,171 @@
+import type { JobRecord } from '../../../functions/ledger/ledger.ts';
+import { counterName } from '../../../policies/claim.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import { type Why, whyKey, whyOf } from './shadow-row.ts';
+
+/** A job that a counter of everything that ran would have refused. */
+export interface NaiveRefusal {
+  /** As the caller numbered it. */
+  readonly job: number;
+  /** Why, after the counter's own violations at that time; absent: none of them was recorded. */
+  readonly why?: Why;
+}
+
+/** Some 300 bytes each while they are replayed: with more the naive count is left out rather than the machine filled. */
+export const CLAIMS_MAX = 1_000_000;
+
+interface Replayed {
+  readonly job: number;
+  readonly jobId: number;
+  readonly decidedAtMs: number;
+  readonly endedAtMs: number;
+  readonly held: number;
+  readonly final: number;
+  readonly checked: boolean;
+  /** The true counter refused it already; one that counts more could not have taken it. */
+  readonly refused: boolean;
+}
+
+/** A bound as a violation told it. Before the first one both counters were the same and refused nobody. */
+interface BoundSeen {
+  readonly atMs: number;
+  readonly jobId: number;
+  readonly bound: number;
+  readonly why: Why;
+}
+
+interface CounterLife {
+  readonly claims: Replayed[];
+  readonly bounds: BoundSeen[];
+}
+
+/**
+ * Counters of everything that ran, replayed from records: what a job held at its decision, what it counts since its
+ * end. Judged by the limits' own violations, since a limit's number is written down nowhere else. Records in any order.
+ */
+export class NaiveReplay {
+  readonly #counters = new Map<string, CounterLife>();
+  readonly #whys = new Map<string, Why>();
+  readonly #claimsMax: number;
+  #claims = 0;
+
+  constructor(claimsMax = CLAIMS_MAX) {
+    this.#claimsMax = claimsMax;
+  }
+
+  get tooMany(): boolean {
+    return this.#claims > this.#claimsMax;
+  }
+
+  /** @param job - comes back in the refusals. */
+  add(record: JobRecord, job: number): void {
+    for (const violation of record.shadow) this.#noteBound(record, violation);
+    if (record.state === 'REJECTED') return;
+    this.#claims += record.claims.length;
+    if (this.tooMany) {
+      this.#counters.clear();
+      return;
+    }
+    for (const claim of record.claims) {
+      const { held, counted, corrected, checked, fitted } = claim;
+      this.#life(counterName(claim.counter)).claims.push({
+        job,
+        jobId: record.jobId,
+        decidedAtMs: record.decidedAtMs,
+        endedAtMs: record.endedAtMs ?? Number.POSITIVE_INFINITY,
+        held,
+        final: counted + corrected,
+        checked,
+        refused: checked && !fitted,
+      });
+    }
+  }
+
+  /** Undefined: {@link tooMany}. */
+  refusals(): readonly NaiveRefusal[] | undefined {
+    if (this.tooMany) return undefined;
+    return [...this.#counters.values()].flatMap((life) => refusalsOn(life));
+  }
+
+  #noteBound(record: JobRecord, violation: Violation): void {
+    const { reason } = violation;
+    if (this.tooMany || !isOnCounter(violation) || !('committed' in reason)) return;
+    const claim = record.claims.find(
+      ({ counter }) => counter.subject === reason.subject && counter.limit === reason.limit,
+    );
+    if (claim === undefined) return;
+    this.#life(counterName(claim.counter)).bounds.push({
+      atMs: record.decidedAtMs,
+      jobId: record.jobId,
+      bound: reason.limitAmount,
+      why: this.#known(whyOf(violation)),
+    });
+  }
+
+  /** One object for all that is the same. */
+  #known(why: Why): Why {
+    const key = whyKey(why);
+    const known = this.#whys.get(key) ?? why;
+    this.#whys.set(key, known);
+    return known;
+  }
+
+  #life(name: string): CounterLife {
+    let life = this.#counters.get(name);
+    if (life === undefined) {
+      life = { claims: [], bounds: [] };
+      this.#counters.set(name, life);
+    }
+    return life;
+  }
+}
+
+/** Whether a counter said it: it is replayed, not counted as it stands. */
+export const isOnCounter = ({ reason }: Violation): boolean =>
+  'committed' in reason && reason.code !== 'SOFT_LIMIT';
+
+interface Event {
+  readonly atMs: number;
+  readonly claim: Replayed;
+  readonly starts: boolean;
+}
+
+function refusalsOn({ claims, bounds }: CounterLife): readonly NaiveRefusal[] {
+  bounds.sort((a, b) => a.atMs - b.atMs || a.jobId - b.jobId);
+  const refusals: NaiveRefusal[] = [];
+  let committed = 0;
+  let next = 0;
+  let known: BoundSeen | undefined;
+  for (const { atMs, claim, starts } of eventsOf(claims)) {
+    if (!starts) {
+      committed += claim.final - claim.held;
+      continue;
+    }
+    for (let seen = bounds[next]; seen !== undefined && seen.atMs <= atMs; seen = bounds[next]) {
+      known = seen;
+      next += 1;
+    }
+    const over = known !== undefined && claim.checked && committed + claim.held > known.bound;
+    if (claim.refused || over)
+      refusals.push({ job: claim.job, ...(known !== undefined && { why: known.why }) });
+    committed += claim.held;
+  }
+  return refusals;
+}
+
+/** What ends at an instant makes room before what begins at it; equal instants go by job id, as GitLab hands them out. */
+function eventsOf(claims: readonly Replayed[]): readonly Event[] {
+  const events: Event[] = [];
+  for (const claim of claims) {
+    events.push({ atMs: claim.decidedAtMs, claim, starts: true });
+    if (claim.endedAtMs !== Number.POSITIVE_INFINITY)
+      events.push({ atMs: Math.max(claim.endedAtMs, claim.decidedAtMs), claim, starts: false });
+  }
+  return events.sort(
+    (a, b) => a.atMs - b.atMs || endsBefore(a, b) || a.claim.jobId - b.claim.jobId || (a.starts ? -1 : 1),
+  );
+}
+
+/** A job that ended in the instant it began has still begun first. */
+const endsBefore = (a: Event, b: Event): number => rank(a) - rank(b);
+const rank = ({ starts, claim }: Event): number => (starts || claim.endedAtMs <= claim.decidedAtMs ? 1 : 0);

@@ -1,0 +1,58 @@
+import type { ReportRow, ShadowReport } from './shadow-report.ts';
+
+const COLUMNS = [
+  'root',
+  'group',
+  'rule',
+  'class',
+  'mode',
+  'code',
+  'would_fail',
+  'naive',
+  'cost',
+  'currency',
+  'first_at',
+  'last_at',
+  'example_jobs',
+] as const;
+
+/**
+ * One line per row, RFC 4180. A text that a spreadsheet would take for a formula is preceded by an apostrophe: names of
+ * groups are anybody's.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc4180
+ */
+export function shadowCsv(report: ShadowReport): string {
+  const lines = [COLUMNS, ...report.rows.map((row) => fieldsOf(row, report.currency))];
+  return lines.map((fields) => `${fields.map(csvField).join(',')}\r\n`).join('');
+}
+
+const fieldsOf = (row: ReportRow, currency: string): readonly string[] => [
+  row.root,
+  row.group,
+  row.rule,
+  row.class ?? '',
+  row.mode ?? '',
+  row.code,
+  String(row.jobs),
+  row.naive === undefined ? '' : String(row.naive),
+  decimal(row.costMicros),
+  currency,
+  row.firstAtMs === undefined ? '' : new Date(row.firstAtMs).toISOString(),
+  row.lastAtMs === undefined ? '' : new Date(row.lastAtMs).toISOString(),
+  row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' '),
+];
+
+const MICROS = 1_000_000;
+
+/** Without a separator of thousands, so that every program reads it; micro-units are kept. */
+const decimal = (micros: number): string =>
+  `${Math.floor(micros / MICROS)}.${String(micros % MICROS).padStart(6, '0')}`;
+
+/** What Excel, LibreOffice and Google Sheets begin a formula with, and blanks they skip before it. */
+const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
+
+export function csvField(text: string): string {
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,98 @@
+import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
+import { SHADOW_STYLE } from './shadow-style.ts';
+import { apartSentence, count, day, money, naiveSentence, verdictSentence } from './shadow-words.ts';
+
+/** One page with nothing to load: it is mailed and archived. */
+export function shadowHtml(report: ShadowReport): string {
+  const { group, sinceMs, untilMs, ledger, rows, notes } = report;
+  const title = `Shadow report${group === undefined ? '' : `: ${group}`}`;
+  const sentences = [naiveSentence(report), apartSentence(report), ...notes].filter(
+    (line) => line !== undefined,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>${SHADOW_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+<p class="span">${escaped(`${day(sinceMs)} to ${day(untilMs)}, by ${ledger}`)}</p>
+<p class="verdict">${escaped(verdictSentence(report))}.</p>
+${sentences.map((sentence) => `<p>${escaped(sentence)}</p>`).join('\n')}
+${rows.length === 0 ? '' : tableHtml(report)}
+${rows
+  .filter(({ examples }) => examples.length > 0)
+  .map(jobsHtml)
+  .join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+function tableHtml({ rows, currency }: ShadowReport): string {
+  const body = rows.map((row) => {
+    const cells = [
+      cell('group', row.group),
+      cell('rule', row.rule),
+      cell('mode', row.mode ?? ''),
+      cell('code', row.code),
+      number('would fail', count(row.jobs)),
+      number('naive', row.naive === undefined ? '–' : count(row.naive)),
+      number('cost', money(row.costMicros, currency)),
+    ];
+    return `<tr>${cells.join('')}</tr>`;
+  });
+  return `<div class="wide"><table>
+<thead><tr><th>group</th><th>rule</th><th>mode</th><th>code</th><th class="n">would fail</th><th class="n">naive</th><th class="n">cost</th></tr></thead>
+<tbody>
+${body.join('\n')}
+</tbody>
+</table></div>`;
+}
+
+const cell = (label: string, text: string): string => `<td data-label="${label}">${escaped(text)}</td>`;
+const number = (label: string, text: string): string =>
+  `<td class="n" data-label="${label}">${escaped(text)}</td>`;
+
+function jobsHtml(row: ReportRow): string {
+  const shown = row.examples.length;
+  const of =
+    shown < row.jobs
+      ? `the latest ${shown} of ${count(row.jobs)} jobs`
+      : `${count(row.jobs)} ${row.jobs === 1 ? 'job' : 'jobs'}`;
+  return `<details>
+<summary>${escaped(`${row.group}: ${row.rule}`)} <code>${escaped(row.code)}</code>, ${of}</summary>
+<ul>
+${row.examples.map(jobHtml).join('\n')}
+</ul>
+</details>`;
+}
+
+function jobHtml(job: ReportJob): string {
+  const name = escaped(job.jobName ?? `job ${job.jobId}`);
+  const where = job.projectPath === undefined ? '' : ` <span class="dim">${escaped(job.projectPath)}</span>`;
+  const link = job.url === undefined ? `${name} (${job.jobId})` : `<a href="${escaped(job.url)}">${name}</a>`;
+  return `<li><time>${day(job.decidedAtMs)}</time> ${link}${where}</li>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** For text and for quoted attributes. */
+export const escaped = (text: string): string =>
+  text
+    // Direction marks could turn a name around; control characters are no part of a page.
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '�')
+    .replace(/[&<>"']/g, (each) => ENTITIES[each] ?? each);

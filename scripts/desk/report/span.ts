@@ -1,0 +1,32 @@
+import { readInstant } from '../../../policies/instant.ts';
+import { UsageError } from '../command.ts';
+
+/** Half-open: the instant `untilMs` is not part of it. Unix ms. */
+export interface Span {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+const AGO = /^(\d{1,4})([hdw])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+const EXPECTED = 'expected a time ago (36h, 14d, 2w), a day (2026-11-01) or an instant (2026-11-01T18:00Z)';
+
+/** @throws {UsageError} for what is no time, and for a span that ends before it begins. */
+export function readSpan(since: string, until: string | undefined, nowMs: number): Span {
+  const sinceMs = readTime('since', since, nowMs);
+  const untilMs = until === undefined ? nowMs : readTime('until', until, nowMs);
+  if (sinceMs < untilMs) return { sinceMs, untilMs };
+  const end = until === undefined ? 'now' : `--until "${until}"`;
+  throw new UsageError(`--since "${since}": is not before ${end}; expected an earlier one`);
+}
+
+/** A day is meant whole: from its first instant, or until its last. */
+function readTime(flag: 'since' | 'until', text: string, nowMs: number): number {
+  const [, count, unit = ''] = AGO.exec(text) ?? [];
+  const atMs =
+    count === undefined
+      ? readInstant(text, flag === 'since' ? 'start' : 'end')
+      : nowMs - Number(count) * (UNIT_MS[unit] ?? 0);
+  if (atMs === undefined) throw new UsageError(`--${flag} "${text}": ${EXPECTED}`);
+  return atMs;
+}

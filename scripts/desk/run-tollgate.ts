@@ -1,0 +1,33 @@
+import { chosenCommand } from './chosen-command.ts';
+import { type DeskIo, EXIT, type ExitCode } from './command.ts';
+import type { CommandEntry } from './commands.ts';
+import { tellFailure } from './failure.ts';
+import { commandsHelp } from './help.ts';
+
+/** Runs one call of `tollgate`. Never throws: every failure becomes a message and an exit code. */
+export async function runTollgate(
+  args: readonly string[],
+  io: DeskIo,
+  commands: readonly CommandEntry[],
+): Promise<ExitCode> {
+  let name = '';
+  try {
+    const chosen = chosenCommand(args, commands);
+    if (chosen.kind === 'list') {
+      io.out(`${commandsHelp(commands, chosen.of)}\n`);
+      return EXIT.ok;
+    }
+    name = chosen.entry.name;
+    const command = await chosen.entry.load();
+    if (!chosen.help) return await command.run(chosen.rest, io);
+    io.out(`${command.help}\n`);
+    return EXIT.ok;
+  } catch (error) {
+    return tellFailure(error, name, flagsOf(args).includes('--json'), io);
+  }
+}
+
+const flagsOf = (args: readonly string[]): readonly string[] => {
+  const end = args.indexOf('--');
+  return end === -1 ? args : args.slice(0, end);
+};

@@ -1,0 +1,56 @@
+import { widthOf } from './paint.ts';
+
+export interface Column {
+  /** Above the column; none of the columns may have one. */
+  readonly title?: string;
+  /** Numbers stand right. @default 'left' */
+  readonly align?: 'left' | 'right';
+}
+
+const GAP = '  ';
+/** Narrower than this a terminal wraps the text itself better than we cut it. */
+const COLUMNS_MIN = 40;
+
+/**
+ * Rows under each other in aligned columns, each line with its break. The last column is cut to what is left of
+ * `columns`, with `…` at its end; `Number.POSITIVE_INFINITY` for files.
+ */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+  paintTitle: (text: string) => string = (text) => text,
+): string {
+  const titled = columns.some(({ title }) => title !== undefined);
+  const lines = titled ? [columns.map(({ title }) => paintTitle(title ?? '')), ...rows] : rows;
+  const widths = columns.map((_, index) => Math.max(0, ...lines.map((line) => widthOf(line[index] ?? ''))));
+  return lines.map((line) => `${rowText(line, columns, widths, width)}\n`).join('');
+}
+
+function rowText(
+  row: readonly string[],
+  columns: readonly Column[],
+  widths: readonly number[],
+  width: number,
+): string {
+  const before = columns
+    .slice(0, -1)
+    .map((column, index) => padded(row[index] ?? '', widths[index] ?? 0, column.align));
+  const last = columns.length - 1;
+  const used = before.reduce((sum, cell) => sum + widthOf(cell) + GAP.length, 0);
+  const room = Math.max(Math.max(width, COLUMNS_MIN) - used, 8);
+  const text = row[last] ?? '';
+  const shown = columns[last]?.align === 'right' ? padded(text, widths[last] ?? 0, 'right') : cut(text, room);
+  return [...before, shown].join(GAP).trimEnd();
+}
+
+function padded(text: string, width: number, align: Column['align']): string {
+  const fill = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return align === 'right' ? `${fill}${text}` : `${text}${fill}`;
+}
+
+/** A text with colours is left whole: cutting it could leave the terminal painted. */
+export function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns || text.includes('\u001b')) return text;
+  return `${[...text].slice(0, Math.max(0, columns - 1)).join('')}…`;
+}

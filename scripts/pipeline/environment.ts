@@ -1,0 +1,18 @@
+import type { PipelineJob } from './pipeline-job.ts';
+import { expandVariables, type Variables } from './variables.ts';
+import { isMap, type YamlMap } from './yaml-source.ts';
+
+/**
+ * The name of a job's environment, as GitLab sends it in CI_ENVIRONMENT_NAME: a text, or a mapping with a `name`,
+ * whatever its `action` is. What only a running pipeline knows (a merge request's number) stays as it is written.
+ */
+export function environmentOf(job: PipelineJob, entry: YamlMap, predefined: Variables): string | undefined {
+  const written = isMap(entry.environment) ? entry.environment.name : entry.environment;
+  if (typeof written !== 'string' || written === '') return undefined;
+  const known = { ...predefined, CI_JOB_NAME: job.name, CI_JOB_STAGE: job.stage, ...job.variables };
+  const unknown: Record<string, string> = {};
+  expandVariables(written, known, (name) => {
+    unknown[name] = `$$${name}`;
+  });
+  return expandVariables(written, { ...known, ...unknown }, () => {});
+}

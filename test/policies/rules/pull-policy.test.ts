@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { Reason } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request.ts';
+import { problemsOf, reasonsOf } from './checking.ts';
+
+const reasons = (rule: object, request: Partial<AdmissionRequest>): readonly Reason[] =>
+  reasonsOf({ kind: 'pull-policy', ...rule }, request);
+
+const SAFE = { allow: ['always', 'if-not-present'] };
+
+test.each<[object, Partial<AdmissionRequest>, number, string]>([
+  [SAFE, { pullPolicies: ['always'] }, 0, 'an allowed policy passes'],
+  [SAFE, { pullPolicies: ['never'] }, 1, 'any other does not'],
+  [SAFE, { pullPolicies: ['never', 'always'] }, 0, 'one in common is enough, the runner uses only that'],
+  [SAFE, {}, 0, "a job that names none gets the runner's own default"],
+  [SAFE, { pullPolicies: [] }, 0, 'an empty list names none'],
+  [SAFE, { pullPolicies: ['Never'] }, 1, "a word that is not GitLab's is not allowed by likeness"],
+  [SAFE, { services: [{ name: 's' }] }, 0, 'so does a service that names none'],
+  [SAFE, { services: [{ name: 's', pullPolicies: ['never'] }] }, 1, 'services pull images, too'],
+  [
+    SAFE,
+    { pullPolicies: ['always'], services: [{ name: 's', pullPolicies: ['never'] }] },
+    1,
+    'each container must share one with the list for itself',
+  ],
+  [
+    SAFE,
+    { services: Array.from({ length: 9 }, (_, at) => ({ name: `s${at}`, pullPolicies: ['never'] })) },
+    5,
+    'a list of reasons is bounded',
+  ],
+])('%j on %j gives %i reasons: %s', (rule, request, count) => {
+  expect(reasons(rule, request)).toHaveLength(count);
+});
+
+test('the reason has both lists and the service', () => {
+  const asked = { pullPolicies: ['never'], services: [{ name: 'db:1', pullPolicies: ['never'] }] };
+  expect(reasons({ allow: ['always'] }, asked)).toEqual([
+    { code: 'PULL_POLICY_NOT_ALLOWED', asked: ['never'], allowed: ['always'] },
+    { code: 'PULL_POLICY_NOT_ALLOWED', asked: ['never'], allowed: ['always'], service: 'db:1' },
+  ]);
+});
+
+test.each<[object, RegExp]>([
+  [{}, /rules\[0\]\.allow: names no pull policy; expected some of always, if-not-present, never/],
+  [{ allow: [] }, /names no pull policy/],
+  [{ allow: ['alway'] }, /did you mean always/],
+  [{ allow: 'always' }, /a list of pull policies/],
+])('%j is refused with the place and the remedy', (rule, problem) => {
+  expect(problemsOf({ kind: 'pull-policy', ...rule }).join()).toMatch(problem);
+});

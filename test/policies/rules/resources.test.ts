@@ -1,0 +1,423 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkedJobOf } from '../../../policies/job.ts';
+import { parsePolicy } from '../../../policies/parse-policy.ts';
+import { problemText } from '../../../policies/parsed.ts';
+import type { Reason } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request.ts';
+import { aDirectory, aPolicy, NOW_MS, policyDocument } from '../documents.ts';
+
+type Variables = Readonly<Record<string, string>>;
+
+const rulesWith = (caps: object): object => ({
+  rules: [{ id: 'r', kind: 'resources', mode: 'enforce', ...caps }],
+});
+
+function reasons(caps: object, request: Partial<AdmissionRequest>): readonly Reason[] {
+  const policy = aPolicy(rulesWith(caps));
+  const [rule] = policy.rules;
+  if (rule?.stateless !== true) throw new Error('not a stateless rule');
+  return rule.check(checkedJobOf({ jobId: 1, ...request }, { policy, directory: aDirectory, nowMs: NOW_MS }));
+}
+
+/** `KUBERNETES_CPU_REQUEST 12 > 8`, `redis: … invalid`, `sum: …`. */
+const short = (reason: Reason): string => {
+  if (reason.code === 'FIELD_MISSING') return `${reason.field} missing`;
+  if (reason.code !== 'RESOURCE_CAP' && reason.code !== 'RESOURCE_INVALID') return reason.code;
+  const who = `${reason.service === undefined ? '' : `${reason.service}: `}${reason.variable}`;
+  if (reason.code === 'RESOURCE_INVALID') return `${who} invalid`;
+  return `${reason.sum ? 'sum: ' : ''}${who} ${reason.asked} > ${reason.cap}`;
+};
+
+const said = (caps: object, request: Partial<AdmissionRequest>): readonly string[] =>
+  reasons(caps, request).map(short);
+
+test.each<[object, Variables, readonly string[], string]>([
+  [{ build: { cpu: 8 } }, {}, [], 'a job that asks for nothing passes'],
+  [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '8' }, [], 'ending exactly on the cap is allowed'],
+  [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '8000m' }, [], 'in whatever unit'],
+  [
+    { build: { cpu: 8 } },
+    { KUBERNETES_CPU_REQUEST: '8.000000001' },
+    ['KUBERNETES_CPU_REQUEST 8000000001n > 8'],
+    'a billionth more is too much',
+  ],
+  [
+    { build: { memory: '16Gi' } },
+    { KUBERNETES_MEMORY_REQUEST: '17179869185' },
+    ['KUBERNETES_MEMORY_REQUEST 17179869185 > 16Gi'],
+    'as is one byte',
+  ],
+  [{ build: { memory: '16Gi' } }, { KUBERNETES_MEMORY_REQUEST: '17G' }, [], 'a G is smaller than a Gi'],
+  [
+    { build: { cpu: 8 } },
+    { KUBERNETES_CPU_REQUEST: '9', KUBERNETES_CPU_LIMIT: '10' },
+    ['KUBERNETES_CPU_REQUEST 9 > 8', 'KUBERNETES_CPU_LIMIT 10 > 8'],
+    'a cap holds for request and limit',
+  ],
+  [
+    { build: { cpu_limit: 8 } },
+    { KUBERNETES_CPU_REQUEST: '9', KUBERNETES_CPU_LIMIT: '10' },
+    ['KUBERNETES_CPU_LIMIT 10 > 8'],
+    'or for one of them',
+  ],
+  [
+    { build: { cpu: 8, cpu_limit: 16 } },
+    { KUBERNETES_CPU_REQUEST: '9', KUBERNETES_CPU_LIMIT: '10' },
+    ['KUBERNETES_CPU_REQUEST 9 > 8'],
+    'the closer word goes first',
+  ],
+  [
+    { build: { cpu_request: 8 } },
+    { KUBERNETES_CPU_LIMIT: '64' },
+    ['KUBERNETES_CPU_LIMIT 64 > 8'],
+    'who leaves out the request asks for the limit',
+  ],
+  [
+    { build: { cpu: 8 } },
+    { KUBERNETES_CPU_LIMIT: '64' },
+    ['KUBERNETES_CPU_LIMIT 64 > 8'],
+    'which is told once',
+  ],
+  [
+    { build: { ephemeral_storage: '20Gi' } },
+    { KUBERNETES_EPHEMERAL_STORAGE_LIMIT: '21Gi' },
+    ['KUBERNETES_EPHEMERAL_STORAGE_LIMIT 21Gi > 20Gi'],
+    'disks have caps, too',
+  ],
+  [
+    { helper: { memory: '1Gi' } },
+    { KUBERNETES_MEMORY_REQUEST: '9Gi', KUBERNETES_HELPER_MEMORY_REQUEST: '2Gi' },
+    ['KUBERNETES_HELPER_MEMORY_REQUEST 2Gi > 1Gi'],
+    'a cap on the helper is for the helper',
+  ],
+  [
+    { pod: { cpu: 8 } },
+    { KUBERNETES_POD_CPU_REQUEST: '9', KUBERNETES_CPU_REQUEST: '64' },
+    ['KUBERNETES_POD_CPU_REQUEST 9 > 8'],
+    'a cap on the pod is for its own variables',
+  ],
+  [
+    { service: { cpu: 2 } },
+    { KUBERNETES_SERVICE_CPU_REQUEST: '3' },
+    ['KUBERNETES_SERVICE_CPU_REQUEST 3 > 2'],
+    "services of the runner's configuration follow the job: no service of its own is needed",
+  ],
+  [{ build: { cpu: 0 } }, { KUBERNETES_CPU_REQUEST: '0' }, [], 'a cap of 0 lets nobody ask for more than 0'],
+  [
+    { build: { cpu: 0 } },
+    { KUBERNETES_CPU_REQUEST: '1n' },
+    ['KUBERNETES_CPU_REQUEST 1n > 0'],
+    'not even a billionth',
+  ],
+  [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '' }, [], 'an empty value asks for nothing'],
+  [
+    { build: { cpu: 8 } },
+    { KUBERNETES_CPU_REQUEST: '$CPUS' },
+    ['KUBERNETES_CPU_REQUEST invalid'],
+    'a variable that is not expanded yet is no quantity',
+  ],
+  [
+    { build: { cpu: 8 } },
+    { KUBERNETES_CPU_REQUEST: '-1' },
+    ['KUBERNETES_CPU_REQUEST invalid'],
+    'nor is a negative number',
+  ],
+  [
+    { build: { cpu: 8 } },
+    { KUBERNETES_MEMORY_REQUEST: 'x', KUBERNETES_HELPER_CPU_REQUEST: 'x' },
+    [],
+    'what no cap holds for is not looked at',
+  ],
+])('%j on %j says %j: %s', (caps, variables, expected) => {
+  expect(said(caps, { variables })).toEqual(expected);
+});
+
+test.each<[object, Variables, readonly (Variables | undefined)[], readonly string[], string]>([
+  [
+    { service: { cpu: 2 } },
+    {},
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: '3' }, { KUBERNETES_CPU_LIMIT: '4' }],
+    ['s0: KUBERNETES_SERVICE_CPU_REQUEST 3 > 2', 's1: KUBERNETES_CPU_LIMIT 4 > 2'],
+    'each service by itself, in both spellings',
+  ],
+  [
+    { service: { cpu: 2 } },
+    { KUBERNETES_SERVICE_CPU_REQUEST: '3' },
+    [undefined, {}],
+    ['KUBERNETES_SERVICE_CPU_REQUEST 3 > 2'],
+    'what all follow is told once',
+  ],
+  [
+    { service: { cpu_request: 2 } },
+    { KUBERNETES_SERVICE_CPU_LIMIT: '8' },
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: '1' }],
+    [],
+    'a limit of the job is no request of a service that has one',
+  ],
+  [
+    { service: { cpu_request: 2 } },
+    { KUBERNETES_SERVICE_CPU_LIMIT: '8' },
+    [undefined],
+    ['KUBERNETES_SERVICE_CPU_LIMIT 8 > 2'],
+    'but of one that has none',
+  ],
+  [
+    { build: { cpu: 2 } },
+    {},
+    [{ KUBERNETES_CPU_REQUEST: '64' }],
+    [],
+    "in a service's variables the short spelling means the service",
+  ],
+  [
+    { service: { cpu: 2 } },
+    {},
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: 'secret' }],
+    ['s0: KUBERNETES_SERVICE_CPU_REQUEST invalid'],
+    'a service may not be unreadable either',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_CPU_REQUEST: '8', KUBERNETES_HELPER_CPU_REQUEST: '1' },
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: '1' }, { KUBERNETES_SERVICE_CPU_REQUEST: '2' }],
+    [],
+    'a sum that ends on the cap is allowed',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_CPU_REQUEST: '8', KUBERNETES_HELPER_CPU_REQUEST: '1' },
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: '1' }, { KUBERNETES_SERVICE_CPU_REQUEST: '2001m' }],
+    ['sum: KUBERNETES_CPU_REQUEST 12001m > 12'],
+    'a sum above it is not, and names what asks for most',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_CPU_REQUEST: '5', KUBERNETES_SERVICE_CPU_REQUEST: '4' },
+    [undefined, undefined],
+    ['sum: KUBERNETES_SERVICE_CPU_REQUEST 13 > 12'],
+    'a variable that two services follow asks twice',
+  ],
+  [
+    { job: { memory: '1Gi' } },
+    { KUBERNETES_MEMORY_REQUEST: '512Mi' },
+    [{ KUBERNETES_SERVICE_MEMORY_REQUEST: '513Mi' }],
+    ['sum: s0: KUBERNETES_SERVICE_MEMORY_REQUEST 1025Mi > 1Gi'],
+    'a service can be what asks for most',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_CPU_REQUEST: '13' },
+    [undefined],
+    ['KUBERNETES_CPU_REQUEST 13 > 12'],
+    'one part is no sum',
+  ],
+  [
+    { job: { cpu_request: 12 } },
+    { KUBERNETES_CPU_REQUEST: '4', KUBERNETES_CPU_LIMIT: '99' },
+    [{ KUBERNETES_SERVICE_CPU_LIMIT: '9' }],
+    ['sum: s0: KUBERNETES_SERVICE_CPU_LIMIT 13 > 12'],
+    'in the sum of requests a limit stands for a request that is left out, and only then',
+  ],
+  [
+    { job: { cpu_limit: 12 } },
+    { KUBERNETES_CPU_REQUEST: '99', KUBERNETES_CPU_LIMIT: '12' },
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: '9' }],
+    [],
+    'a request is never a limit',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_POD_CPU_REQUEST: '4', KUBERNETES_CPU_REQUEST: '99', KUBERNETES_POD_CPU_LIMIT: '12' },
+    [],
+    [],
+    'the pod stands for its containers',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_POD_CPU_REQUEST: '4', KUBERNETES_CPU_LIMIT: '8' },
+    [{ KUBERNETES_SERVICE_CPU_LIMIT: '9' }],
+    ['sum: s0: KUBERNETES_SERVICE_CPU_LIMIT 17 > 12'],
+    'but only for what it states',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_POD_CPU_LIMIT: '13', KUBERNETES_CPU_REQUEST: '1' },
+    [],
+    ['KUBERNETES_POD_CPU_LIMIT 13 > 12'],
+    'and is no sum',
+  ],
+  [
+    { job: { cpu_limit: 12 } },
+    { KUBERNETES_SERVICE_CPU_LIMIT: '13' },
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: '1' }],
+    ['KUBERNETES_SERVICE_CPU_LIMIT 13 > 12'],
+    'a service that has a word on its request still follows the job in its limit',
+  ],
+  [
+    { job: { ephemeral_storage: '20Gi' } },
+    { KUBERNETES_POD_EPHEMERAL_STORAGE_REQUEST: '1Gi', KUBERNETES_EPHEMERAL_STORAGE_REQUEST: '21Gi' },
+    [],
+    ['KUBERNETES_EPHEMERAL_STORAGE_REQUEST 21Gi > 20Gi'],
+    'a variable no runner reads hides nothing',
+  ],
+  [
+    { job: { cpu: 12 } },
+    { KUBERNETES_CPU_REQUEST: '99', KUBERNETES_HELPER_CPU_REQUEST: 'x' },
+    [],
+    ['KUBERNETES_HELPER_CPU_REQUEST invalid'],
+    'a sum with a part that cannot be read is not told, the part is',
+  ],
+  [
+    { helper: { cpu: 1 }, job: { cpu: 12 } },
+    { KUBERNETES_HELPER_CPU_REQUEST: 'x' },
+    [],
+    ['KUBERNETES_HELPER_CPU_REQUEST invalid'],
+    'and only once',
+  ],
+])('%j on %j with services %j says %j: %s', (caps, variables, own, expected) => {
+  const services = own.map((each, index) => ({
+    name: `s${index}`,
+    ...(each !== undefined && { variables: each }),
+  }));
+  expect(said(caps, { variables, services })).toEqual(expected);
+});
+
+test('a reason has all a person needs, and nothing that was written in the variable', () => {
+  const variables = { KUBERNETES_CPU_REQUEST: '0012.50', KUBERNETES_MEMORY_LIMIT: 'hunter2' };
+  const services = [{ name: 'redis:7', variables: { KUBERNETES_MEMORY_REQUEST: '1.5Gi' } }];
+  const caps = { build: { cpu: '8', memory: '16Gi' }, service: { memory: '1Gi' } };
+  const told = reasons(caps, { variables, services });
+  expect(told).toEqual([
+    {
+      code: 'RESOURCE_CAP',
+      resource: 'cpu',
+      variable: 'KUBERNETES_CPU_REQUEST',
+      asked: '12500m',
+      cap: '8',
+    },
+    { code: 'RESOURCE_INVALID', variable: 'KUBERNETES_MEMORY_LIMIT' },
+    {
+      code: 'RESOURCE_CAP',
+      resource: 'memory',
+      variable: 'KUBERNETES_MEMORY_REQUEST',
+      service: 'redis:7',
+      asked: '1536Mi',
+      cap: '1Gi',
+    },
+  ]);
+  expect(JSON.stringify(told)).not.toContain('hunter2');
+});
+
+test('variables that GitLab did not send are a missing field, an empty set is not', () => {
+  expect(said({ build: { cpu: 8 } }, {})).toEqual(['variables missing']);
+  expect(said({ build: { cpu: 8 } }, { variables: {} })).toEqual([]);
+});
+
+test("a service's own variables are held to the cap even where the job's did not come", () => {
+  const services = [{ name: 'redis', variables: { KUBERNETES_SERVICE_CPU_REQUEST: '3' } }];
+  expect(said({ service: { cpu: 2 } }, { services })).toEqual([
+    'variables missing',
+    'redis: KUBERNETES_SERVICE_CPU_REQUEST 3 > 2',
+  ]);
+});
+
+test('a job with a hundred services gets ten reasons, always the same', () => {
+  const services = Array.from({ length: 100 }, (_, index) => ({
+    name: `s${index}`,
+    variables: { KUBERNETES_SERVICE_CPU_REQUEST: '3' },
+  }));
+  const told = said({ service: { cpu: 2 } }, { variables: {}, services });
+  expect(told).toEqual(
+    services.slice(0, 10).map(({ name }) => `${name}: KUBERNETES_SERVICE_CPU_REQUEST 3 > 2`),
+  );
+});
+
+test.each<[object, readonly string[], string]>([
+  [{}, ['rules[0]: has no caps; expected one of build, helper, service, pod, job'], 'no cap at all'],
+  [{ build: {} }, ['rules[0].build: has no caps; expected one of cpu, '], 'an empty container'],
+  [{ build: { cpu: null } }, ['rules[0].build: has no caps; expected one of cpu, '], 'a cap left blank'],
+  [{ build: 8 }, ['rules[0].build: 8; expected an object'], 'a cap on nothing in particular'],
+  [{ build: { cpus: 8 } }, ['rules[0].build.cpus: unknown key; did you mean cpu?'], 'a slip of the pen'],
+  [{ pod: { ephemeral_storage: '1Gi' } }, ['unknown key'], 'what a pod cannot ask for'],
+  [
+    { build: { memory: '16GB' } },
+    ["rules[0].build.memory: '16GB'; expected a Kubernetes quantity from 0, such as 500m, 1.5 or 16Gi"],
+    'a unit Kubernetes does not have',
+  ],
+  [{ build: { cpu: -1 } }, ['rules[0].build.cpu: -1; expected a Kubernetes quantity'], 'a negative cap'],
+  [{ build: { cpu: true } }, ['rules[0].build.cpu: true; expected'], 'no number'],
+  [{ build: { cpu: Number.NaN } }, ['rules[0].build.cpu: NaN; expected'], 'not a number'],
+  [{ build: { cpu: 0.1 + 0.2 } }, ['rules[0].build.cpu: 0.30000000000000004; expected'], 'a float'],
+  [
+    { build: { memory_limit: '512m' } },
+    ["rules[0].build.memory_limit: '512m'; expected a whole number of bytes, such as 512Mi"],
+    'half a byte, which was meant as half a GiB',
+  ],
+  [
+    { build: { cpu: 'a' }, job: { memory: 'b' } },
+    ["rules[0].build.cpu: 'a'", "rules[0].job.memory: 'b'"],
+    'all problems at once',
+  ],
+])('%j is refused with %j: %s', (caps, messages) => {
+  const parsed = parsePolicy(policyDocument(rulesWith(caps)), 'policy-1');
+  const problems = parsed.ok ? [] : parsed.problems.map(problemText);
+  expect(problems).toEqual(messages.map((message) => expect.stringContaining(message)));
+});
+
+test.each<[string | number, string]>([
+  [8, '8'],
+  [0.5, '500m'],
+  ['1.5Gi', '1536Mi'],
+  [17_179_869_184, '17179869184'],
+  [1e21, '1e21'],
+])('a cap written as %j is %s', (cpu, cap) => {
+  expect(reasons({ build: { cpu } }, { variables: { KUBERNETES_CPU_REQUEST: '1e30' } })).toEqual([
+    expect.objectContaining({ cap }),
+  ]);
+});
+
+const quantity = fc.constantFrom('', '0', '1', '500m', '2', '4', '1e1', '8Gi', '12', 'x', '$CPU');
+const variables = fc.dictionary(
+  fc.constantFrom(
+    ...['', 'HELPER_', 'SERVICE_', 'POD_'].flatMap((who) =>
+      ['CPU', 'MEMORY'].flatMap((what) => [
+        `KUBERNETES_${who}${what}_REQUEST`,
+        `KUBERNETES_${who}${what}_LIMIT`,
+      ]),
+    ),
+  ),
+  quantity,
+);
+const request = fc.record(
+  {
+    variables,
+    services: fc.array(
+      fc.record({ name: fc.constantFrom('a', 'b'), variables }, { requiredKeys: ['name'] }),
+      {
+        maxLength: 3,
+      },
+    ),
+  },
+  { requiredKeys: [] },
+);
+const subject = fc.constantFrom('build', 'helper', 'service', 'pod', 'job');
+
+test('a higher cap never finds more, and what cannot be read is found under any cap', () => {
+  fc.assert(
+    fc.property(request, subject, fc.nat(20), fc.nat(20), (asked, who, cpu, more) => {
+      const low = said({ [who]: { cpu } }, asked);
+      const high = said({ [who]: { cpu: cpu + more } }, asked);
+      expect(high.length).toBeLessThanOrEqual(low.length);
+      expect(high.filter((each) => !each.includes('>'))).toEqual(low.filter((each) => !each.includes('>')));
+    }),
+  );
+});
+
+test('the order of services does not decide whether a job passes', () => {
+  fc.assert(
+    fc.property(request, subject, fc.nat(20), (asked, who, cpu) => {
+      const turned = { ...asked, ...(asked.services && { services: asked.services.toReversed() }) };
+      expect(said({ [who]: { cpu } }, turned).length).toBe(said({ [who]: { cpu } }, asked).length);
+    }),
+  );
+});

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { DISCLOSURES } from '../../../policies/disclosure.ts';
+import type { Reason } from '../../../policies/reason.ts';
+import { discreetHeadline, headline } from '../../../policies/text/headline.ts';
+import { reasonLine } from '../../../policies/text/reason-line.ts';
+import { REASON_TEXTS } from '../../../policies/text/reason-texts.ts';
+import { REJECTION_CHARACTERS_MAX } from '../../../policies/text/rejection-text.ts';
+import { retryAdvice } from '../../../policies/text/retry-advice.ts';
+import { ANY_REASON, anyReason, words } from './any-reason.ts';
+import { NOW_MS, told, toldDiscreetly } from './told.ts';
+
+const CODES = Object.keys(REASON_TEXTS) as readonly Reason['code'][];
+const UNSEEN = /[\p{Cc}\u202A-\u202E\u2066-\u2069\u2028\u2029]/u;
+
+test('whatever people and projects are called: plain, bounded, a first line of its own and the decision last', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyReason, { minLength: 1, maxLength: 12 }),
+      fc.constantFrom(...DISCLOSURES),
+      words,
+      words,
+      (reasons, disclosure, jobName, footer) => {
+        const [first, ...rest] = reasons as [Reason, ...Reason[]];
+        const message = told([first, ...rest], { disclosure, request: { jobId: 7, jobName }, footer });
+        const lines = message.split('\n');
+        expect(message.length).toBeLessThanOrEqual(REJECTION_CHARACTERS_MAX);
+        expect(lines[0]).not.toBe('');
+        expect(lines[0]?.length).toBeLessThanOrEqual(120);
+        expect(lines.filter((line) => line === 'Decision: d-01JABC')).toHaveLength(1);
+        expect(lines.at(-1)).toBe('Decision: d-01JABC');
+        expect(lines[2]).toMatch(
+          /^\[[A-Z_]+\] job .*was not started\.( Nothing is wrong with your code\.)?$/u,
+        );
+        expect(message.replaceAll('\n', '')).not.toMatch(UNSEEN);
+        expect(message.isWellFormed()).toBe(true);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test.each(CODES)(
+  'all that is said of %s is plain, and both first lines are sentences of 120 characters',
+  (code) => {
+    fc.assert(
+      fc.property(ANY_REASON[code] as fc.Arbitrary<Reason>, (reason) => {
+        const firsts = [headline(reason, { currency: 'EUR', nowMs: NOW_MS }), discreetHeadline(reason)];
+        for (const line of firsts) {
+          expect(line.length).toBeLessThanOrEqual(120);
+          expect(line).toMatch(/[.…]$/);
+        }
+        const advice = DISCLOSURES.flatMap((disclosure) => retryAdvice(reason, disclosure, NOW_MS));
+        for (const line of [...firsts, reasonLine(reason, 'EUR'), ...advice]) {
+          expect(line).not.toMatch(UNSEEN);
+          expect(line.isWellFormed()).toBe(true);
+          expect(line).not.toMatch(/undefined|NaN|Infinity|\[object/);
+        }
+      }),
+    );
+  },
+);
+
+const HARDEST: Reason = { code: 'IMAGE_NOT_ALLOWED', image: 'evil', allowed: [] };
+
+const LIMIT_SECRETS = [
+  ...['limit', 'subject', 'subjectLabel', 'owner'],
+  ...['limitAmount', 'asked', 'committed', 'settled'],
+  ...['periodLabel', 'resetsAtMs', 'zone'],
+];
+
+/** What belongs to the rules and to other people. The rest is the job's own, or when a freeze ends. */
+const SECRETS: Readonly<Record<Reason['code'], readonly string[]>> = {
+  BUDGET_EXHAUSTED: LIMIT_SECRETS,
+  CONCURRENCY_FULL: LIMIT_SECRETS,
+  CAPACITY_FULL: LIMIT_SECRETS,
+  WINDOW_FULL: LIMIT_SECRETS,
+  SOFT_LIMIT: LIMIT_SECRETS,
+  EXCEEDS_LIMIT_ALONE: LIMIT_SECRETS,
+  IMAGE_NOT_ALLOWED: ['allowed', 'denied'],
+  TAG_NOT_ALLOWED: [],
+  SERVICE_LIMIT: ['servicesMax'],
+  PRIVILEGED_DENIED: [],
+  PULL_POLICY_NOT_ALLOWED: ['allowed'],
+  RESOURCE_CAP: ['cap'],
+  RESOURCE_INVALID: [],
+  OVERWRITE_NOT_ALLOWED: ['pattern'],
+  CONTAINER_USER_NOT_ALLOWED: ['allowed'],
+  TIMEOUT_TOO_LONG: ['timeoutSecondsMax', 'runnerClass'],
+  RUNNER_SCOPE: ['needs'],
+  GROUP_FROZEN: ['frozenLabel', 'why'],
+  FIELD_MISSING: [],
+  CONTROLLER_ERROR: ['cause'],
+};
+
+test.each(CODES)('disclosure none: the text of %s does not depend on what it must not tell', (code) => {
+  const some = ANY_REASON[code] as fc.Arbitrary<Reason>;
+  fc.assert(
+    fc.property(some, some, (reason, other) => {
+      const swapped = withSecretsOf(reason, other);
+      // That a limit blocks, never starts anew or does so at once may show: the advice would be wrong otherwise.
+      fc.pre(isBlocked(reason) === isBlocked(swapped) && opensSoon(reason) === opensSoon(swapped));
+      expect(toldDiscreetly(swapped)).toBe(toldDiscreetly(reason));
+      const second = (each: Reason): string => told([HARDEST, each], { disclosure: 'none' });
+      expect(second(swapped)).toBe(second(reason));
+    }),
+  );
+});
+
+function withSecretsOf(reason: Reason, other: Reason): Reason {
+  const entries = Object.entries(reason).map(([key, value]) =>
+    SECRETS[reason.code].includes(key) && Object.hasOwn(other, key)
+      ? [key, other[key as keyof Reason]]
+      : [key, value],
+  );
+  return Object.fromEntries(entries) as Reason;
+}
+
+const isBlocked = (reason: Reason): boolean => 'limitAmount' in reason && reason.limitAmount === 0;
+
+const opensSoon = (reason: Reason): boolean =>
+  'limitAmount' in reason && (reason.resetsAtMs ?? Number.POSITIVE_INFINITY) <= NOW_MS + 120_000;

@@ -1,0 +1,306 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { runDesk } from '../desk-run.ts';
+import { DIRECTORY, desk, LIMITS, POLICY, project } from './documents.ts';
+
+interface Told {
+  readonly at: string;
+  readonly what: string;
+  readonly effect: string;
+}
+
+async function changes(old: string, recent: string): Promise<readonly string[]> {
+  const { code, out } = await desk(['policy', 'diff', 'old.yaml', 'new.yaml', '--json'], {
+    'old.yaml': old,
+    'new.yaml': recent,
+  });
+  expect(code).toBe(0);
+  return JSON.parse(out).changes.map(({ at, what, effect }: Told) => `${effect} ${at} ${what}`);
+}
+
+const rule = (text: string): string => `${POLICY}  - ${text}\n`;
+
+test('the same policy, written otherwise, is no difference', async () => {
+  const other = POLICY.replace(
+    '{ id: budgets, kind: budget, mode: enforce }',
+    '{ mode: enforce, id: budgets, kind: budget } # once',
+  );
+  expect(await changes(POLICY, other)).toEqual([]);
+});
+
+test.each<[string, string, string, readonly string[]]>([
+  [
+    'a mode goes up',
+    POLICY,
+    POLICY.replace('mode: shadow', 'mode: enforce'),
+    ['tightens rules.tags.mode shadow → enforce'],
+  ],
+  [
+    'a mode goes down',
+    POLICY,
+    POLICY.replace('images, kind: image, mode: enforce', 'images, kind: image, mode: warn'),
+    ['loosens rules.images.mode enforce → warn'],
+  ],
+  [
+    'an allow list grows',
+    POLICY,
+    POLICY.replace('"golang:*"', '"golang:*", "debian:*"'),
+    ['loosens rules.images.allow + debian:*'],
+  ],
+  [
+    'an allow list shrinks',
+    POLICY,
+    POLICY.replace(', "golang:*"', ''),
+    ['tightens rules.images.allow - golang:*'],
+  ],
+  [
+    'an allow list changes',
+    POLICY,
+    POLICY.replace('"golang:*"', '"debian:*"'),
+    ['unclear rules.images.allow - golang:*, + debian:*'],
+  ],
+  [
+    'an allow list goes away',
+    POLICY,
+    POLICY.replace('allow: ["alpine:*", "golang:*"]', 'deny: [x]'),
+    ['loosens rules.images.allow - alpine:*, - golang:*', 'tightens rules.images.deny + x'],
+  ],
+  [
+    'what is absent rejects no more',
+    POLICY,
+    POLICY.replace('on_missing: reject', 'on_missing: admit'),
+    ['loosens rules.images.on_missing reject → admit'],
+  ],
+  [
+    'a message changes',
+    POLICY,
+    POLICY.replace('Ask us', 'Ask them'),
+    ['neutral rules.images.message Ask us → Ask them'],
+  ],
+  [
+    'a rule that only watches changes',
+    POLICY,
+    POLICY.replace('tags: fixed', 'tags: digest'),
+    ['neutral rules.tags.tags fixed → digest'],
+  ],
+  [
+    'a rule comes',
+    POLICY,
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h }'),
+    ['tightens rules.t added (timeout, enforce)'],
+  ],
+  [
+    'a rule comes to watch',
+    POLICY,
+    rule('{ id: t, kind: timeout, mode: shadow, max: 1h }'),
+    ['neutral rules.t added (timeout, shadow)'],
+  ],
+  [
+    'a rule goes',
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h }'),
+    POLICY,
+    ['loosens rules.t removed (timeout, enforce)'],
+  ],
+  [
+    'a cap rises',
+    rule('{ id: t, kind: timeout, mode: enforce, max: 90m }'),
+    rule('{ id: t, kind: timeout, mode: enforce, max: 2h }'),
+    ['loosens rules.t.max 90m → 2h'],
+  ],
+  [
+    'a resource cap falls',
+    rule('{ id: r, kind: resources, mode: enforce, build: { memory: 1Gi } }'),
+    rule('{ id: r, kind: resources, mode: enforce, build: { memory: 1000Mi } }'),
+    ['tightens rules.r.build.memory 1Gi → 1000Mi'],
+  ],
+  [
+    'a resource cap comes',
+    rule('{ id: r, kind: resources, mode: enforce, build: { cpu: 1 } }'),
+    rule('{ id: r, kind: resources, mode: enforce, build: { cpu: 1 }, job: { cpu: 2 } }'),
+    ['tightens rules.r.job absent → {cpu: 2}'],
+  ],
+  [
+    'a condition comes',
+    POLICY,
+    POLICY.replace('kind: budget,', 'kind: budget, match: { groups: [101] },'),
+    ['loosens rules.budgets.match absent → {groups: [101]}'],
+  ],
+  [
+    'a condition names more',
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h, match: { groups: [101] } }'),
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h, match: { groups: [101, 102] } }'),
+    ['tightens rules.t.match.groups + 102'],
+  ],
+  [
+    'one of two conditions goes',
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h, match: { groups: [101], jobs: [a] } }'),
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h, match: { groups: [101] } }'),
+    ['tightens rules.t.match.jobs - a'],
+  ],
+  [
+    'not names more',
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h, match: { not: { groups: [101] } } }'),
+    rule('{ id: t, kind: timeout, mode: enforce, max: 1h, match: { not: { groups: [101, 102] } } }'),
+    ['loosens rules.t.match.not.groups + 102'],
+  ],
+  [
+    'an overwrite is forbidden',
+    rule('{ id: o, kind: overwrites, mode: enforce, namespace: "^ci-" }'),
+    rule('{ id: o, kind: overwrites, mode: enforce, namespace: false }'),
+    ['tightens rules.o.namespace ^ci- → false'],
+  ],
+  [
+    'a price rises',
+    POLICY,
+    POLICY.replace('0.60', '0.61'),
+    ['tightens prices.large.rate_per_minute 0.60 → 0.61'],
+  ],
+  [
+    'an estimate falls',
+    POLICY,
+    POLICY.replace('default: 10m', 'default: 5m'),
+    ['loosens estimate.default 10m → 5m'],
+  ],
+  ['the platform grows', POLICY, POLICY.replace('[102]', '[102, 101]'), ['loosens platform.groups + 101']],
+  [
+    'variables are trusted',
+    POLICY,
+    `${POLICY}trust_variables: true\n`,
+    ['loosens trust_variables absent → true'],
+  ],
+  [
+    'variables are still not trusted',
+    POLICY,
+    `${POLICY}trust_variables: false\n`,
+    ['neutral trust_variables absent → false'],
+  ],
+])('%s', async (_, old, recent, expected) => {
+  expect(await changes(old, recent)).toEqual(expected);
+});
+
+const exempting = (exempt: string): string => POLICY.replace('message: Ask us', `exempt: [${exempt}]`);
+const PAYMENTS = '{ groups: [101], reason: x, until: 2026-12-31 }';
+
+test.each<[string, string, string, RegExp]>([
+  ['comes', '', PAYMENTS, /^loosens rules\.images\.exempt \+ /],
+  ['that is over already comes', '', '{ groups: [101], reason: x, until: 2026-11-20 }', /^neutral /],
+  ['goes', PAYMENTS, '', /^tightens rules\.images\.exempt - /],
+  ['that was over goes', '{ groups: [101], reason: x, until: 2026-11-20 }', '', /^neutral .* \(was over\)$/],
+  [
+    'lasts longer',
+    PAYMENTS,
+    '{ groups: [101], reason: x, until: never }',
+    /^loosens rules\.images\.exempt\[\{groups: \[101\]\}\]\.until 2026-12-31 → never$/,
+  ],
+  ['ends earlier', PAYMENTS, '{ groups: [101], reason: x, until: 2026-12-01 }', /^tightens /],
+  [
+    'that was over gets another past end',
+    '{ groups: [101], reason: x, until: 2026-11-01 }',
+    '{ groups: [101], reason: x, until: 2026-11-20 }',
+    /^neutral /,
+  ],
+  ['gets another reason', PAYMENTS, '{ groups: [101], reason: y, until: 2026-12-31 }', /^neutral /],
+])('an exemption %s', async (_, old, recent, expected) => {
+  expect(await changes(exempting(old), exempting(recent))).toEqual([expect.stringMatching(expected)]);
+});
+
+test('rules that moved are told as one change that decides nothing', async () => {
+  const lines = POLICY.split('\n');
+  const [tags = ''] = lines.splice(12, 1);
+  lines.splice(10, 0, tags);
+  expect(await changes(POLICY, lines.join('\n'))).toEqual(['neutral rules stand in another order']);
+});
+
+test.each<[string, string, readonly string[]]>([
+  ['a limit rises', LIMITS.replace('7.50', '8'), ['loosens limits.group/101.money-month.amount 7.50 → 8.00']],
+  [
+    'a limit falls to zero',
+    LIMITS.replace('7.50', '0'),
+    ['tightens limits.group/101.money-month.amount 7.50 → 0.00'],
+  ],
+  [
+    'a limit is lifted',
+    LIMITS.replace('7.50', 'unlimited'),
+    ['loosens limits.group/101.money-month.amount 7.50 → unlimited'],
+  ],
+  [
+    'a limit only watches now',
+    LIMITS.replace('owner: leads', 'owner: leads, mode: shadow'),
+    ['loosens limits.group/101.money-month.mode enforce → shadow'],
+  ],
+  [
+    'a grace comes',
+    LIMITS.replace('owner: leads', 'owner: leads, grace: 10%'),
+    ['loosens limits.group/101.money-month.grace none → 8.25'],
+  ],
+  [
+    'a limit comes',
+    `${LIMITS}  - { on: { group: 100 }, jobs: 5 }\n`,
+    ['tightens limits.group/100.jobs-now added (5 jobs)'],
+  ],
+  [
+    'an owner changes',
+    LIMITS.replace('leads', 'others'),
+    ['neutral limits.group/101.money-month.owner leads → others'],
+  ],
+  [
+    'a rollout begins',
+    `${LIMITS}rollout: [{ group: 101, cost: warn }]\n`,
+    ['unclear rollout.101.cost absent → warn'],
+  ],
+])('of limits documents: %s', async (_, recent, expected) => {
+  expect(await changes(LIMITS, recent)).toEqual(expected);
+});
+
+test('a difference ends with 0, and with 2 where that was asked for', async () => {
+  const files = { 'old.yaml': POLICY, 'new.yaml': POLICY.replace('shadow', 'warn') };
+  expect(await desk(['policy', 'diff', 'old.yaml', 'new.yaml'], files)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('1 change: 1 tightens'),
+  });
+  expect(await desk(['policy', 'diff', 'old.yaml', 'new.yaml', '--exit-code'], files)).toMatchObject({
+    code: 2,
+  });
+  expect(await desk(['policy', 'diff', 'old.yaml', 'old.yaml', '--exit-code'], files)).toMatchObject({
+    code: 0,
+    out: 'no difference\n',
+  });
+});
+
+test('policy and limits are compared with those of a commit', async () => {
+  const root = project();
+  const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { stdio: 'ignore' });
+  git('init', '-q');
+  git('add', '.');
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first');
+  writeFileSync(`${root}policies/policy.yaml`, POLICY.replace('mode: shadow', 'mode: enforce'));
+  writeFileSync(`${root}policies/limits.yaml`, LIMITS.replace('7.50', '9'));
+  const { code, out } = await runDesk(['policy', 'diff', '--base', 'HEAD', '--json'], root);
+  expect(code).toBe(0);
+  expect(JSON.parse(out).changes.map(({ at }: Told) => at)).toEqual([
+    'rules.tags.mode',
+    'limits.group/101.money-month.amount',
+  ]);
+  expect(await runDesk(['policy', 'diff', '--base', 'nowhere'], root)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('--base "nowhere": git cannot show policies/policy.yaml there'),
+  });
+});
+
+test.each([
+  [['old.yaml'], 'expected two files'],
+  [['old.yaml', 'limits.yaml'], 'one is a policy, the other has limits'],
+  [['--base', '--output=x'], '--base: expected a value'],
+  [['--base=--output=x'], 'expected a commit, branch or tag'],
+  [['--base=HEAD', 'old.yaml'], 'expected no files beside --base'],
+  [['old.yaml', 'invalid.yaml'], 'invalid.yaml:1:1'],
+])('%j is refused', async (args, said) => {
+  const { code, err } = await desk(['policy', 'diff', ...args], {
+    'old.yaml': POLICY,
+    'limits.yaml': LIMITS,
+    'invalid.yaml': DIRECTORY,
+  });
+  expect(code).toBe(3);
+  expect(err).toContain(said);
+});

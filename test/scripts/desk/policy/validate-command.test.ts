@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { DIRECTORY, desk, LIMITS, POLICY } from './documents.ts';
+
+const validate = (policy: string, limits = LIMITS, ...flags: string[]) =>
+  desk(['policy', 'validate', ...flags], { 'policies/policy.yaml': policy, 'policies/limits.yaml': limits });
+
+const withRules = (...rules: readonly string[]): string =>
+  `${POLICY.slice(0, POLICY.indexOf('rules:'))}rules:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`;
+
+const warnings = async (policy: string, limits?: string): Promise<readonly string[]> =>
+  JSON.parse((await validate(policy, limits, '--json')).out).warnings;
+
+test('valid documents are summed up without a warning', async () => {
+  const { code, out, err } = await validate(POLICY);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toContain('budgets  budget  cost      enforce  counters of 1 limit\n');
+  expect(out).toContain('images   image   security  enforce  the request alone, also in the fallback\n');
+  expect(out).toContain('3 rules: 2 security (1 enforce, 1 shadow), 1 cost (1 enforce)');
+  expect(out).toContain('1 limit; version');
+  expect(out).toContain('3 groups, 1 project');
+});
+
+test('problems of all documents are told at once, each with its place', async () => {
+  const { code, err, out } = await desk(['policy', 'validate'], {
+    'policies/policy.yaml': POLICY.replace('mode: enforce, on_missing', 'mode: hard, on_missing'),
+    'policies/limits.yaml': LIMITS.replace('money: 7.50', 'money: -1'),
+    'policies/directory.yaml': DIRECTORY.replace('path: acme }', 'path: 5 }'),
+  });
+  expect(code).toBe(3);
+  expect(out).toBe('');
+  expect(err).toMatch(/^policies\/policy\.yaml:12:38 rules\[1\]\.mode: 'hard'/m);
+  expect(err).toMatch(/^policies\/limits\.yaml:2:34 limits\[0\]\.money: '-1'/m);
+  expect(err).toMatch(/^policies\/directory\.yaml:2:\d+ groups\[0\]\.path/m);
+});
+
+test('limits are said to be unchecked where even the prices are wrong', async () => {
+  const { err } = await validate(POLICY.replace('rate_per_minute: 0.60', 'rate_per_minute: much'));
+  expect(err).toContain('limits.yaml: was not checked, since the runner classes are not known');
+});
+
+test('a policy that would stop its own platform team is invalid, and with --force a warning', async () => {
+  const policy = POLICY.replace('message: Ask us', 'binds_platform: true').replace(
+    'job: { image: "alpine:3" }',
+    'job: { image: "debian:13" }',
+  );
+  const refused = await validate(policy);
+  expect(refused.code).toBe(3);
+  expect(refused.err).toContain('rule images would reject group acme/platform');
+  expect(refused.err).toContain('--force');
+  const forced = await validate(policy, LIMITS, '--force');
+  expect(forced.code).toBe(0);
+  expect(forced.err).toContain('warning rule images would reject group acme/platform');
+  expect(JSON.parse((await validate(policy, LIMITS, '--json')).out)).toMatchObject({ valid: false });
+});
+
+const exempt = (until: string): string =>
+  withRules(
+    `{ id: images, kind: image, mode: enforce, on_missing: skip, tags: fixed, exempt: [{ groups: [101], reason: moving, until: ${until} }] }`,
+  );
+
+test.each([
+  ['2026-11-20', ['the exemption "moving" of rule images is over']],
+  ['2026-11-21', ['the exemption "moving" of rule images ends within a day']],
+  ['2026-12-20', ['ends in 30 days']],
+  ['2026-12-31', []],
+  ['never', []],
+])('an exemption until %s, seen on 21 November, warns: %j', async (until, said) => {
+  const found = await warnings(exempt(until), 'limits: []');
+  expect(found).toHaveLength(said.length);
+  for (const text of said) {
+    expect(found[0]).toContain(text);
+    expect(found[0]).toMatch(/^policies\/policy\.yaml:11:\d+ rules\[0\]\.exempt\[0\]\.until: /);
+  }
+});
+
+test.each([
+  [
+    'a policy without platform',
+    POLICY.replace(/platform:.*\n/, ''),
+    'a rule could stop those who would have to mend it',
+  ],
+  [
+    'not leaves nothing',
+    withRules(
+      '{ id: a, kind: budget, mode: enforce, match: { groups: [101], not: { groups: [101, 102] } } }',
+    ),
+    'leaves no job: not.groups names all that groups names',
+  ],
+  [
+    'a runner class nobody reaches',
+    POLICY.replace(
+      '    - { name: small',
+      '    - { name: larger, tags: [big, large], rate_per_minute: 1 }\n    - { name: small',
+    ),
+    'runner class larger has no jobs: every runner with its tags is one of class large',
+  ],
+  [
+    'a group that is not there',
+    withRules('{ id: a, kind: budget, mode: enforce, match: { groups: [110] } }'),
+    'group 110 is not in the directory',
+  ],
+  [
+    'the same rule twice',
+    withRules(
+      '{ id: budgets, kind: budget, mode: enforce }',
+      '{ id: a, kind: timeout, mode: enforce, max: 1h }',
+      '{ id: b, max: 1h, kind: timeout, mode: enforce, message: x }',
+    ),
+    'rule b is the same as rule a',
+  ],
+  [
+    'a rule in the shadow of another',
+    withRules(
+      '{ id: a, kind: budget, mode: shadow, match: { groups: [101] } }',
+      '{ id: b, kind: budget, mode: enforce }',
+    ),
+    'rule a decides nothing: rule b asks the same limits of every job, in mode enforce',
+  ],
+  [
+    'a security rule that says nothing about absent fields',
+    withRules('{ id: a, kind: image, mode: enforce, tags: fixed }', '{ id: b, kind: budget, mode: enforce }'),
+    'rule a needs image and lets a job pass unchecked where GitLab sends none',
+  ],
+  [
+    'limits that no rule switches on',
+    withRules('{ id: a, kind: concurrency, mode: enforce }'),
+    'limits[0].money: asks nothing: the policy has no rule of kind budget',
+  ],
+  [
+    'a freeze that is over',
+    withRules(
+      '{ id: b, kind: budget, mode: enforce }',
+      '{ id: a, kind: freeze, mode: enforce, windows: [{ from: 2026-01-01, until: 2026-01-02 }] }',
+    ),
+    'the freeze a is over',
+  ],
+])('%s is valid and warned about, once', async (_, policy, said) => {
+  const { code, err } = await validate(policy);
+  expect(code).toBe(0);
+  expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining(said)]);
+});
+
+test('rules are not in each other’s shadow where the stricter one has a condition or an exemption', async () => {
+  const policy = withRules(
+    '{ id: a, kind: budget, mode: shadow }',
+    '{ id: b, kind: budget, mode: enforce, match: { groups: [101] } }',
+    '{ id: c, kind: budget, mode: enforce, exempt: [{ groups: [101], reason: x, until: never }] }',
+  );
+  expect(await warnings(policy)).toEqual([]);
+});
+
+test('a rule that binds the platform is not in the shadow of one that does not', async () => {
+  const policy = withRules(
+    '{ id: a, kind: budget, mode: shadow, match: { groups: [102] }, binds_platform: true }',
+    '{ id: b, kind: budget, mode: enforce }',
+  );
+  expect(await warnings(policy)).toEqual([]);
+});

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import type { JobRecord, RecordClaim } from '../../../../functions/ledger/ledger.ts';
+import type { Reason, Violation } from '../../../../policies/reason.ts';
+import { type ShadowOptions, simulateShadow } from '../../../../scripts/desk/report/shadow-simulation.ts';
+import { counter, someFacts } from '../../../support/ledger/asks.ts';
+
+const T = 1_000_000;
+const BOUND = 100;
+
+const options = (over: Partial<ShadowOptions> = {}): ShadowOptions => ({
+  sinceMs: 0,
+  untilMs: Number.POSITIVE_INFINITY,
+  counts: () => true,
+  passesMissing: (rule) => rule === 'lenient',
+  ...over,
+});
+
+const aClaim = (over: Partial<RecordClaim> = {}): RecordClaim => ({
+  counter: counter('group/1'),
+  unit: 'micros',
+  held: 60,
+  counted: 60,
+  corrected: 0,
+  fitted: true,
+  checked: true,
+  ...over,
+});
+
+const aRecord = (jobId: number, over: Partial<JobRecord> = {}): JobRecord => ({
+  jobId,
+  state: 'HELD',
+  generation: 1,
+  rev: 1,
+  facts: someFacts({ rootId: 1, groupId: 1, projectPath: 'acme/web' }),
+  claims: [],
+  violations: [],
+  shadow: [],
+  answered: 'ledger',
+  flagged: false,
+  decidedAtMs: T + jobId,
+  entries: 0,
+  ...over,
+});
+
+const full = (over: Partial<Violation> = {}): Violation => ({
+  rule: 'budgets',
+  class: 'cost',
+  mode: 'shadow',
+  reason: {
+    code: 'BUDGET_EXHAUSTED',
+    limit: 'money-month',
+    subject: 'group/1',
+    subjectLabel: 'group acme',
+    unit: 'micros',
+    limitAmount: BOUND,
+    asked: 60,
+    committed: 60,
+    settled: 0,
+  },
+  ...over,
+});
+
+const against = (reason: Reason, over: Partial<Violation> = {}): Violation => ({
+  rule: 'images',
+  class: 'security',
+  mode: 'warn',
+  reason,
+  ...over,
+});
+const IMAGE = against({ code: 'IMAGE_NOT_ALLOWED', image: 'x', allowed: [] });
+const MISSING: Reason = { code: 'FIELD_MISSING', field: 'image' };
+
+test('after the first refusal everything is refused naively, and only what does not fit truly', () => {
+  const records = [
+    aRecord(1, { claims: [aClaim()] }),
+    aRecord(2, { claims: [aClaim({ fitted: false })], shadow: [full()] }),
+    // 60 + 30 fit into 100 once job 2 is left out; 60 + 60 + 30 do not.
+    aRecord(3, { claims: [aClaim({ held: 30, counted: 30 })] }),
+  ];
+  const figures = simulateShadow(records, options());
+  expect(figures).toMatchObject({ jobs: 3, wouldFail: 1, naive: 2, costMicros: 1_000 });
+  expect(figures.rows).toMatchObject([
+    { rootId: 1, groupId: 1, rule: 'budgets', mode: 'shadow', code: 'BUDGET_EXHAUSTED', jobs: 1, naive: 2 },
+  ]);
+  expect(figures.rows[0]?.examples.map(({ jobId }) => jobId)).toEqual([2]);
+});
+
+test('a job that ended makes room in the naive count, too', () => {
+  const ended = aClaim({ counted: 10 });
+  const records = [
+    aRecord(1, { claims: [ended], state: 'SETTLED', endedAtMs: T + 3 }),
+    aRecord(2, { claims: [aClaim({ fitted: false })], shadow: [full()] }),
+    // Exactly the limit: 10 + 60 + 30.
+    aRecord(4, { claims: [aClaim({ held: 30, counted: 30 })] }),
+  ];
+  expect(simulateShadow(records, options())).toMatchObject({ wouldFail: 1, naive: 1 });
+});
+
+test('jobs before the span count in the counters, not in the report', () => {
+  const records = [
+    aRecord(1, { claims: [aClaim()] }),
+    aRecord(2, { claims: [aClaim({ fitted: false })], shadow: [full()] }),
+    aRecord(3, { claims: [aClaim({ held: 30, counted: 30 })] }),
+  ];
+  expect(simulateShadow(records, options({ sinceMs: T + 3 }))).toMatchObject({
+    jobs: 1,
+    wouldFail: 0,
+    naive: 1,
+  });
+  expect(simulateShadow(records, options({ untilMs: T + 3 }))).toMatchObject({ jobs: 2, naive: 1 });
+});
+
+test('jobs of other groups fill a common counter and are not counted', () => {
+  const facts = someFacts({ groupId: 9 });
+  const records = [
+    aRecord(1, { claims: [aClaim()], facts }),
+    aRecord(2, { claims: [aClaim({ fitted: false })], shadow: [full()], facts }),
+    aRecord(3, { claims: [aClaim({ held: 30, counted: 30 })] }),
+  ];
+  const counts = (record: JobRecord): boolean => record.facts.groupId === 1;
+  expect(simulateShadow(records, options({ counts }))).toMatchObject({ jobs: 1, wouldFail: 0, naive: 1 });
+});
+
+describe('what no simulation would reject is counted apart', () => {
+  test.each([
+    ['an exempt job', [{ ...IMAGE, exempt: true as const }], { exempt: 1 }],
+    [
+      'a soft limit',
+      [full({ reason: { ...full().reason, code: 'SOFT_LIMIT' } as Reason })],
+      { softLimit: 1 },
+    ],
+    ['a field that may be missing', [against(MISSING, { rule: 'lenient' })], { missingPassed: 1 }],
+  ])('%s', (_, shadow, apart) => {
+    const figures = simulateShadow([aRecord(1, { shadow, claims: [aClaim()] })], options());
+    expect(figures).toMatchObject({ jobs: 1, wouldFail: 0, naive: 0, rows: [], ...apart });
+  });
+
+  test('but a field that may not be missing is a failure, beside an exemption as well', () => {
+    const shadow = [against(MISSING, { rule: 'strict' }), { ...IMAGE, exempt: true as const }];
+    expect(simulateShadow([aRecord(1, { shadow })], options())).toMatchObject({
+      wouldFail: 1,
+      naive: 1,
+      exempt: 1,
+    });
+  });
+
+  test.each([
+    ['a job that is rejected', { state: 'REJECTED' as const }],
+    ['a job that was rejected and ran', { state: 'SETTLED' as const, unchecked: 'bypass' as const }],
+  ])('%s fails already', (_, over) => {
+    const record = aRecord(1, { ...over, shadow: [IMAGE], violations: [full({ mode: 'enforce' })] });
+    expect(simulateShadow([record], options())).toMatchObject({
+      jobs: 1,
+      rejected: 1,
+      wouldFail: 0,
+      naive: 0,
+    });
+  });
+});
+
+test('rules without counters are the same in both counts; a job in two rows is one job', () => {
+  const record = aRecord(1, { shadow: [IMAGE, { ...IMAGE, rule: 'tags' }, IMAGE] });
+  const figures = simulateShadow([record, aRecord(2)], options());
+  expect(figures).toMatchObject({ jobs: 2, wouldFail: 1, naive: 1, costMicros: 1_000 });
+  expect(figures.rows.map(({ rule, jobs, naive }) => [rule, jobs, naive])).toEqual([
+    ['images', 1, 1],
+    ['tags', 1, 1],
+  ]);
+});
+
+test('a refusal whose violation the record had no room for is counted', () => {
+  const records = [
+    aRecord(1, { claims: [aClaim({ fitted: false })] }),
+    aRecord(2, { claims: [aClaim({ fitted: false, checked: false })] }),
+  ];
+  const figures = simulateShadow(records, options());
+  expect(figures).toMatchObject({ wouldFail: 1, naive: 1 });
+  expect(figures.rows).toMatchObject([{ rule: '(not recorded)', jobs: 1 }]);
+});
+
+test('what a job cost is what it settled to, else its estimate', () => {
+  const facts = someFacts({ costMicros: 1_000, microsPerMinute: 60 });
+  const records = [
+    aRecord(1, { facts, shadow: [IMAGE] }),
+    aRecord(2, { facts, shadow: [IMAGE], state: 'SETTLED', durationSeconds: 90 }),
+  ];
+  expect(simulateShadow(records, options()).costMicros).toBe(1_000 + 90);
+});
+
+test('of many jobs the latest are shown', () => {
+  const records = Array.from({ length: 500 }, (_, index) => aRecord(index + 1, { shadow: [IMAGE] }));
+  const [row] = simulateShadow(records, options()).rows;
+  expect(row?.jobs).toBe(500);
+  expect(row?.examples).toHaveLength(50);
+  expect(row?.examples[0]?.jobId).toBe(500);
+  expect([row?.firstAtMs, row?.lastAtMs]).toEqual([T + 1, T + 500]);
+});
+
+test('with more claims than can be replayed the true count stands and the naive one is left out', () => {
+  const records = [1, 2, 3].map((jobId) =>
+    aRecord(jobId, { claims: [aClaim({ fitted: false })], shadow: [full()] }),
+  );
+  const figures = simulateShadow(records, options({ claimsMax: 2 }));
+  expect(figures.wouldFail).toBe(3);
+  expect(figures.naive).toBeUndefined();
+  expect(figures.rows[0]?.naive).toBeUndefined();
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { coloursWanted, paintWhen, printable } from '../../../scripts/desk/paint.ts';
+import { cut, table } from '../../../scripts/desk/table.ts';
+
+const WIDE = Number.POSITIVE_INFINITY;
+
+test('columns are aligned, numbers to the right, no blanks at the end of a line', () => {
+  const columns = [{ title: 'rule' }, { title: 'n', align: 'right' }, { title: 'why' }] as const;
+  expect(
+    table(
+      columns,
+      [
+        ['budgets', '2', ''],
+        ['x', '10', 'text'],
+      ],
+      WIDE,
+    ),
+  ).toBe('rule      n  why\nbudgets   2\nx        10  text\n');
+});
+
+test('colours take no columns', () => {
+  const { good } = paintWhen(true);
+  const [painted, plain] = [
+    table(
+      [{}, {}],
+      [
+        [good('ok'), 'a'],
+        ['FAIL', 'b'],
+      ],
+      WIDE,
+    ),
+  ].flatMap((text) => text.split('\n'));
+  expect(painted).toBe(`${good('ok')}    a`);
+  expect(plain).toBe('FAIL  b');
+});
+
+test('only the last column is cut to the terminal', () => {
+  const text = table([{}, {}], [['name', 'x'.repeat(100)]], 50);
+  expect(text).toBe(`name  ${'x'.repeat(43)}…\n`);
+});
+
+test('a result for a file is not cut', () => {
+  expect(table([{}], [['x'.repeat(500)]], WIDE)).toHaveLength(501);
+});
+
+test('characters outside the basic plane are cut whole', () => {
+  expect(cut('😀😀😀', 2)).toBe('😀…');
+});
+
+test.each([
+  [true, {}, true],
+  [false, {}, false],
+  [true, { NO_COLOR: '1' }, false],
+  [true, { NO_COLOR: '' }, true],
+  [true, { TERM: 'dumb' }, false],
+  [false, { FORCE_COLOR: '1' }, true],
+  [true, { FORCE_COLOR: '0' }, false],
+  [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+])('terminal %s with %j: colours %s', (terminal, env, wanted) => {
+  expect(coloursWanted(terminal, env)).toBe(wanted);
+});
+
+test('names cannot steer the terminal', () => {
+  expect(printable('a\u001b[31mb\u202ec\u0007')).toBe('a�[31mb�c�');
+});
