@@ -1,12 +1,12 @@
 /**
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
- *   dist/admit/handler.mjs   the admit function for Lambda (ESM)
+ *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
  *   dist/relay/relay.mjs     the relay for its container, with the wire descriptors and the same rules beside it
  * `npm run bundle -- admit` builds one of them. `--force` packs a policy that would reject the platform's own jobs.
  */
-import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type StdinOptions } from 'esbuild';
 import { packRules } from './pack-rules.ts';
@@ -38,9 +38,21 @@ const OPTIONS: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** Builds the admit function. */
-export const bundleAdmit = (outfile: string): Promise<Bundle> =>
-  bundleWith({ entryPoints: [`${root}functions/admit/handler.ts`], outfile });
+/** Builds the admit function; what it loads after its import stands in chunks beside it. */
+export async function bundleAdmit(outfile: string): Promise<Bundle> {
+  const { metafile } = await build({
+    ...OPTIONS,
+    entryPoints: { handler: `${root}functions/admit/handler.ts` },
+    outdir: dirname(outfile),
+    entryNames: basename(outfile, '.mjs'),
+    chunkNames: 'chunk-[hash]',
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
+    metafile: true,
+  });
+  const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+  return { file: outfile, bytes };
+}
 
 /** Builds the relay; what it reads at its start goes beside it. */
 export async function bundleRelay(outfile: string): Promise<Bundle> {
@@ -68,6 +80,8 @@ if (import.meta.main) {
   ] as const) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     const folder = `${root}dist/${name}`;
+    // Chunks are named by their content: those of an earlier build would stay beside the new ones.
+    rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { bytes } = await bundle(`${folder}/${file}`);
     writeFileSync(`${folder}/rules.json`, rules);
