@@ -1,5 +1,5 @@
 import type { EstimateSettings } from './policy.ts';
-import type { AdmissionRequest } from './request.ts';
+import type { AdmissionRequest } from './request/request.ts';
 
 /** How long a job will run, in whole seconds, rounded up. Pure: what it needs to know was given to it when it was made. */
 export interface Estimator {

@@ -1,8 +1,8 @@
-import { exemptionOf } from './exemption.ts';
 import { type CheckedJob, type CheckWith, checkedJobOf } from './job.ts';
-import { matchOf } from './match.ts';
+import { exemptionOf } from './match/exemption.ts';
+import { matchOf } from './match/match.ts';
 import type { Violation } from './reason.ts';
-import type { AdmissionRequest } from './request.ts';
+import type { AdmissionRequest } from './request/request.ts';
 import type { StatelessRule } from './rule.ts';
 import { candidateRules } from './rule-index.ts';
 import { applies, Outcome } from './rule-outcome.ts';

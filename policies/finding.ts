@@ -1,7 +1,7 @@
 import type { CounterSeen, Grace, LimitClaim, SoftBound } from './claim.ts';
-import { graceOf } from './grace.ts';
 import type { Job } from './job.ts';
-import { counterOf, type Limit, limitPeriod } from './limits.ts';
+import { graceOf } from './limits/grace.ts';
+import { counterOf, type Limit, limitPeriod } from './limits/limits.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import type { LimitFacts, Reason, Violation } from './reason.ts';
 

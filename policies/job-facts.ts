@@ -1,7 +1,7 @@
 import { timeoutSeconds } from './estimate.ts';
 import type { Job } from './job.ts';
 import type { Policy } from './policy.ts';
-import { type RecordedRequest, recordedRequestOf } from './recorded-request.ts';
+import { type RecordedRequest, recordedRequestOf } from './request/recorded-request.ts';
 
 /** What travels with the ledger's record: for reports, settlement and explanations. */
 export interface JobFacts {

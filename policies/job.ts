@@ -1,9 +1,9 @@
-import type { Directory } from './directory.ts';
 import { type Estimator, timeoutEstimator } from './estimate.ts';
-import { type Placement, place } from './placement.ts';
+import type { Directory } from './place/directory.ts';
+import { type Placement, place } from './place/placement.ts';
 import type { Policy } from './policy.ts';
 import { costMicros, type RunnerClass, runnerClassOf } from './price.ts';
-import type { AdmissionRequest } from './request.ts';
+import type { AdmissionRequest } from './request/request.ts';
 
 /** A request, where it stands and what it runs on: all that a rule without counters looks at. */
 export interface CheckedJob {

@@ -1,5 +1,5 @@
-import type { Exemption } from './exemption.ts';
-import type { AdmissionRequest } from './request.ts';
+import type { Exemption } from './match/exemption.ts';
+import type { AdmissionRequest } from './request/request.ts';
 
 /**
  * Who runs the controller. A policy that stopped their jobs could not be mended by a deploy, so every rule lets them

@@ -1,5 +1,5 @@
 import type { FootprintDefaults } from './kubernetes/footprint.ts';
-import type { AdmissionRequest } from './request.ts';
+import type { AdmissionRequest } from './request/request.ts';
 
 /** A named set of runners with a price. */
 export interface RunnerClass {

@@ -1,6 +1,6 @@
-import type { LimitSet, RolloutClass } from './limits.ts';
+import type { LimitSet, RolloutClass } from './limits/limits.ts';
 import { leastMode, type Mode, type RuleClass } from './mode.ts';
-import type { Placement } from './placement.ts';
+import type { Placement } from './place/placement.ts';
 import type { Rule } from './rule.ts';
 
 /** How far each class of rule may go for one job: what the closest of its groups says that says anything. */

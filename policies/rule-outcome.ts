@@ -1,6 +1,6 @@
-import { exemptionOf } from './exemption.ts';
 import type { CheckedJob } from './job.ts';
-import { matchOf } from './match.ts';
+import { exemptionOf } from './match/exemption.ts';
+import { matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';
 import type { Reason, Violation } from './reason.ts';
 import type { Rule, StatelessRule } from './rule.ts';

@@ -1,6 +1,6 @@
-import type { Exemption } from './exemption.ts';
 import type { CheckedJob } from './job.ts';
-import type { Match } from './match.ts';
+import type { Exemption } from './match/exemption.ts';
+import type { Match } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
 

@@ -1,10 +1,10 @@
-import type { Directory } from './directory.ts';
 import { timeoutEstimator } from './estimate.ts';
 import { evaluate } from './evaluate.ts';
-import type { LimitSet } from './limits.ts';
+import type { LimitSet } from './limits/limits.ts';
+import type { Directory } from './place/directory.ts';
 import type { Policy } from './policy.ts';
 import type { Reason } from './reason.ts';
-import type { AdmissionRequest } from './request.ts';
+import type { AdmissionRequest } from './request/request.ts';
 
 /** The probe is no real job; nothing is held for it. */
 const PROBE_JOB_ID = 1;

@@ -1,5 +1,5 @@
 import type { Decision } from '../policies/decision.ts';
-import type { AdmissionRequest } from '../policies/request.ts';
+import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
 import type { Observe } from './events.ts';
 import type { Answer, AnswerQuestion, Question, RelayClock } from './exchange.ts';

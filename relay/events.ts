@@ -1,5 +1,5 @@
 import type { Decision } from '../policies/decision.ts';
-import type { AdmissionRequest } from '../policies/request.ts';
+import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { Answer } from './exchange.ts';
 
 /**

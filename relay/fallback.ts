@@ -1,19 +1,19 @@
 import type { Decision } from '../policies/decision.ts';
 import type { Violation } from '../policies/reason.ts';
-import type { AdmissionRequest } from '../policies/request.ts';
+import type { AdmissionRequest } from '../policies/request/request.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
 import { projectOf } from './commit/batch-job.ts';
 import type { Answer, RelayClock } from './exchange.ts';
 import { controllerErrorText, repeatedText } from './fallback-text.ts';
 import { reasonText } from './reason-text.ts';
 import { RecentRejections } from './recent-rejections.ts';
-import type { SecurityCheck } from './security-check.ts';
+import type { StatelessCheck } from './stateless-check.ts';
 import { UNREADABLE_PER_HOUR, UnreadableAllowance } from './unreadable-allowance.ts';
 import type { FallbackCause, Verdict } from './verdict.ts';
 
 export interface FallbackDeps {
   readonly clock: RelayClock;
-  readonly security: SecurityCheck;
+  readonly stateless: StatelessCheck;
   /** What cost and capacity rules do. A rejection fails the job for good, so `reject` is the operator's word, not ours. */
   readonly costAndCapacity: 'admit' | 'reject';
   /** Makes the id by which people and logs find a fallback's rejection again. */
@@ -41,13 +41,13 @@ export interface Fallback {
 const BRAKED: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversized', 'invalid']);
 
 export function createFallback(deps: FallbackDeps): Fallback {
-  const { clock, security } = deps;
+  const { clock, stateless } = deps;
   const monotonicMs = (): number => clock.monotonicMs();
   const rejections = new RecentRejections(monotonicMs);
   const allowance = new UnreadableAllowance(monotonicMs, deps.unreadablePerHour ?? UNREADABLE_PER_HOUR);
 
   function answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer {
-    const [first, ...rest] = security.violations(request);
+    const [first, ...rest] = stateless.violations(request);
     if (first !== undefined) return byRules(request, [first, ...rest]);
     const earlier = rejections.find(request);
     if (earlier !== undefined) {
@@ -59,7 +59,7 @@ export function createFallback(deps: FallbackDeps): Fallback {
   }
 
   function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {
-    const [first, ...rest] = security.violationsUnread;
+    const [first, ...rest] = stateless.violationsUnread;
     // With descriptors that never fitted, closing would fail everybody's jobs for our mistake.
     if (first !== undefined && allowance.schemaProven) {
       return controllerError(cause, first.rule, [first, ...rest]);
@@ -81,7 +81,7 @@ export function createFallback(deps: FallbackDeps): Fallback {
     const decisionId = deps.newDecisionId();
     // No numbers of limits are known here, so nothing can be disclosed that should not be.
     const said = { request, violations, decisionId, nowMs: clock.nowMs(), disclosure: 'none' } as const;
-    const footer = security.footer(violations);
+    const footer = stateless.footer(violations);
     return rejected(
       violations,
       rejectionText({ ...said, ...(footer !== undefined && { footer }) }),

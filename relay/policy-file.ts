@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Directory } from '../policies/directory.ts';
-import { parseDirectory } from '../policies/parse-directory.ts';
-import { parsePolicy } from '../policies/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../policies/parsed.ts';
+import { parseDirectory } from '../policies/document/parse-directory.ts';
+import { parsePolicy } from '../policies/document/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../policies/document/parsed.ts';
+import type { Directory } from '../policies/place/directory.ts';
 import type { Policy } from '../policies/policy.ts';
 import { RelayError } from './relay-error.ts';
 

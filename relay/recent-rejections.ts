@@ -1,5 +1,5 @@
 import type { Violation } from '../policies/reason.ts';
-import type { AdmissionRequest } from '../policies/request.ts';
+import type { AdmissionRequest } from '../policies/request/request.ts';
 import { projectOf } from './commit/batch-job.ts';
 import type { Verdict } from './verdict.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Directory } from '../policies/directory.ts';
+import type { Directory } from '../policies/place/directory.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit-call.ts';
 import { createAnswering } from './answer.ts';
@@ -13,7 +13,7 @@ import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import type { Router } from './router/router.ts';
-import { securityCheck } from './security-check.ts';
+import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
 import { compileTranslator } from './translate/translator.ts';
@@ -86,7 +86,7 @@ export function createRelay(options: RelayOptions): Relay {
     commit,
     fallback: createFallback({
       clock,
-      security: securityCheck(policy, clock, options.directory),
+      stateless: statelessCheck(policy, clock, options.directory),
       costAndCapacity: options.fallback,
       newDecisionId: () => `f-${randomUUID()}`,
       ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),

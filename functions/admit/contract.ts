@@ -7,7 +7,7 @@
  * `GET /healthz` → 200 `{"status":"ok"}`.
  */
 import type { Decision } from '../../policies/decision.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 
 export const ADMISSIONS_PATH = '/v1/admissions';
 export const UNMETERED_PATH = '/v1/unmetered';

@@ -1,11 +1,11 @@
 import type { Decision, Notice } from '../../policies/decision.ts';
-import type { Directory } from '../../policies/directory.ts';
 import type { Estimator } from '../../policies/estimate.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
-import type { LimitSet } from '../../policies/limits.ts';
-import { parseAdmissionRequest } from '../../policies/parse-request.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
 import type { HoldAsk, HoldOutcome, Ledger, LedgerClock } from '../ledger/ledger.ts';
 import type { Log } from '../shared/log.ts';

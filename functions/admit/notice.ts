@@ -1,7 +1,7 @@
 import type { Notice } from '../../policies/decision.ts';
 import type { JobFacts } from '../../policies/job-facts.ts';
 import type { Violation } from '../../policies/reason.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { HoldOutcome } from '../ledger/ledger.ts';
 import type { DecideDeps } from './decide.ts';
 

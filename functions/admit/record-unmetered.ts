@@ -1,5 +1,5 @@
 import { evaluate } from '../../policies/evaluate.ts';
-import { parseAdmissionRequest } from '../../policies/parse-request.ts';
+import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { UnmeteredAsk } from '../ledger/ledger.ts';
 import type { UnmeteredResponse } from './contract.ts';
 import { type DecideDeps, toHoldAsk } from './decide.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { parseDirectory } from '../../policies/document/parse-directory.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../policies/document/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
-import { parseDirectory } from '../../policies/parse-directory.ts';
-import { parseLimits } from '../../policies/parse-limits.ts';
-import { parsePolicy } from '../../policies/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../policies/parsed.ts';
 import type { Rules } from './decide.ts';
 
 /** A document with the short hash of its content, as the build wrote it. */

@@ -3,7 +3,7 @@
  * show the same one while nobody wrote the counter: `rev` unchanged from the first pass until after the second.
  */
 import { type CounterKey, counterName } from '../../policies/claim.ts';
-import { isPipelineCounter } from '../../policies/grace.ts';
+import { isPipelineCounter } from '../../policies/limits/grace.ts';
 import { NO_AMOUNTS, sameAmounts } from './amounts.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import type { CloseOutcome, Counter, CounterAmounts, Drift, RebuildReport } from './ledger.ts';

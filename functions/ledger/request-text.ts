@@ -1,5 +1,9 @@
 /** What rules looked at, inside a record: JSON with short names, because it has to fit beside the claims in 1 KB. */
-import type { FilledFact, RecordedRequest, RecordedService } from '../../policies/recorded-request.ts';
+import type {
+  FilledFact,
+  RecordedRequest,
+  RecordedService,
+} from '../../policies/request/recorded-request.ts';
 
 /** Never reuse a letter. */
 const NAMES: Readonly<Record<keyof RecordedRequest | keyof RecordedService, string>> = {

@@ -1,6 +1,6 @@
 import type { CounterKey } from '../../policies/claim.ts';
-import { isPipelineCounter } from '../../policies/grace.ts';
-import { longestDays } from '../../policies/period.ts';
+import { isPipelineCounter } from '../../policies/limits/grace.ts';
+import { longestDays } from '../../policies/limits/period.ts';
 import type { CounterWrite } from './store.ts';
 
 /** What is counted nowhere is kept as long as what counts in a month. */

@@ -1,5 +1,5 @@
 import type { ResourceName } from '../reason.ts';
-import type { AdmissionRequest } from '../request.ts';
+import type { AdmissionRequest } from '../request/request.ts';
 import {
   type Asked,
   askedByJob,

@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../request.ts';
+import type { AdmissionRequest } from '../request/request.ts';
 import { demandOf, partsOf, type ResourceDemand } from './demand.ts';
 import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, wholeUnits } from './quantity.ts';
 

@@ -1,4 +1,4 @@
-import { isRecord, type Reading } from '../reading.ts';
+import { isRecord, type Reading } from '../document/reading.ts';
 import type { ResourceName } from '../reason.ts';
 import { NANOS_PER_BYTE, parseQuantity, QUANTITY_EXPECTED, type Quantity } from './quantity.ts';
 import type { Bound, ContainerKind } from './resource-variables.ts';

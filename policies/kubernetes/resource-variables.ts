@@ -1,5 +1,5 @@
 import type { ResourceName } from '../reason.ts';
-import type { ServiceRequest } from '../request.ts';
+import type { ServiceRequest } from '../request/request.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 
 /** The containers of a job's pod, and the pod as a whole. */

@@ -1,8 +1,8 @@
-import type { Reading } from '../reading.ts';
+import type { Reading } from '../document/reading.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
-import type { StatelessRuleKind } from '../rule-kinds.ts';
 import { readContainerUser, type UserSyntax } from './container-user-text.ts';
+import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 const EXECUTORS: readonly UserSyntax[] = ['kubernetes', 'docker'];
 const IDS_MAX = 1_000;

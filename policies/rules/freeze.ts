@@ -1,11 +1,11 @@
-import { frozenUntilMs } from '../freeze-window.ts';
-import { readFreezeWindows } from '../freeze-window-reading.ts';
-import { frozenLabelling } from '../frozen-label.ts';
-import { readMatch } from '../parse-match.ts';
-import { Reading } from '../reading.ts';
+import { readMatch } from '../document/parse-match.ts';
+import { Reading } from '../document/reading.ts';
+import { frozenUntilMs } from '../freeze/freeze-window.ts';
+import { readFreezeWindows } from '../freeze/freeze-window-reading.ts';
+import { frozenLabelling } from '../freeze/frozen-label.ts';
+import { isZone } from '../limits/zone.ts';
 import type { Check } from '../rule.ts';
-import type { KnownNames, StatelessRuleKind } from '../rule-kinds.ts';
-import { isZone } from '../zone.ts';
+import type { KnownNames, StatelessRuleKind } from './stateless-rule-kind.ts';
 
 /** Stands on the page of every job it stops. */
 const WHY_CHARACTERS_MAX = 200;

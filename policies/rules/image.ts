@@ -1,8 +1,8 @@
-import { IMAGE_KEYS, readImageJudge } from '../image-judge.ts';
-import type { Reading } from '../reading.ts';
+import type { Reading } from '../document/reading.ts';
+import { IMAGE_KEYS, readImageJudge } from '../images/image-judge.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
-import type { StatelessRuleKind } from '../rule-kinds.ts';
+import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 const IMAGE_MISSING: readonly Reason[] = [{ code: 'FIELD_MISSING', field: 'image' }];
 

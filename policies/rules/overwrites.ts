@@ -1,17 +1,17 @@
+import type { Reading } from '../document/reading.ts';
 import {
   HIDDEN_VALUE,
   OVERWRITE_NAMES,
   type OverwriteName,
   type OverwriteVariable,
   overwriteVariable,
-} from '../overwrite-variables.ts';
-import type { Reading } from '../reading.ts';
+} from '../kubernetes/overwrite-variables.ts';
+import { remembering } from '../match/remember.ts';
 import type { Reason } from '../reason.ts';
 import { compileRegex, type Regex } from '../regex/regex.ts';
-import { remembering } from '../remember.ts';
 import type { Check } from '../rule.ts';
-import type { StatelessRuleKind } from '../rule-kinds.ts';
 import { isReservedLabel, judgedForms } from './overwrite-value.ts';
+import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 /** What may be set: anything, nothing, or what the pattern matches. */
 type Setting = true | false | Regex;

@@ -1,7 +1,7 @@
-import type { Reading } from '../reading.ts';
+import type { Reading } from '../document/reading.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
-import type { StatelessRuleKind } from '../rule-kinds.ts';
+import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 /** GitLab's words in `image: pull_policy`. */
 const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;

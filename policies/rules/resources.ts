@@ -1,11 +1,11 @@
+import type { Reading } from '../document/reading.ts';
 import { demandOf, partsOf, type ResourceDemand } from '../kubernetes/demand.ts';
 import { type Quantity, quantityText, sumOfQuantities } from '../kubernetes/quantity.ts';
 import { CAP_SUBJECTS, type Cap, readCaps } from '../kubernetes/resource-caps.ts';
 import { effective, type Setting } from '../kubernetes/resource-variables.ts';
-import type { Reading } from '../reading.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
-import type { StatelessRuleKind } from '../rule-kinds.ts';
+import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 /** Enough to mend a job by; a job with a hundred services could have hundreds. */
 const REASONS_MAX = 10;

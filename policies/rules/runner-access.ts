@@ -1,10 +1,10 @@
-import { needsOf } from '../access-needs.ts';
+import { CONDITION_KEYS, readConditions } from '../document/parse-match.ts';
+import type { Reading } from '../document/reading.ts';
 import type { CheckedJob } from '../job.ts';
-import { allHold, type Conditions } from '../match.ts';
-import { CONDITION_KEYS, readConditions } from '../parse-match.ts';
-import type { Reading } from '../reading.ts';
+import { needsOf } from '../match/access-needs.ts';
+import { allHold, type Conditions } from '../match/match.ts';
 import type { Check } from '../rule.ts';
-import type { KnownNames, StatelessRuleKind } from '../rule-kinds.ts';
+import type { KnownNames, StatelessRuleKind } from './stateless-rule-kind.ts';
 
 /** More are better written as one entry that names a parent group or a wildcard. */
 const ENTRIES_MAX = 1_000;

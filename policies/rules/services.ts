@@ -1,10 +1,10 @@
-import { isDockerInDocker } from '../docker-in-docker.ts';
-import { IMAGE_KEYS, type ImageJudge, readImageJudge } from '../image-judge.ts';
-import type { Reading } from '../reading.ts';
+import type { Reading } from '../document/reading.ts';
+import { isDockerInDocker } from '../images/docker-in-docker.ts';
+import { IMAGE_KEYS, type ImageJudge, readImageJudge } from '../images/image-judge.ts';
 import type { Reason } from '../reason.ts';
-import type { ServiceRequest } from '../request.ts';
+import type { ServiceRequest } from '../request/request.ts';
 import type { Check } from '../rule.ts';
-import type { StatelessRuleKind } from '../rule-kinds.ts';
+import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 /** A request with more services is not read at all. */
 const SERVICES_MAX = 100;

@@ -1,8 +1,8 @@
-import { DURATION_SECONDS_MAX, readDurationSeconds } from '../duration.ts';
-import type { Reading } from '../reading.ts';
+import { DURATION_SECONDS_MAX, readDurationSeconds } from '../document/duration.ts';
+import type { Reading } from '../document/reading.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
-import type { StatelessRuleKind } from '../rule-kinds.ts';
+import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 const TIMEOUT_MISSING: readonly Reason[] = [{ code: 'FIELD_MISSING', field: 'timeoutSeconds' }];
 

@@ -1,5 +1,5 @@
-import { monthName } from '../calendar.ts';
-import { clockIn } from '../zone.ts';
+import { monthName } from '../limits/calendar.ts';
+import { clockIn } from '../limits/zone.ts';
 
 /** An instant on the clock of a zone: `1 Dec 2026 00:00 Europe/Berlin`. */
 export function instantText(atMs: number, zone: string): string {

@@ -1,7 +1,7 @@
 import type { Terms } from '../decision.ts';
 import type { Disclosure } from '../disclosure.ts';
 import type { Reason, Violation } from '../reason.ts';
-import type { AdmissionRequest } from '../request.ts';
+import type { AdmissionRequest } from '../request/request.ts';
 import { amountText } from './amount-text.ts';
 import { bindingFirst } from './binding.ts';
 import { durationText } from './duration-text.ts';

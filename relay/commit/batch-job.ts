@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { Verdict } from '../verdict.ts';
 
 /** One job on its way to the ledger, with everybody who asked about it. */

@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { Observe } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { undecided, type Verdict } from '../verdict.ts';

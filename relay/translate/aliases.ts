@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
 
 /** How a value is read: what it must be on the wire and what becomes of it. */

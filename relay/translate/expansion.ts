@@ -1,4 +1,4 @@
-import type { ServiceRequest } from '../../policies/request.ts';
+import type { ServiceRequest } from '../../policies/request/request.ts';
 import type { MessageObject } from './field-path.ts';
 import { TEXT_LENGTH_MAX } from './text-length.ts';
 import type { VariablesField } from './variables.ts';

@@ -1,4 +1,4 @@
-import { HIDDEN_VALUE, overwriteVariable } from '../../policies/overwrite-variables.ts';
+import { HIDDEN_VALUE, overwriteVariable } from '../../policies/kubernetes/overwrite-variables.ts';
 import { TEXT_LENGTH_MAX } from './text-length.ts';
 import { type Fate, isResourceVariable } from './variable-allowlist.ts';
 

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import type { ServiceRequest } from '../../policies/request.ts';
+import type { ServiceRequest } from '../../policies/request/request.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
 import { type MessageObject, type ResolvedPath, resolvePath } from './field-path.ts';
 import { isText, isTexts, label, list, text, type ValueReader } from './value-reader.ts';

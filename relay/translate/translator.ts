@@ -1,5 +1,5 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
 import { expandReferences } from './expansion.ts';

@@ -1,4 +1,4 @@
-import { overwriteVariable } from '../../policies/overwrite-variables.ts';
+import { overwriteVariable } from '../../policies/kubernetes/overwrite-variables.ts';
 
 /** Which variables may leave the relay. Everything else is forgotten where it was read. */
 export interface AllowedVariables {

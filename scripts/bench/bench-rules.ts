@@ -1,10 +1,10 @@
 import type { Rules } from '../../functions/admit/decide.ts';
-import { directoryOf } from '../../policies/directory.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../policies/document/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
-import { parseLimits } from '../../policies/parse-limits.ts';
-import { parsePolicy } from '../../policies/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../policies/parsed.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import { directoryOf } from '../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 
 /** A root group, a subgroup and a project each; ids of the n-th root. */
 export const place = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });

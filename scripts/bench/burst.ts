@@ -7,7 +7,7 @@ import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { createFallback } from '../../relay/fallback.ts';
 import { createForwarder } from '../../relay/forward.ts';
 import { INLINE_URL, inlineFetch } from '../../relay/inline.ts';
-import { securityCheck } from '../../relay/security-check.ts';
+import { statelessCheck } from '../../relay/stateless-check.ts';
 import { compileTranslator } from '../../relay/translate/translator.ts';
 import { decodeQuestion } from '../../relay/wire/decode.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
@@ -69,7 +69,7 @@ export async function burstFigure(): Promise<Figure> {
     }),
     fallback: createFallback({
       clock,
-      security: securityCheck(rules.policy, clock, rules.directory),
+      stateless: statelessCheck(rules.policy, clock, rules.directory),
       costAndCapacity: 'reject',
       newDecisionId: () => 'f-bench',
     }),

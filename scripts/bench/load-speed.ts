@@ -1,6 +1,6 @@
-import { parseDirectory } from '../../policies/parse-directory.ts';
-import { parseLimits } from '../../policies/parse-limits.ts';
-import { parsePolicy } from '../../policies/parse-policy.ts';
+import { parseDirectory } from '../../policies/document/parse-directory.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';
 
 const ROUNDS = 5;

@@ -3,7 +3,7 @@ import { createLedger } from '../../functions/ledger/create-ledger.ts';
 import type { LedgerClock } from '../../functions/ledger/ledger.ts';
 import type { LedgerStore } from '../../functions/ledger/store.ts';
 import { silentLog } from '../../functions/shared/log.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import type { RelayClock } from '../../relay/exchange.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';

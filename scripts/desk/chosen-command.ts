@@ -1,4 +1,4 @@
-import { closest } from '../../policies/closest.ts';
+import { closest } from '../../policies/document/closest.ts';
 import { UsageError } from './command.ts';
 import type { CommandEntry } from './commands.ts';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { Directory } from '../../policies/directory.ts';
-import type { LimitSet } from '../../policies/limits.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { DeskIo } from './command.ts';

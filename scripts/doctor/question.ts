@@ -1,5 +1,5 @@
 /** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { describeAliases } from '../../relay/translate/describe.ts';
 import { compileTranslator } from '../../relay/translate/translator.ts';
 import { decodeQuestion } from '../../relay/wire/decode.ts';

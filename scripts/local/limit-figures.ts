@@ -1,6 +1,6 @@
 import type { Ledger } from '../../functions/ledger/ledger.ts';
-import type { Directory } from '../../policies/directory.ts';
-import { counterOf, type LimitSet } from '../../policies/limits.ts';
+import { counterOf, type LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import type { LimitSummary } from './summary.ts';
 
 /** Reads every limit's counter for the period that is open now. */

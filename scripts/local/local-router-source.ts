@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { Directory } from '../../policies/directory.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import { startLocalRouter } from '../local-router/local-router.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { Project } from '../pipeline/pipeline-run.ts';

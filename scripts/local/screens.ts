@@ -1,4 +1,4 @@
-import type { LimitSet } from '../../policies/limits.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
 import { decisionHeader, decisionLine } from './decision-line.ts';
 import type { Screen } from './run.ts';
 import { renderSummary } from './summary-table.ts';

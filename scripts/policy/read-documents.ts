@@ -1,9 +1,9 @@
-import type { Directory } from '../../policies/directory.ts';
-import type { LimitSet } from '../../policies/limits.ts';
-import { parseDirectory } from '../../policies/parse-directory.ts';
-import { parseLimits } from '../../policies/parse-limits.ts';
-import { parsePolicy } from '../../policies/parse-policy.ts';
-import type { DocumentProblem, Parsed } from '../../policies/parsed.ts';
+import { parseDirectory } from '../../policies/document/parse-directory.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../policies/document/parse-policy.ts';
+import type { DocumentProblem, Parsed } from '../../policies/document/parsed.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { contentHash } from './content-hash.ts';
 import { DocumentError, readYaml, type YamlDocument } from './yaml-document.ts';

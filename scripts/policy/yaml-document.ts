@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/parsed.ts';
+import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/document/parsed.ts';
 
 /** Numbers under these keys are money or minutes: they are read as they are written, never through a float. */
 const DECIMALS: ReadonlySet<string> = new Set([

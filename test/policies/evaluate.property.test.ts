@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { counterName } from '../../policies/claim.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits, using } from './documents.ts';
 
 const mode = fc.constantFrom('off', 'shadow', 'warn', 'enforce');

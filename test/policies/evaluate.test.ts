@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { JobFacts } from '../../functions/ledger/ledger.ts';
 import { counterName, type LimitClaim } from '../../policies/claim.ts';
-import { directoryOf } from '../../policies/directory.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import { directoryOf } from '../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { aPolicy, NOW_MS, someLimits, using } from './documents.ts';
 
 const request: AdmissionRequest = {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchOf } from '../../policies/match.ts';
-import { place } from '../../policies/placement.ts';
+import { matchOf } from '../../policies/match/match.ts';
+import { place } from '../../policies/place/placement.ts';
 import { runnerClassOf } from '../../policies/price.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { candidateRules } from '../../policies/rule-index.ts';
 import { aDirectory, aPolicy } from './documents.ts';
 

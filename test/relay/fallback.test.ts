@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFallback, type Fallback, type FallbackAnswer } from '../../relay/fallback.ts';
-import { securityCheck } from '../../relay/security-check.ts';
+import { statelessCheck } from '../../relay/stateless-check.ts';
 import { UNREADABLE_PER_HOUR } from '../../relay/unreadable-allowance.ts';
 import { type FallbackCause, undecided } from '../../relay/verdict.ts';
 import { aDirectory, aPolicy } from '../policies/documents.ts';
@@ -37,7 +37,7 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
   const policy = setting.rules && aPolicy({ rules: setting.rules });
   const fallback = createFallback({
     clock,
-    security: securityCheck(policy, { nowMs: () => 0 }, setting.withDirectory ? aDirectory : undefined),
+    stateless: statelessCheck(policy, { nowMs: () => 0 }, setting.withDirectory ? aDirectory : undefined),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
     newDecisionId: () => 'f-1',
     ...(setting.unreadablePerHour !== undefined && { unreadablePerHour: setting.unreadablePerHour }),

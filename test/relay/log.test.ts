@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Decision } from '../../policies/decision.ts';
 import type { Violation } from '../../policies/reason.ts';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createLogger, type LogLevel, logEvents } from '../../relay/log.ts';
 import { FakeClock } from './streams/support/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AdmissionRequest } from '../../policies/request.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { REMEMBERED_MAX, REMEMBERED_MS, RecentRejections } from '../../relay/recent-rejections.ts';
 import { undecided } from '../../relay/verdict.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';

@@ -6,7 +6,7 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 import { type EvaluationRules, type RuleResult, ruleResults } from '../evaluation/rule-results.ts';

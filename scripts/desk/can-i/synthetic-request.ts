@@ -1,5 +1,5 @@
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { parseDuration } from '../../pipeline/durations.ts';
 import { UsageError } from '../command.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';

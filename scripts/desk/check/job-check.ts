@@ -2,7 +2,7 @@ import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 import { isToldByGitLab } from '../evaluation/missing-fields.ts';

@@ -1,5 +1,5 @@
 import type { VariableAllowlist } from '../../../policies/policy.ts';
-import type { AdmissionRequest, ServiceRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
 import type { PipelineService } from '../../pipeline/pipeline-job.ts';
 import { expandVariables, type Variables } from '../../pipeline/variables.ts';

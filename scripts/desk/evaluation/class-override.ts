@@ -1,4 +1,4 @@
-import { closest } from '../../../policies/closest.ts';
+import { closest } from '../../../policies/document/closest.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { RunnerClass } from '../../../policies/price.ts';
 import { UsageError } from '../command.ts';

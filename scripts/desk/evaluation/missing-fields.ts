@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 /** The flag that tells a field, for `cannot tell: needs …`. */
 const FLAGS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
-import { closest } from '../../../policies/closest.ts';
-import { type Directory, pathKey } from '../../../policies/directory.ts';
-import { readInstant } from '../../../policies/instant.ts';
-import { PIPELINE_SOURCES } from '../../../policies/parse-match.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import { closest } from '../../../policies/document/closest.ts';
+import { readInstant } from '../../../policies/document/instant.ts';
+import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { UsageError } from '../command.ts';
 import { readChoice, readWhole } from '../flags.ts';
 

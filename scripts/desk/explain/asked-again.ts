@@ -3,7 +3,7 @@ import { type CounterKey, counterName, type LimitClaim } from '../../../policies
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { requestOf, variablesLost } from '../../../policies/recorded-request.ts';
+import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
 import type { RuleKind } from '../../../policies/rule.ts';
 import { type EvaluationRules, type RuleResult, ruleResults } from '../evaluation/rule-results.ts';
 

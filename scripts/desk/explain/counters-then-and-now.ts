@@ -1,6 +1,6 @@
 import type { Counter, JobRecord, RecordClaim } from '../../../functions/ledger/ledger.ts';
 import { type CounterKey, counterName, type LimitClaim, type Unit } from '../../../policies/claim.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Violation } from '../../../policies/reason.ts';
 

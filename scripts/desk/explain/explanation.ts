@@ -1,6 +1,6 @@
 import type { Counter, JobRecord } from '../../../functions/ledger/ledger.ts';
 import { disclosureFor } from '../../../policies/disclosure.ts';
-import { place } from '../../../policies/placement.ts';
+import { place } from '../../../policies/place/placement.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import type { EvaluationRules, RuleOutcome } from '../evaluation/rule-results.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isRecord } from '../../../policies/reading.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
 import { limitsIn, policyIn } from '../../policy/read-documents.ts';
 import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';

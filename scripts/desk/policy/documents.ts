@@ -1,8 +1,8 @@
-import type { Directory } from '../../../policies/directory.ts';
-import type { LimitSet } from '../../../policies/limits.ts';
-import { parsePolicy } from '../../../policies/parse-policy.ts';
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { isRecord } from '../../../policies/reading.ts';
 import {
   DocumentError,
   type Located,

@@ -1,4 +1,4 @@
-import { ASKED_BY, LIMIT_KINDS, type LimitSet } from '../../../policies/limits.ts';
+import { ASKED_BY, LIMIT_KINDS, type LimitSet } from '../../../policies/limits/limits.ts';
 import { MODES, type Mode, type RuleClass } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rule, RuleKind } from '../../../policies/rule.ts';

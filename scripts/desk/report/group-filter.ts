@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 
 /** The group a report is about, with everything below it. */
 export interface GroupFilter {

@@ -1,4 +1,4 @@
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { ShadowFigures, ShadowJob, ShadowRow } from './shadow-figures.ts';
 import type { Span } from './span.ts';
 

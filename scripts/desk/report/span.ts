@@ -1,4 +1,4 @@
-import { readInstant } from '../../../policies/instant.ts';
+import { readInstant } from '../../../policies/document/instant.ts';
 import { UsageError } from '../command.ts';
 
 /** Half-open: the instant `untilMs` is not part of it. Unix ms. */

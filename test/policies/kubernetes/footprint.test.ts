@@ -4,7 +4,7 @@ import {
   type FootprintDefaults,
   footprintOf,
 } from '../../../policies/kubernetes/footprint.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 const MI = 1024 ** 2;
 

@@ -1,8 +1,8 @@
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
 import { checkedJobOf } from '../../../policies/job.ts';
-import { parsePolicy } from '../../../policies/parse-policy.ts';
-import { problemText } from '../../../policies/parsed.ts';
 import type { Reason } from '../../../policies/reason.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aDirectory, aPolicy, NOW_MS, policyDocument } from '../documents.ts';
 
 const rules = (rule: object): object => ({ rules: [{ id: 'r', mode: 'enforce', ...rule }] });

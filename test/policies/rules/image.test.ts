@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { problemsOf, reasonsOf } from './checking.ts';
 
 const image = (rule: object): object => ({ kind: 'image', ...rule });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../policies/reason.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { problemsOf, reasonsOf } from './checking.ts';
 
 const reasons = (rule: object, request: Partial<AdmissionRequest>): readonly Reason[] =>

@@ -4,7 +4,7 @@ import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../re
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { Answer } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback.ts';
-import { securityCheck } from '../../../relay/security-check.ts';
+import { statelessCheck } from '../../../relay/stateless-check.ts';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
 import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
 import { decodeQuestion } from '../../../relay/wire/decode.ts';
@@ -67,7 +67,7 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
     commit,
     fallback: createFallback({
       clock,
-      security: securityCheck(options.policy, clock),
+      stateless: statelessCheck(options.policy, clock),
       costAndCapacity: 'admit',
       newDecisionId: () => {
         decisions += 1;

@@ -1,5 +1,5 @@
 import type { Reason, Violation } from '../../../policies/reason.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Verdict } from '../../../relay/verdict.ts';
 
 export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): Verdict => ({

@@ -8,7 +8,7 @@ import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import type { AdmissionRequest } from '../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { DeskIo } from '../../../scripts/desk/command.ts';
 import type { OpenLedger } from '../../../scripts/desk/ledger/open-ledger.ts';
 import { readOnly } from '../../../scripts/desk/ledger/read-only-store.ts';

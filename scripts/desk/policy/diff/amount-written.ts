@@ -1,4 +1,4 @@
-import type { Limit } from '../../../../policies/limits.ts';
+import type { Limit } from '../../../../policies/limits/limits.ts';
 import { moneyText } from '../../../../policies/text/money-text.ts';
 
 /** An amount as limits.yaml would have it: `500.00`, `30 minutes`, `20 jobs`, `2500m cpu`, `1073741824 bytes memory`. */

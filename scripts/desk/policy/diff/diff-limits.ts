@@ -1,4 +1,4 @@
-import type { Limit, LimitSet, Rollout } from '../../../../policies/limits.ts';
+import type { Limit, LimitSet, Rollout } from '../../../../policies/limits/limits.ts';
 import { MODES, type Mode } from '../../../../policies/mode.ts';
 import { amountWritten } from './amount-written.ts';
 import type { Change, Effect } from './change.ts';

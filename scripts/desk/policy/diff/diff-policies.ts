@@ -1,4 +1,4 @@
-import { readDecimal } from '../../../../policies/decimal.ts';
+import { readDecimal } from '../../../../policies/document/decimal.ts';
 import { entriesAt, entryOf } from '../warnings/warning.ts';
 import type { Change, Effect } from './change.ts';
 import { ruleChanges, type Side } from './diff-rules.ts';

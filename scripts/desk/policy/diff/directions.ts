@@ -1,4 +1,4 @@
-import { readDurationSeconds } from '../../../../policies/duration.ts';
+import { readDurationSeconds } from '../../../../policies/document/duration.ts';
 import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
 import { type Effect, OPPOSITE } from './change.ts';
 import { added, removed } from './leaves.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../../../policies/reading.ts';
+import { isRecord } from '../../../../policies/document/reading.ts';
 
 /** A value that differs: a scalar, or a list as a whole. `undefined`: not there. */
 export interface Leaf {

@@ -1,5 +1,5 @@
+import { CONDITION_KEYS } from '../../../../policies/document/parse-match.ts';
 import { MODES } from '../../../../policies/mode.ts';
-import { CONDITION_KEYS } from '../../../../policies/parse-match.ts';
 import type { RuleKind } from '../../../../policies/rule.ts';
 import type { Effect } from './change.ts';
 import {

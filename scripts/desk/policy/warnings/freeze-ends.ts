@@ -1,4 +1,4 @@
-import { readInstant } from '../../../../policies/instant.ts';
+import { readInstant } from '../../../../policies/document/instant.ts';
 import { entriesAt, entryOf, listOf, type Warning, type Written } from './warning.ts';
 
 /** Freezes that are over: all their windows end in the past. Weekly ones (with days) never end. */

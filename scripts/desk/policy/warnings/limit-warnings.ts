@@ -1,4 +1,4 @@
-import { ASKED_BY, LIMIT_KINDS } from '../../../../policies/limits.ts';
+import { ASKED_BY, LIMIT_KINDS } from '../../../../policies/limits/limits.ts';
 import { entriesAt, entryOf, type Warning, type Written } from './warning.ts';
 
 /** Limits that ask nothing: no rule switches them on, or their group is not there. */

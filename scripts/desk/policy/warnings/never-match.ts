@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Directory } from '../../../../policies/directory.ts';
+import type { Directory } from '../../../../policies/place/directory.ts';
 import type { RunnerClass } from '../../../../policies/price.ts';
 import { entriesAt, entryOf, listOf, type Warning, type Written, type WrittenEntry } from './warning.ts';
 

@@ -1,8 +1,8 @@
-import type { Directory } from '../../../../policies/directory.ts';
-import type { LimitSet } from '../../../../policies/limits.ts';
-import type { DocumentProblem } from '../../../../policies/parsed.ts';
+import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
+import { isRecord } from '../../../../policies/document/reading.ts';
+import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
-import { isRecord } from '../../../../policies/reading.ts';
 
 /** Documents that are valid, and as they were written. */
 export interface Written {

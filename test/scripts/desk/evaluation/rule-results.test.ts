@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
-import type { AdmissionRequest } from '../../../../policies/request.ts';
+import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { type RuleResult, ruleResults } from '../../../../scripts/desk/evaluation/rule-results.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
 

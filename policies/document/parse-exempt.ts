@@ -1,0 +1,43 @@
+import type { Exemption } from '../match/exemption.ts';
+import { readInstant } from './instant.ts';
+import { CONDITION_KEYS, readConditions } from './parse-match.ts';
+import type { Reading } from './reading.ts';
+
+/** More exemptions than this are a rule that fits nobody. */
+const EXEMPTIONS_MAX = 1_000;
+const TEXT_CHARACTERS_MAX = 200;
+
+/** Reads a rule's `exempt`: conditions as in `match`, all of which must hold, a reason, an end, maybe a ticket. */
+export const readExempt = (reading: Reading, runnerClasses: readonly string[]): readonly Exemption[] =>
+  reading
+    .list('{groups, …, reason, until}', EXEMPTIONS_MAX)
+    .flatMap((each) => readExemption(each, runnerClasses) ?? []);
+
+function readExemption(reading: Reading, runnerClasses: readonly string[]): Exemption | undefined {
+  if (!reading.object([...CONDITION_KEYS, 'reason', 'until', 'ticket'])) return undefined;
+  const conditions = readConditions(reading, runnerClasses);
+  // With none it would lift the whole rule, which `mode: off` says honestly.
+  if (!CONDITION_KEYS.some((key) => reading.at(key).isThere))
+    reading.refuse(`names no jobs; expected one of ${CONDITION_KEYS.join(', ')}`);
+  const reason = reading.at('reason').text(`a reason of at most ${TEXT_CHARACTERS_MAX} characters`, isText);
+  const untilMs = readUntil(reading.at('until'));
+  const ticket = reading.at('ticket').isThere ? reading.at('ticket').text('a ticket', isText) : undefined;
+  if (reason === undefined || untilMs === undefined) return undefined;
+  return {
+    conditions,
+    reason,
+    ...(untilMs !== 'never' && { untilMs }),
+    ...(ticket !== undefined && { ticket }),
+  };
+}
+
+function readUntil(reading: Reading): number | 'never' | undefined {
+  if (reading.value === 'never') return 'never';
+  const untilMs = typeof reading.value === 'string' ? readInstant(reading.value, 'end') : undefined;
+  return (
+    untilMs ??
+    reading.expected("the last day such as 2026-12-31, an instant such as 2026-12-31T18:00Z, or 'never'")
+  );
+}
+
+const isText = (text: string): boolean => text.trim() !== '' && text.length <= TEXT_CHARACTERS_MAX;

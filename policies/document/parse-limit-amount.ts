@@ -1,0 +1,75 @@
+import type { Limit, LimitKind } from '../limits/limits.ts';
+import { readDecimal } from './decimal.ts';
+import { QUANTITIES_EXPECTED, readQuantityUnits } from './parse-quantity.ts';
+import type { Reading } from './reading.ts';
+
+/** How many of our units one written unit has, where it is written as a decimal. */
+const PER_WHOLE = { money: 1_000_000, minutes: 60, jobs: 1, starts: 1 } as const;
+
+const LIFT = "0 blocks, 'unlimited' lifts the limit";
+
+/** Reads a limit's number in whole units. */
+export function readAmount(reading: Reading, kind: LimitKind): number | 'unlimited' | undefined {
+  if (reading.value === 'unlimited') return 'unlimited';
+  const read = readUnits(reading.value, kind);
+  return read.ok ? read.amount : reading.expected(`${read.expected}; ${LIFT}`);
+}
+
+type Units =
+  | { readonly ok: true; readonly amount: number }
+  | { readonly ok: false; readonly expected: string };
+
+function readUnits(value: unknown, kind: LimitKind): Units {
+  if (kind === 'cpu' || kind === 'memory') {
+    const amount = readQuantityUnits(value, kind);
+    return amount === undefined ? { ok: false, expected: QUANTITIES_EXPECTED[kind] } : { ok: true, amount };
+  }
+  const read = readDecimal(value, PER_WHOLE[kind]);
+  if (read.ok || PER_WHOLE[kind] > 1) return read;
+  return { ok: false, expected: 'a whole number such as 20' };
+}
+
+/** Reads `soft` and `grace`: a share of the limit (`80%`), or an amount in its own unit. */
+export function readMargins(
+  reading: Reading,
+  kind: LimitKind,
+  amount: number | 'unlimited' | undefined,
+): Pick<Limit, 'softAmount' | 'graceAmount'> {
+  const soft = reading.at('soft');
+  const grace = reading.at('grace');
+  for (const margin of [soft, grace]) {
+    if (margin.isThere && (amount === 'unlimited' || amount === 0))
+      margin.expected('nothing: only a limit with an amount has a soft part or a grace');
+  }
+  if (amount === undefined || amount === 'unlimited' || amount === 0) return {};
+  const softAmount = readMargin(soft, kind, amount);
+  const graceUnits = readMargin(grace, kind, amount);
+  if (softAmount !== undefined && softAmount >= amount) soft.expected('less than the limit itself');
+  if (graceUnits !== undefined && graceUnits > amount) grace.expected('at most as much as the limit itself');
+  const graceAmount = graceUnits === undefined ? undefined : amount + graceUnits;
+  if (graceAmount !== undefined && !Number.isSafeInteger(graceAmount))
+    grace.expected('less: limit and grace together are too large to count');
+  return {
+    ...(softAmount !== undefined && { softAmount }),
+    ...(graceAmount !== undefined && { graceAmount }),
+  };
+}
+
+/** Shares are exact and rounded down to whole units, never to nothing. */
+function readMargin(reading: Reading, kind: LimitKind, amount: number): number | undefined {
+  if (!reading.isThere) return undefined;
+  const share = typeof reading.value === 'string' && /^[^%]+%$/.test(reading.value);
+  if (!share) {
+    const read = readUnits(reading.value, kind);
+    if (!read.ok) return reading.expected(`a share of the limit such as 80%, or ${read.expected}`);
+    return read.amount > 0 ? read.amount : reading.expected('more than nothing');
+  }
+  const percent = readDecimal(String(reading.value).slice(0, -1), PERCENT_PARTS);
+  if (!percent.ok) return reading.expected('a share of the limit such as 80% or 12.5%');
+  const units = (BigInt(amount) * BigInt(percent.amount)) / BigInt(100 * PERCENT_PARTS);
+  if (units > BigInt(Number.MAX_SAFE_INTEGER)) return reading.expected('at most 100%');
+  return units > 0n ? Number(units) : reading.expected('more: this share of the limit is less than one unit');
+}
+
+/** Shares are read to a thousandth of a percent. */
+const PERCENT_PARTS = 1000;

@@ -1,0 +1,63 @@
+import type { FiscalStart } from '../limits/fiscal.ts';
+import { LIMIT_KINDS, type Limit, type LimitKind, UNIT_OF } from '../limits/limits.ts';
+import { MODES } from '../mode.ts';
+import { isName, NAME_EXPECTED } from './name.ts';
+import { readAmount, readMargins } from './parse-limit-amount.ts';
+import { PERIOD_KEYS, readPeriod } from './parse-limit-period.ts';
+import type { Reading } from './reading.ts';
+
+export const LIMIT_KEYS: readonly string[] = [
+  'id',
+  ...LIMIT_KINDS,
+  'soft',
+  'grace',
+  ...PERIOD_KEYS,
+  'mode',
+  'owner',
+];
+
+const OWNER_CHARACTERS_MAX = 100;
+
+/**
+ * Reads the limit itself; `on` was read by the caller.
+ *
+ * @param fiscalStart - of the document, for limits that name none.
+ */
+export function readLimit(reading: Reading, subject: string, fiscalStart: FiscalStart): Limit | undefined {
+  const kind = readKind(reading);
+  if (kind === undefined) return undefined;
+  const amount = readAmount(reading.at(kind), kind);
+  const margins = readMargins(reading, kind, amount);
+  const period = readPeriod(reading, kind, fiscalStart);
+  const mode = reading.at('mode').isThere ? reading.at('mode').oneOf('a mode', MODES) : 'enforce';
+  const id = reading.at('id').isThere
+    ? reading.at('id').text(NAME_EXPECTED, isName)
+    : `${kind}-${period?.per ?? 'now'}`;
+  const owner = reading.at('owner').isThere
+    ? reading.at('owner').text(`a name of at most ${OWNER_CHARACTERS_MAX} characters`, isOwner)
+    : undefined;
+  if (amount === undefined || period === undefined || mode === undefined || id === undefined)
+    return undefined;
+  return {
+    id,
+    subject,
+    kind,
+    unit: UNIT_OF[kind],
+    amount,
+    ...margins,
+    ...period,
+    mode,
+    ...(owner !== undefined && { owner }),
+  };
+}
+
+function readKind(reading: Reading): LimitKind | undefined {
+  const [kind, ...more] = LIMIT_KINDS.filter((each) => reading.at(each).isThere);
+  if (kind === undefined)
+    return reading.refuse(`has no number; expected one of ${LIMIT_KINDS.slice(0, -1).join(', ')} or starts`);
+  if (more.length > 0)
+    return reading.refuse(`has ${kind} and ${more.join(' and ')}; write one limit for each`);
+  return kind;
+}
+
+const isOwner = (text: string): boolean => text.trim() !== '' && text.length <= OWNER_CHARACTERS_MAX;

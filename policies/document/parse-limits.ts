@@ -1,0 +1,108 @@
+import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from '../limits/counters-per-job.ts';
+import { CALENDAR_YEAR, type FiscalStart } from '../limits/fiscal.ts';
+import type { Limit, LimitSet, Rollout } from '../limits/limits.ts';
+import { MODES } from '../mode.ts';
+import type { Directory } from '../place/directory.ts';
+import type { Policy } from '../policy.ts';
+import { LIMIT_KEYS, readLimit } from './parse-limit.ts';
+import { readFiscalStart } from './parse-limit-period.ts';
+import { readSubject } from './parse-subject.ts';
+import type { DocumentProblem, Parsed } from './parsed.ts';
+import { Reading } from './reading.ts';
+
+/** A bound for memory; limit sets from the table are larger, but come one root group at a time. */
+const LIMITS_MAX = 100_000;
+const ROLLOUTS_MAX = 100_000;
+const PERSONAL_MAX = 20;
+
+/**
+ * Reads the limits document (see `policies/limits.yaml`), or names everything that is wrong with it.
+ *
+ * @param version - a short hash of the document's content, made by whoever read it.
+ * @param policy - the one the limits will be used with: it names the runner classes there are.
+ * @param directory - lets the check of counters per job know which groups are above which.
+ */
+export function parseLimits(
+  document: unknown,
+  version: string,
+  policy: Policy,
+  directory?: Directory,
+): Parsed<LimitSet, DocumentProblem> {
+  const reading = Reading.of(document);
+  if (!reading.object(['fiscal_start', 'limits', 'personal_default', 'rollout']))
+    return { ok: false, problems: reading.problems };
+  const fiscalStart = readFiscalStart(reading.at('fiscal_start')) ?? CALENDAR_YEAR;
+  const limits: LimitSet = {
+    version,
+    bySubject: readLimits(reading.at('limits'), policy, fiscalStart),
+    personalDefault: readPersonal(reading.at('personal_default'), fiscalStart),
+    rollouts: readRollouts(reading.at('rollout')),
+  };
+  checkCounters(reading.at('limits'), limits, directory);
+  return reading.problems.length > 0
+    ? { ok: false, problems: reading.problems }
+    : { ok: true, value: limits };
+}
+
+function readLimits(
+  reading: Reading,
+  policy: Policy,
+  fiscalStart: FiscalStart,
+): ReadonlyMap<string, readonly Limit[]> {
+  const bySubject = new Map<string, Limit[]>();
+  const runnerClasses = policy.prices.classes.map((each) => each.name);
+  for (const each of reading.list('limits', LIMITS_MAX)) {
+    if (!each.object(['on', ...LIMIT_KEYS])) continue;
+    const subject = readSubject(each.at('on'), runnerClasses);
+    const limit = readLimit(each, subject ?? '', fiscalStart);
+    if (subject === undefined || limit === undefined) continue;
+    const others = bySubject.get(subject);
+    if (others === undefined) bySubject.set(subject, [limit]);
+    else if (others.some((other) => other.id === limit.id)) refuseSecond(each, limit);
+    else others.push(limit);
+  }
+  return bySubject;
+}
+
+function readPersonal(reading: Reading, fiscalStart: FiscalStart): readonly Limit[] {
+  const limits: Limit[] = [];
+  for (const each of reading.list('limits', PERSONAL_MAX)) {
+    const limit = each.object(LIMIT_KEYS) ? readLimit(each, '', fiscalStart) : undefined;
+    if (limit === undefined) continue;
+    if (limits.some((other) => other.id === limit.id)) refuseSecond(each, limit);
+    limits.push(limit);
+  }
+  return limits;
+}
+
+/** Without an id two limits of one kind and period would share a counter. */
+function refuseSecond(reading: Reading, { id, subject }: Limit): void {
+  const where = subject === '' ? 'personal namespaces' : subject;
+  reading.refuse(`is a second limit '${id}' on ${where}; give each an id of its own, or keep one`);
+}
+
+function readRollouts(reading: Reading): ReadonlyMap<number, Rollout> {
+  const byGroup = new Map<number, Rollout>();
+  for (const each of reading.list('{group, cost, capacity}', ROLLOUTS_MAX)) {
+    const security = each.at('security');
+    if (security.isThere)
+      security.refuse('cannot be rolled out here; security modes live in the policy document only');
+    if (!each.object(['group', 'cost', 'capacity', 'security'])) continue;
+    const group = each.at('group').integer("GitLab's id of the group", 1);
+    const cost = each.at('cost').isThere ? each.at('cost').oneOf('a mode', MODES) : undefined;
+    const capacity = each.at('capacity').isThere ? each.at('capacity').oneOf('a mode', MODES) : undefined;
+    if (group === undefined) continue;
+    if (byGroup.has(group)) each.at('group').expected('a group that is named once');
+    byGroup.set(group, { ...(cost !== undefined && { cost }), ...(capacity !== undefined && { capacity }) });
+  }
+  return byGroup;
+}
+
+function checkCounters(reading: Reading, limits: LimitSet, directory: Directory | undefined): void {
+  const { counters, group } = mostCountersPerJob(limits, directory);
+  if (counters <= COUNTERS_PER_JOB_MAX) return;
+  const whose = group === undefined ? 'a job' : `a job in ${group}`;
+  reading.refuse(
+    `give ${whose} up to ${counters} counters; expected at most ${COUNTERS_PER_JOB_MAX} over all levels`,
+  );
+}

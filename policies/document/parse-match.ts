@@ -1,0 +1,146 @@
+import type { Conditions, GroupCondition, Match, ProjectCondition } from '../match/match.ts';
+import { remembering } from '../match/remember.ts';
+import { compileWildcard, type Wildcard } from '../match/wildcard.ts';
+import { closest } from './closest.ts';
+import { isRecord, type Reading } from './reading.ts';
+
+/** A rule that names more is better written with a wildcard or on their parent. */
+const ENTRIES_MAX = 10_000;
+
+export const CONDITION_KEYS: readonly string[] = [
+  'groups',
+  'projects',
+  'runner_classes',
+  'runner_tags',
+  'runner_ids',
+  'users',
+  'refs',
+  'protected',
+  'sources',
+  'environments',
+  'jobs',
+];
+
+/** GitLab's words for what started a pipeline. */
+export const PIPELINE_SOURCES: readonly string[] = [
+  'push',
+  'web',
+  'trigger',
+  'schedule',
+  'api',
+  'external',
+  'pipeline',
+  'chat',
+  'webide',
+  'merge_request_event',
+  'external_pull_request_event',
+  'parent_pipeline',
+  'ondemand_dast_scan',
+  'ondemand_dast_validation',
+  'security_orchestration_policy',
+  'container_registry_push',
+  'duo_workflow',
+];
+
+/** Reads a rule's `match`; absent means every job. */
+export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
+  if (!reading.isThere || !reading.object([...CONDITION_KEYS, 'not'])) return {};
+  const not = reading.at('not');
+  const conditions = readConditions(reading, runnerClasses);
+  if (!not.isThere || !not.object(CONDITION_KEYS)) return conditions;
+  return { ...conditions, not: readConditions(not, runnerClasses) };
+}
+
+/** The conditions at these keys; which other keys the object may have is the caller's business. */
+export function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
+  const groups = readSome(reading.at('groups'), 'group ids, paths or {id, subtree}', readGroup);
+  const projects = readSome(reading.at('projects'), 'project ids or paths', readProject);
+  const classes = readSome(reading.at('runner_classes'), 'runner classes', (each) =>
+    readClass(each, runnerClasses),
+  );
+  const tags = readSome(reading.at('runner_tags'), 'tags', (each) => each.text('a tag of a runner'));
+  const runners = readSome(reading.at('runner_ids'), 'runner ids', (each) =>
+    each.integer("GitLab's id of the runner", 1),
+  );
+  const users = readSome(reading.at('users'), 'user ids', (each) =>
+    each.integer("GitLab's id of the user", 1),
+  );
+  const refs = readSome(reading.at('refs'), 'branches and tags', readPath);
+  const isProtected = reading.at('protected');
+  const sources = readSome(reading.at('sources'), 'pipeline sources', (each) =>
+    each.oneOf('a pipeline source', PIPELINE_SOURCES),
+  );
+  const environments = readSome(reading.at('environments'), 'environments', readPath);
+  const jobs = readSome(reading.at('jobs'), 'job names', readPath);
+  const only = isProtected.isThere ? isProtected.boolean() : undefined;
+  return {
+    ...(classes !== undefined && { runnerClasses: new Set(classes) }),
+    ...(projects !== undefined && { projects }),
+    ...(groups !== undefined && { groups }),
+    ...(users !== undefined && { users: new Set(users) }),
+    ...(only !== undefined && { protected: only }),
+    ...(sources !== undefined && { sources: new Set(sources) }),
+    ...(runners !== undefined && { runnerIds: new Set(runners) }),
+    ...(tags !== undefined && { runnerTags: new Set(tags) }),
+    ...(refs !== undefined && { refs }),
+    ...(environments !== undefined && { environments }),
+    ...(jobs !== undefined && { jobs }),
+  };
+}
+
+function readSome<Entry>(
+  reading: Reading,
+  what: string,
+  read: (each: Reading) => Entry | undefined,
+): readonly Entry[] | undefined {
+  if (!reading.isThere) return undefined;
+  const entries = reading.list(what, ENTRIES_MAX);
+  // An empty list would match nothing and look like everything.
+  if (Array.isArray(reading.value) && reading.value.length === 0)
+    reading.refuse(`is empty; leave it out or list ${what}`);
+  return entries.flatMap((each) => read(each) ?? []);
+}
+
+function readGroup(reading: Reading): GroupCondition | undefined {
+  if (typeof reading.value === 'string') {
+    const path = readPath(reading);
+    return path && { path };
+  }
+  if (!isRecord(reading.value)) {
+    const id = reading.integer('a group id, a path or {id, subtree}', 1);
+    return id === undefined ? undefined : { id, subtree: true };
+  }
+  reading.object(['id', 'subtree']);
+  const id = reading.at('id').integer("GitLab's id of the group", 1);
+  const subtree = reading.at('subtree');
+  return id === undefined ? undefined : { id, subtree: subtree.isThere ? subtree.boolean() === true : true };
+}
+
+function readProject(reading: Reading): ProjectCondition | undefined {
+  if (typeof reading.value !== 'string') {
+    const id = reading.integer('a project id or a path', 1);
+    return id === undefined ? undefined : { id };
+  }
+  const path = readPath(reading);
+  return path && { path };
+}
+
+function readPath(reading: Reading): Wildcard | undefined {
+  const wildcard = readWildcard(reading);
+  return wildcard && { pattern: wildcard.pattern, matches: remembering(wildcard.matches) };
+}
+
+function readClass(reading: Reading, runnerClasses: readonly string[]): string | undefined {
+  const name = reading.text(`a runner class: ${runnerClasses.join(', ')}`);
+  if (name === undefined || runnerClasses.includes(name)) return name;
+  const guess = closest(name, runnerClasses);
+  const hint = guess === undefined ? runnerClasses.join(', ') : `did you mean ${guess}?`;
+  return reading.expected(`a runner class of prices.classes: ${hint}`);
+}
+
+export function readWildcard(reading: Reading): Wildcard | undefined {
+  const pattern = reading.text('a pattern such as registry.example.com/**/*:*');
+  if (pattern === undefined) return undefined;
+  const compiled = compileWildcard(pattern);
+  return compiled.ok ? compiled.wildcard : reading.refuse(`'${pattern}' ${compiled.problem}`);
+}

@@ -1,0 +1,126 @@
+import { DISCLOSURES, type Disclosure } from '../disclosure.ts';
+import type { Platform } from '../platform.ts';
+import type { DiscloseSettings, EstimateSettings, Policy, VariableAllowlist } from '../policy.ts';
+import type { Rule } from '../rule.ts';
+import { ruleIndexOf } from '../rule-index.ts';
+import type { KnownNames } from '../rules/stateless-rule-kind.ts';
+import { DURATION_SECONDS_MAX, readDurationSeconds } from './duration.ts';
+import { readPlatform } from './parse-platform.ts';
+import { readPrices } from './parse-prices.ts';
+import { readRule } from './parse-rule.ts';
+import type { DocumentProblem, Parsed } from './parsed.ts';
+import { Reading } from './reading.ts';
+
+const KEYS = [
+  'currency',
+  'prices',
+  'estimate',
+  'platform',
+  'rules',
+  'variables',
+  'trust_variables',
+  'disclose',
+];
+/** Far above any policy that people review. A job whose place is not known looks at all of them. */
+const RULES_MAX = 20_000;
+const VARIABLES_MAX = 200;
+const GROUPS_MAX = 100_000;
+const SECRET = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|_KEY$/i;
+
+/**
+ * Reads the policy document (see `policies/policy.yaml`), or names everything that is wrong with it.
+ *
+ * @param version - a short hash of the document's content, made by whoever read it.
+ */
+export function parsePolicy(document: unknown, version: string): Parsed<Policy, DocumentProblem> {
+  const reading = Reading.of(document);
+  if (!reading.object(KEYS)) return { ok: false, problems: reading.problems };
+  const currency = reading
+    .at('currency')
+    .text('a currency code such as EUR', (text) => /^[A-Z]{3}$/.test(text));
+  const prices = readPrices(reading.at('prices'));
+  const platform = readPlatform(reading.at('platform'));
+  const rules = readRules(
+    reading.at('rules'),
+    { runnerClasses: prices.classes.map((each) => each.name) },
+    platform,
+  );
+  const trust = reading.at('trust_variables');
+  const policy: Policy = {
+    version,
+    currency: currency ?? '',
+    prices,
+    estimate: readEstimate(reading.at('estimate')),
+    platform,
+    rules,
+    ruleIndex: ruleIndexOf(rules),
+    variables: readVariables(reading.at('variables')),
+    trustVariables: trust.isThere ? trust.boolean() === true : false,
+    disclose: readDisclose(reading.at('disclose')),
+  };
+  return reading.problems.length > 0
+    ? { ok: false, problems: reading.problems }
+    : { ok: true, value: policy };
+}
+
+function readRules(reading: Reading, names: KnownNames, platform: Platform): readonly Rule[] {
+  if (!reading.isThere) reading.expected('a list of rules, or [] for none');
+  const ids = new Set<string>();
+  return reading.list('rules', RULES_MAX).flatMap((each, order) => {
+    const rule = readRule(each, order, names, platform);
+    if (rule === undefined) return [];
+    if (ids.has(rule.id)) each.at('id').expected('an id that no other rule has');
+    ids.add(rule.id);
+    return [rule];
+  });
+}
+
+function readEstimate(reading: Reading): EstimateSettings {
+  reading.object(['default', 'timeout']);
+  const timeout = reading.at('timeout');
+  return {
+    defaultSeconds: readDuration(reading.at('default')),
+    timeoutSeconds: timeout.isThere ? readDuration(timeout) : 3_600,
+  };
+}
+
+function readDuration(reading: Reading): number {
+  const text = typeof reading.value === 'string' ? reading.value : '';
+  const seconds = readDurationSeconds(text);
+  if (seconds === undefined)
+    reading.expected(`a duration such as 90s, 10m or 2h, at most ${DURATION_SECONDS_MAX / 86_400}d`);
+  return seconds ?? 0;
+}
+
+function readVariables(reading: Reading): VariableAllowlist {
+  const names = reading.list('variable names', VARIABLES_MAX).flatMap((each) => {
+    const name = each.text('a variable name, with * at its end for a prefix', (text) =>
+      /^[A-Za-z_]\w*\*?$/.test(text),
+    );
+    if (name === undefined) return [];
+    return SECRET.test(name)
+      ? (each.expected('no name that looks like a secret: it would leave the relay') ?? [])
+      : [name];
+  });
+  return {
+    names: names.filter((name) => !name.endsWith('*')),
+    prefixes: names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1)),
+  };
+}
+
+function readDisclose(reading: Reading): DiscloseSettings {
+  if (!reading.isThere) return { default: 'binding', byGroup: new Map() };
+  reading.object(['default', 'groups']);
+  const fallback = reading.at('default');
+  const byGroup = new Map<number, Disclosure>();
+  for (const each of reading.at('groups').list('{group, levels}', GROUPS_MAX)) {
+    if (!each.object(['group', 'levels'])) continue;
+    const group = each.at('group').integer("GitLab's id of the group", 1);
+    const levels = each.at('levels').oneOf('what to disclose', DISCLOSURES);
+    if (group === undefined || levels === undefined) continue;
+    if (byGroup.has(group)) each.at('group').expected('a group that is named once');
+    byGroup.set(group, levels);
+  }
+  const word = fallback.isThere ? fallback.oneOf('what to disclose', DISCLOSURES) : undefined;
+  return { default: word ?? 'binding', byGroup };
+}

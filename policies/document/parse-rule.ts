@@ -1,0 +1,100 @@
+import { MODES, type RuleClass } from '../mode.ts';
+import type { Platform } from '../platform.ts';
+import { platformExemptions } from '../platform.ts';
+import {
+  COUNTED_KINDS,
+  type CountedKind,
+  type OnError,
+  type OnMissing,
+  RULE_KINDS,
+  type Rule,
+  type RuleKind,
+} from '../rule.ts';
+import type { KnownNames } from '../rules/stateless-rule-kind.ts';
+import { isName, NAME_EXPECTED } from './name.ts';
+import { readExempt } from './parse-exempt.ts';
+import { readMatch } from './parse-match.ts';
+import type { Reading } from './reading.ts';
+import { COUNTED_RULES, STATELESS_RULES } from './rule-kinds.ts';
+
+const MESSAGE_CHARACTERS_MAX = 500;
+const BASE_KEYS = [
+  'id',
+  'kind',
+  'class',
+  'match',
+  'mode',
+  'on_missing',
+  'on_error',
+  'message',
+  'exempt',
+  'binds_platform',
+];
+const CLASSES: readonly RuleClass[] = ['cost', 'capacity', 'security'];
+const ON_MISSING: readonly OnMissing[] = ['admit', 'reject', 'skip'];
+const ON_ERROR: readonly OnError[] = ['open', 'closed'];
+
+/** Reads one entry of `rules`. */
+export function readRule(
+  reading: Reading,
+  order: number,
+  names: KnownNames,
+  platform: Platform,
+): Rule | undefined {
+  const kind = reading.at('kind').oneOf('a kind of rule', RULE_KINDS);
+  if (kind === undefined || !reading.object(keysOf(kind))) return undefined;
+  const id = reading.at('id').text(NAME_EXPECTED, isName);
+  const mode = reading.at('mode').oneOf('a mode', MODES);
+  const match = readMatch(reading.at('match'), names.runnerClasses);
+  const message = readMessage(reading.at('message'));
+  const ruleClass = readClass(reading.at('class'), kind);
+  const onMissing = optional(reading.at('on_missing'), 'what an absent field means', ON_MISSING) ?? 'skip';
+  const onError =
+    optional(reading.at('on_error'), 'what an error means', ON_ERROR) ??
+    (ruleClass === 'security' ? 'closed' : 'open');
+  const exempt = readExempt(reading.at('exempt'), names.runnerClasses);
+  const binds = reading.at('binds_platform');
+  const bindsPlatform = binds.isThere && binds.boolean() === true;
+  const check = isCounted(kind) ? undefined : STATELESS_RULES[kind].read(reading, names);
+  if (id === undefined || mode === undefined) return undefined;
+  const base = {
+    id,
+    class: ruleClass,
+    match,
+    mode,
+    onMissing,
+    onError,
+    exempt: bindsPlatform ? exempt : [...platformExemptions(platform), ...exempt],
+    order,
+    ...(message !== undefined && { message }),
+  };
+  if (isCounted(kind)) return { ...base, stateless: false, kind };
+  return check && { ...base, stateless: true, kind, check };
+}
+
+const isCounted = (kind: RuleKind): kind is CountedKind =>
+  (COUNTED_KINDS as readonly RuleKind[]).includes(kind);
+
+const keysOf = (kind: RuleKind): readonly string[] =>
+  isCounted(kind) ? BASE_KEYS : [...BASE_KEYS, ...STATELESS_RULES[kind].keys];
+
+function readClass(reading: Reading, kind: RuleKind): RuleClass {
+  const fallback = isCounted(kind) ? COUNTED_RULES[kind].class : STATELESS_RULES[kind].class;
+  if (!reading.isThere) return fallback;
+  // What finance can edit must not decide about security: limits are asked by rules of cost and capacity only.
+  const allowed = isCounted(kind) ? CLASSES.filter((each) => each !== 'security') : CLASSES;
+  return reading.oneOf(`a class for kind ${kind}`, allowed) ?? fallback;
+}
+
+const readMessage = (reading: Reading): string | undefined =>
+  reading.isThere
+    ? reading.text(`a text of at most ${MESSAGE_CHARACTERS_MAX} characters`, isMessage)
+    : undefined;
+
+const optional = <Word extends string>(
+  reading: Reading,
+  what: string,
+  words: readonly Word[],
+): Word | undefined => (reading.isThere ? reading.oneOf(what, words) : undefined);
+
+const isMessage = (text: string): boolean => text.trim() !== '' && text.length <= MESSAGE_CHARACTERS_MAX;

@@ -1,0 +1,31 @@
+import type { CountedKind, StatelessKind } from '../rule.ts';
+import { containerUser } from '../rules/container-user.ts';
+import { freeze } from '../rules/freeze.ts';
+import { image } from '../rules/image.ts';
+import { overwrites } from '../rules/overwrites.ts';
+import { pullPolicy } from '../rules/pull-policy.ts';
+import { resources } from '../rules/resources.ts';
+import { runnerAccess } from '../rules/runner-access.ts';
+import { services } from '../rules/services.ts';
+import type { StatelessRuleKind } from '../rules/stateless-rule-kind.ts';
+import { timeout } from '../rules/timeout.ts';
+
+export const STATELESS_RULES: Readonly<Record<StatelessKind, StatelessRuleKind>> = {
+  image,
+  services,
+  'pull-policy': pullPolicy,
+  resources,
+  overwrites,
+  'container-user': containerUser,
+  timeout,
+  'runner-access': runnerAccess,
+  freeze,
+};
+
+/** Limits are for finance to edit, and nothing finance can edit may weaken a security rule: none of these is one. */
+export const COUNTED_RULES: Readonly<Record<CountedKind, { readonly class: 'cost' | 'capacity' }>> = {
+  budget: { class: 'cost' },
+  concurrency: { class: 'capacity' },
+  capacity: { class: 'capacity' },
+  window: { class: 'capacity' },
+};

@@ -1,0 +1,62 @@
+import { readWildcard } from '../document/parse-match.ts';
+import type { Reading } from '../document/reading.ts';
+import { remembering } from '../match/remember.ts';
+import type { Wildcard } from '../match/wildcard.ts';
+import type { Reason } from '../reason.ts';
+import { meetsTagRule, TAG_RULES } from './image-reference.ts';
+import { nearestPatterns } from './nearest-patterns.ts';
+
+/** Of the rules that judge images: which ones are allowed, which denied, and what their tags must be like. */
+export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'tags'];
+
+/** What a rule has against an image; `[]`: nothing. */
+export type ImageJudge = (image: string) => readonly Reason[];
+
+/** More are better written with wildcards. */
+const PATTERNS_MAX = 1_000;
+const NOTHING: readonly Reason[] = [];
+
+/**
+ * Reads `allow`, `deny` and `tags`; undefined if none of them says anything. An empty `allow` allows everything that is
+ * not denied; `deny` wins over it. The text is compared as GitLab sent it, before the runner expands variables: what
+ * `$CI_IMAGE` will be is not known.
+ */
+export function readImageJudge(reading: Reading, judged: 'image' | 'service'): ImageJudge | undefined {
+  const allowed = reading.at('allow').list('image patterns', PATTERNS_MAX);
+  const denied = reading.at('deny').list('image patterns', PATTERNS_MAX);
+  const tags = reading.at('tags').isThere
+    ? reading.at('tags').oneOf('a rule for tags', TAG_RULES)
+    : undefined;
+  if (allowed.length + denied.length === 0 && !reading.at('tags').isThere) return undefined;
+  const allow = allowed.flatMap((each) => readWildcard(each) ?? []);
+  const deny = denied.flatMap((each) => readWildcard(each) ?? []);
+  const service = judged === 'service' ? ({ service: true } as const) : {};
+  return remembering((image) => {
+    const notAllowed = imageRefusal(image, allow, deny);
+    const floats = tags !== undefined && !meetsTagRule(image, tags);
+    if (notAllowed === undefined && !floats) return NOTHING;
+    const reasons: Reason[] = [];
+    if (notAllowed !== undefined) reasons.push({ ...notAllowed, ...service });
+    if (floats) reasons.push({ code: 'TAG_NOT_ALLOWED', image, wanted: tags, ...service });
+    return reasons;
+  });
+}
+
+type ImageRefusal = Extract<Reason, { code: 'IMAGE_NOT_ALLOWED' }>;
+
+function imageRefusal(
+  image: string,
+  allow: readonly Wildcard[],
+  deny: readonly Wildcard[],
+): ImageRefusal | undefined {
+  const denied = deny.find((each) => each.matches(image));
+  if (denied === undefined && (allow.length === 0 || allow.some((each) => each.matches(image))))
+    return undefined;
+  const patterns = allow.map((each) => each.pattern);
+  return {
+    code: 'IMAGE_NOT_ALLOWED',
+    image,
+    allowed: nearestPatterns(image, patterns),
+    ...(denied !== undefined && { denied: denied.pattern }),
+  };
+}

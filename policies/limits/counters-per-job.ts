@@ -1,0 +1,51 @@
+import type { Directory } from '../place/directory.ts';
+import { type Limit, type LimitSet, limitsOn, personalLimitsOn } from './limits.ts';
+
+/** The ledger packs whole jobs into transactions of 100 items; this leaves room for several jobs in one. */
+export const COUNTERS_PER_JOB_MAX = 24;
+
+export interface MostCounters {
+  readonly counters: number;
+  /** The group whose jobs have them. */
+  readonly group?: string;
+}
+
+/**
+ * The most counters one job can have. With a directory the levels above each group are known; without one a job is
+ * only ever placed by its root and its own group, so the two heaviest groups are taken.
+ */
+export function mostCountersPerJob(limits: LimitSet, directory: Directory | undefined): MostCounters {
+  const around = (['project/', 'runner-class/', 'runner/', 'user/'] as const)
+    .map((kind) => heaviest(limits, kind)[0] ?? 0)
+    .reduce((sum, each) => sum + each, counted(limitsOn(limits, 'instance')) + pipelines(limits));
+  if (directory === undefined) {
+    const [first = 0, second = 0] = heaviest(limits, 'group/');
+    return { counters: around + first + second };
+  }
+  let most: MostCounters = { counters: around };
+  for (const chain of directory.chainById.values()) {
+    let counters = around;
+    for (const { id, personal } of chain) {
+      counters += counted((personal ? personalLimitsOn : limitsOn)(limits, `group/${id}`));
+    }
+    const own = chain.at(-1);
+    if (counters > most.counters && own !== undefined) most = { counters, group: own.path };
+  }
+  return most;
+}
+
+function heaviest(limits: LimitSet, kind: string): readonly number[] {
+  const counts: number[] = [];
+  for (const [subject, list] of limits.bySubject) if (subject.startsWith(kind)) counts.push(counted(list));
+  return counts.sort((a, b) => b - a);
+}
+
+/** A limit with grace counts the jobs of the pipeline, too: one more counter, however many such limits a job has. */
+function pipelines(limits: LimitSet): number {
+  const lists = [...limits.bySubject.values(), limits.personalDefault];
+  return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
+}
+
+/** `off`, `unlimited` and 0 need no counter. */
+const counted = (limits: readonly Limit[]): number =>
+  limits.filter((limit) => limit.mode !== 'off' && limit.amount !== 'unlimited' && limit.amount > 0).length;

@@ -1,0 +1,98 @@
+import { type CounterKey, isInFlight, type Unit } from '../claim.ts';
+import type { Mode, RuleClass } from '../mode.ts';
+import type { CountedKind } from '../rule.ts';
+import type { FiscalStart } from './fiscal.ts';
+import { type Period, type PeriodKind, periodAt } from './period.ts';
+
+export const LIMIT_KINDS = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'] as const;
+
+/** What is counted: money, minutes and starts per period; jobs, their CPU and their memory at once. */
+export type LimitKind = (typeof LIMIT_KINDS)[number];
+
+export const UNIT_OF: Readonly<Record<LimitKind, Unit>> = {
+  money: 'micros',
+  minutes: 'seconds',
+  jobs: 'jobs',
+  cpu: 'millicpu',
+  memory: 'bytes',
+  starts: 'starts',
+};
+
+/** Counted while the job runs, not per period. */
+export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
+
+/** The kind of rule that switches a limit on. */
+export const ASKED_BY: Readonly<Record<LimitKind, CountedKind>> = {
+  money: 'budget',
+  minutes: 'budget',
+  jobs: 'concurrency',
+  cpu: 'capacity',
+  memory: 'capacity',
+  starts: 'window',
+};
+
+/** A number finance owns, on one subject. */
+export interface Limit {
+  /** Stable, unique on its subject, part of the counter's key: `money-month`. */
+  readonly id: string;
+  /** `subjectKey`: `group/101`. */
+  readonly subject: string;
+  readonly kind: LimitKind;
+  readonly unit: Unit;
+  /** Whole units. 0 blocks; `unlimited` asks nothing at this level (the other levels still do). */
+  readonly amount: number | 'unlimited';
+  /** From which amount on the owner is warned: above 0, below the amount. */
+  readonly softAmount?: number;
+  /** How far jobs of a pipeline that already runs may go: above the amount. */
+  readonly graceAmount?: number;
+  /** Absent for what is counted at once. */
+  readonly per?: PeriodKind;
+  /** IANA zone the period begins and ends in. */
+  readonly zone: string;
+  /** Only where it makes periods differ from the calendar's. */
+  readonly fiscalStart?: FiscalStart;
+  readonly mode: Mode;
+  readonly owner?: string;
+}
+
+/** How far rules of a class may go in a group and below, while they are being rolled out. */
+export type Rollout = Readonly<Partial<Record<RolloutClass, Mode>>>;
+
+/** Not `security`: its modes live in the policy document alone. */
+export type RolloutClass = Exclude<RuleClass, 'security'>;
+
+/** All limits of a deployment at one moment, indexed by subject so that evaluation never scans them. */
+export interface LimitSet {
+  readonly version: string;
+  /** By `subjectKey`, in document order. */
+  readonly bySubject: ReadonlyMap<string, readonly Limit[]>;
+  /** By group id. */
+  readonly rollouts: ReadonlyMap<number, Rollout>;
+  /** What a personal namespace has of each kind it has no limit of its own for; `subject` is empty here. */
+  readonly personalDefault: readonly Limit[];
+}
+
+/** The period a limit counts in now; undefined for what is counted at once. */
+export const limitPeriod = ({ per, zone, fiscalStart }: Limit, nowMs: number): Period | undefined =>
+  per === undefined ? undefined : periodAt(per, zone, nowMs, fiscalStart);
+
+/** The counter a limit asks now. */
+export const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
+  subject: limit.subject,
+  limit: limit.id,
+  period: limitPeriod(limit, nowMs)?.key ?? 'now',
+});
+
+const NONE: readonly Limit[] = [];
+
+export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
+  limits.bySubject.get(subject) ?? NONE;
+
+/** A personal namespace's own limits, and the default ones of the kinds it has none of. */
+export function personalLimitsOn(limits: LimitSet, subject: string): readonly Limit[] {
+  const own = limitsOn(limits, subject);
+  const inherited = limits.personalDefault
+    .filter((limit) => !own.some((each) => each.kind === limit.kind))
+    .map((limit) => ({ ...limit, subject }));
+  return inherited.length === 0 ? own : [...own, ...inherited];
+}

@@ -1,0 +1,153 @@
+import type { JobFacts } from '../job-facts.ts';
+import type { Placement } from '../place/placement.ts';
+import type { AdmissionRequest, ServiceRequest } from './request.ts';
+
+/**
+ * What rules looked at beside a record's other facts, so that every rule can be asked about the job again. Variables'
+ * values are never kept, and so no rule that reads them can be.
+ */
+export interface RecordedRequest {
+  readonly image?: string;
+  readonly pullPolicies?: readonly string[];
+  readonly dockerUser?: string;
+  readonly kubernetesUser?: string;
+  readonly services?: readonly RecordedService[];
+  readonly ref?: string;
+  readonly refProtected?: boolean;
+  readonly pipelineSource?: string;
+  readonly environment?: string;
+  readonly projectVisibility?: string;
+  readonly jobTags?: readonly string[];
+  readonly runnerTags?: readonly string[];
+  readonly runnerId?: number;
+  /** Absent: GitLab sent none at all. */
+  readonly variables?: RecordedVariables;
+  readonly suspicious?: readonly string[];
+  /** Facts that GitLab did not send: the directory or a default of the policy stood in. */
+  readonly filled?: readonly FilledFact[];
+  /** In full, where the fact was cut. */
+  readonly jobName?: string;
+  readonly projectPath?: string;
+}
+
+export interface RecordedService {
+  readonly name: string;
+  readonly pullPolicies?: readonly string[];
+  readonly dockerUser?: string;
+  readonly kubernetesUser?: string;
+  readonly variables?: RecordedVariables;
+}
+
+/** `none`: sent, and none was set that a rule may read. */
+export type RecordedVariables = 'none' | 'some';
+
+/** Names of {@link AdmissionRequest}. */
+export type FilledFact = 'namespaceId' | 'rootNamespaceId' | 'projectPath' | 'timeoutSeconds';
+
+type Labels = Pick<JobFacts, 'jobName' | 'projectPath'>;
+
+const PLAIN = [
+  'image',
+  'pullPolicies',
+  'dockerUser',
+  'kubernetesUser',
+  'ref',
+  'refProtected',
+  'pipelineSource',
+  'environment',
+  'projectVisibility',
+  'jobTags',
+  'runnerTags',
+  'runnerId',
+  'suspicious',
+] as const;
+const PLAIN_OF_SERVICE = ['pullPolicies', 'dockerUser', 'kubernetesUser'] as const;
+
+/** @param labels - as the facts have them, perhaps cut. */
+export function recordedRequestOf(
+  request: AdmissionRequest,
+  placement: Placement,
+  labels: Labels,
+): RecordedRequest {
+  const { services, variables, jobName } = request;
+  const filled = filledOf(request, placement);
+  const { projectPath } = placement;
+  return {
+    ...picked(request, PLAIN),
+    ...(services !== undefined && { services: services.map(recordedService) }),
+    ...(variables !== undefined && { variables: recordedVariables(variables) }),
+    ...(filled.length > 0 && { filled }),
+    ...(jobName !== undefined && jobName !== labels.jobName && { jobName }),
+    ...(projectPath !== undefined && projectPath !== labels.projectPath && { projectPath }),
+  };
+}
+
+/**
+ * The question again, as far as it was recorded. `variables` are there only if there were none to lose: where they are
+ * absent, see {@link RecordedRequest.variables} for whether GitLab sent some.
+ */
+export function requestOf(jobId: number, facts: JobFacts, recorded: RecordedRequest): AdmissionRequest {
+  const filled = new Set(recorded.filled);
+  const sent = <Value>(name: FilledFact, value: Value | undefined): Value | undefined =>
+    filled.has(name) ? undefined : value;
+  const jobName = recorded.jobName ?? facts.jobName;
+  const projectPath = sent('projectPath', recorded.projectPath ?? facts.projectPath);
+  const namespaceId = sent('namespaceId', facts.groupId);
+  const rootNamespaceId = sent('rootNamespaceId', facts.rootId);
+  const timeoutSeconds = sent('timeoutSeconds', facts.timeoutSeconds);
+  return {
+    jobId,
+    ...picked(facts, ['projectId', 'pipelineId', 'userId']),
+    ...(jobName !== undefined && { jobName }),
+    ...(projectPath !== undefined && { projectPath }),
+    ...(namespaceId !== undefined && { namespaceId }),
+    ...(rootNamespaceId !== undefined && { rootNamespaceId }),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...picked(recorded, PLAIN),
+    ...(recorded.services !== undefined && { services: recorded.services.map(serviceOf) }),
+    ...(recorded.variables === 'none' && { variables: {} }),
+  };
+}
+
+/** Whether some variable, of the job or of a service, was set and is not known any more. */
+export const variablesLost = ({ variables, services = [] }: RecordedRequest): boolean =>
+  variables === 'some' || services.some((service) => service.variables === 'some');
+
+function filledOf(request: AdmissionRequest, placement: Placement): FilledFact[] {
+  const { namespaceId, rootNamespaceId, projectPath, timeoutSeconds } = request;
+  const filled: FilledFact[] = [];
+  if (namespaceId === undefined && placement.groupId !== undefined) filled.push('namespaceId');
+  if (rootNamespaceId === undefined && placement.ancestors.length > 0) filled.push('rootNamespaceId');
+  if (projectPath === undefined && placement.projectPath !== undefined) filled.push('projectPath');
+  if (timeoutSeconds === undefined || timeoutSeconds <= 0) filled.push('timeoutSeconds');
+  return filled;
+}
+
+const recordedVariables = (variables: Readonly<Record<string, string>>): RecordedVariables => {
+  for (const _ in variables) return 'some';
+  return 'none';
+};
+
+const recordedService = (service: ServiceRequest): RecordedService => ({
+  name: service.name,
+  ...picked(service, PLAIN_OF_SERVICE),
+  ...(service.variables !== undefined && { variables: recordedVariables(service.variables) }),
+});
+
+const serviceOf = (service: RecordedService): ServiceRequest => ({
+  name: service.name,
+  ...picked(service, PLAIN_OF_SERVICE),
+  ...(service.variables === 'none' && { variables: {} }),
+});
+
+type Present<Shape, Key extends keyof Shape> = { [Name in Key]?: Exclude<Shape[Name], undefined> };
+
+/** The fields of a list that are there. */
+function picked<Shape extends object, Key extends keyof Shape>(
+  from: Shape,
+  keys: readonly Key[],
+): Present<Shape, Key> {
+  const found: Partial<Record<Key, unknown>> = {};
+  for (const key of keys) if (from[key] !== undefined) found[key] = from[key];
+  return found as Present<Shape, Key>;
+}

@@ -1,0 +1,18 @@
+import type { Reading } from '../document/reading.ts';
+import type { RuleClass } from '../mode.ts';
+import type { Check } from '../rule.ts';
+
+/** How one kind of stateless rule is written and what it checks. */
+export interface StatelessRuleKind {
+  /** Its class if the document names none. */
+  readonly class: RuleClass;
+  /** Its own keys, beside those every rule has. */
+  readonly keys: readonly string[];
+  /** Reads its own keys once; problems are noted in `reading` and make the document invalid. */
+  readonly read: (reading: Reading, names: KnownNames) => Check;
+}
+
+/** Names the document defined before its rules. */
+export interface KnownNames {
+  readonly runnerClasses: readonly string[];
+}

@@ -1,0 +1,288 @@
+import { expect, test } from 'vitest';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { directoryOf } from '../../../policies/place/directory.ts';
+import { aPolicy, someLimits } from '../documents.ts';
+
+const problemsOf = (document: unknown, directory?: Parameters<typeof parseLimits>[3]): readonly string[] => {
+  const parsed = parseLimits(document, 'v', aPolicy(), directory);
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+};
+const one = (limit: object): object => ({ limits: [{ on: 'instance', ...limit }] });
+
+test('limits are indexed by subject with ids made from kind and period', () => {
+  const limits = someLimits({
+    limits: [
+      { on: { group: 101 }, money: '500.50', per: 'month', zone: 'Europe/Berlin', owner: 'payments-leads' },
+      { on: { group: 101 }, minutes: 90, per: 'day' },
+      { on: { group: 101 }, jobs: 20, mode: 'shadow' },
+      { on: { runner_class: 'large' }, jobs: 'unlimited' },
+      { on: 'instance', id: 'hard-stop', money: 0, per: 'week' },
+      { on: { user: 5 }, jobs: 1 },
+      { on: { project: 7 }, jobs: 1 },
+    ],
+  });
+  expect([...limits.bySubject.keys()]).toEqual([
+    'group/101',
+    'runner-class/large',
+    'instance',
+    'user/5',
+    'project/7',
+  ]);
+  expect(limits.bySubject.get('group/101')).toEqual([
+    {
+      id: 'money-month',
+      subject: 'group/101',
+      kind: 'money',
+      unit: 'micros',
+      amount: 500_500_000,
+      per: 'month',
+      zone: 'Europe/Berlin',
+      mode: 'enforce',
+      owner: 'payments-leads',
+    },
+    {
+      id: 'minutes-day',
+      subject: 'group/101',
+      kind: 'minutes',
+      unit: 'seconds',
+      amount: 5_400,
+      per: 'day',
+      zone: 'UTC',
+      mode: 'enforce',
+    },
+    {
+      id: 'jobs-now',
+      subject: 'group/101',
+      kind: 'jobs',
+      unit: 'jobs',
+      amount: 20,
+      zone: 'UTC',
+      mode: 'shadow',
+    },
+  ]);
+  expect(limits.bySubject.get('runner-class/large')?.[0]?.amount).toBe('unlimited');
+  expect(limits.bySubject.get('instance')?.[0]).toMatchObject({ id: 'hard-stop', amount: 0 });
+});
+
+test.each<[string, unknown, string]>([
+  [
+    'no number',
+    one({ per: 'month' }),
+    'limits[0]: has no number; expected one of money, minutes, jobs, cpu, memory or starts',
+  ],
+  [
+    'two numbers',
+    one({ money: 1, jobs: 1, per: 'month' }),
+    'limits[0]: has money and jobs; write one limit for each',
+  ],
+  [
+    'no period',
+    one({ money: 1 }),
+    'limits[0].per: missing; expected a period: minute, hour, day, week, month',
+  ],
+  ['a period for jobs at once', one({ jobs: 1, per: 'day' }), "limits[0].per: 'day'; expected nothing"],
+  ['a zone for jobs at once', one({ jobs: 1, zone: 'UTC' }), "limits[0].zone: 'UTC'; expected nothing"],
+  ['half a job', one({ jobs: 1.5 }), 'limits[0].jobs: 1.5; expected'],
+  ['a negative budget', one({ money: -1, per: 'day' }), 'limits[0].money: -1; expected a decimal number'],
+  ['not a number', one({ money: Number.NaN, per: 'day' }), 'limits[0].money: NaN; expected a decimal number'],
+  [
+    'a decimal comma',
+    one({ money: '100,00', per: 'day' }),
+    "limits[0].money: '100,00'; expected a decimal number",
+  ],
+  [
+    'a zone that is none',
+    one({ money: 1, per: 'day', zone: 'Europe/Brelin' }),
+    "limits[0].zone: 'Europe/Brelin'; expected a zone",
+  ],
+  [
+    'an offset for a zone',
+    one({ money: 1, per: 'day', zone: '+01:00' }),
+    "limits[0].zone: '+01:00'; expected a zone",
+  ],
+  [
+    'a period for CPU',
+    one({ cpu: 1, per: 'day' }),
+    "limits[0].per: 'day'; expected nothing: cpu is counted at once",
+  ],
+  ['no window for starts', one({ starts: 5 }), 'limits[0].per: missing; expected a period'],
+  ['half a start', one({ starts: 0.5, per: 'hour' }), 'limits[0].starts: 0.5; expected a whole number'],
+  [
+    'a CPU that is no quantity',
+    one({ cpu: '64 cores' }),
+    "limits[0].cpu: '64 cores'; expected CPUs such as 64",
+  ],
+  ['a part of a millicpu', one({ cpu: '100u' }), "limits[0].cpu: '100u'; expected CPUs"],
+  ['negative memory', one({ memory: '-1Gi' }), "limits[0].memory: '-1Gi'; expected bytes such as 256Gi"],
+  ['half a byte', one({ memory: '500m' }), "limits[0].memory: '500m'; expected bytes"],
+  ['memory past counting', one({ memory: '100E' }), "limits[0].memory: '100E'; expected bytes"],
+  [
+    'a zone for an hour',
+    one({ starts: 5, per: 'hour', zone: 'Europe/Berlin' }),
+    "limits[0].zone: 'Europe/Berlin'; expected nothing: every hour begins with UTC's",
+  ],
+  ['a zone for once', one({ money: 5, per: 'once', zone: 'UTC' }), "limits[0].zone: 'UTC'; expected nothing"],
+  [
+    'a fiscal start for a week',
+    one({ money: 5, per: 'week', fiscal_start: '04-06' }),
+    "limits[0].fiscal_start: '04-06'; expected nothing: only month, quarter, year",
+  ],
+  ...['04-29', '4-6', '13-01', '06-00', 406].map((start): [string, unknown, string] => [
+    `a fiscal year from ${start}`,
+    one({ money: 5, per: 'year', fiscal_start: start }),
+    'limits[0].fiscal_start: ',
+  ]),
+  [
+    'a default fiscal year from the 31st',
+    { fiscal_start: '01-31' },
+    "fiscal_start: '01-31'; expected the day",
+  ],
+  ['soft above the limit', one({ jobs: 10, soft: 10 }), 'limits[0].soft: 10; expected less than the limit'],
+  [
+    'soft of the whole',
+    one({ jobs: 10, soft: '100%' }),
+    "limits[0].soft: '100%'; expected less than the limit",
+  ],
+  ['soft of nothing', one({ jobs: 10, soft: 0 }), 'limits[0].soft: 0; expected more than nothing'],
+  ['soft below one unit', one({ jobs: 1, soft: '80%' }), "limits[0].soft: '80%'; expected more: this share"],
+  ['soft that is no share', one({ jobs: 9, soft: '-8%' }), "limits[0].soft: '-8%'; expected a share"],
+  ['soft of unlimited', one({ jobs: 'unlimited', soft: '80%' }), "limits[0].soft: '80%'; expected nothing"],
+  ['grace of a block', one({ jobs: 0, grace: '10%' }), "limits[0].grace: '10%'; expected nothing"],
+  ['grace past the double', one({ jobs: 10, grace: 11 }), 'limits[0].grace: 11; expected at most as much'],
+  [
+    'grace past counting',
+    one({ memory: String(2 ** 53 - 1), grace: '100%' }),
+    "limits[0].grace: '100%'; expected less",
+  ],
+  ['no subject', { limits: [{ jobs: 1 }] }, 'limits[0].on: missing; expected instance,'],
+  [
+    'two subjects',
+    { limits: [{ on: { group: 1, user: 2 }, jobs: 1 }] },
+    'limits[0].on: an object with group, user; expected exactly one',
+  ],
+  [
+    'a runner class that is none',
+    { limits: [{ on: { runner_class: 'lagre' }, jobs: 1 }] },
+    "limits[0].on.runner_class: 'lagre'; expected a runner class",
+  ],
+  ['an id that could break a key', one({ id: 'a|b', jobs: 1 }), "limits[0].id: 'a|b'; expected a name"],
+  [
+    'two limits of one kind',
+    {
+      limits: [
+        { on: 'instance', jobs: 1 },
+        { on: 'instance', jobs: 2 },
+      ],
+    },
+    "limits[1]: is a second limit 'jobs-now' on instance; give each an id",
+  ],
+  [
+    'a rollout of security',
+    { rollout: [{ group: 1, security: 'shadow' }] },
+    'rollout[0].security: cannot be rolled out here',
+  ],
+  [
+    'a group rolled out twice',
+    { rollout: [{ group: 1 }, { group: 1 }] },
+    'rollout[1].group: 1; expected a group that is named once',
+  ],
+  [
+    'a personal default with a subject',
+    { personal_default: [{ on: 'instance', jobs: 1 }] },
+    'personal_default[0].on: unknown key',
+  ],
+])('%s is refused with place and remedy', (_, document, problem) => {
+  const problems = problemsOf(document);
+  expect(
+    problems.some((each) => each.startsWith(problem)),
+    problems.join('\n'),
+  ).toBe(true);
+});
+
+test.each<[string, object, object]>([
+  ['CPUs', { cpu: 64 }, { id: 'cpu-now', kind: 'cpu', unit: 'millicpu', amount: 64_000, zone: 'UTC' }],
+  ['millicpu', { cpu: '500m' }, { amount: 500 }],
+  ['memory', { memory: '256Gi' }, { id: 'memory-now', unit: 'bytes', amount: 256 * 2 ** 30 }],
+  ['decimal memory', { memory: '64G' }, { amount: 64e9 }],
+  ['starts', { starts: 100, per: 'hour' }, { id: 'starts-hour', unit: 'starts', amount: 100, per: 'hour' }],
+  ['a quarter', { money: 5, per: 'quarter', zone: 'Europe/Berlin' }, { id: 'money-quarter', per: 'quarter' }],
+  ['once', { minutes: 5, per: 'once' }, { id: 'minutes-once', per: 'once' }],
+  ['a share to warn from', { money: 500, per: 'month', soft: '80%' }, { softAmount: 400_000_000 }],
+  ['an amount to warn from', { money: 500, per: 'month', soft: 400 }, { softAmount: 400_000_000 }],
+  ['a share rounded down', { jobs: 7, soft: '50%' }, { softAmount: 3 }],
+  ['a part of a percent', { cpu: 100, soft: '99.999%' }, { softAmount: 99_999 }],
+  ['memory to warn from', { memory: '1Gi', soft: '512Mi' }, { softAmount: 2 ** 29 }],
+  ['a share of grace', { money: 500, per: 'month', grace: '10%' }, { graceAmount: 550_000_000 }],
+  ['an amount of grace', { minutes: 100, per: 'week', grace: 20 }, { graceAmount: 7_200 }],
+])('%s are read exactly', (_, limit, expected) => {
+  expect(someLimits(one(limit)).bySubject.get('instance')?.[0]).toMatchObject(expected);
+});
+
+test('a fiscal start holds for every year, quarter and month that names none of its own, and only where it matters', () => {
+  const limits = someLimits({
+    fiscal_start: '04-06',
+    limits: [
+      { on: 'instance', money: 1, per: 'year' },
+      { on: 'instance', money: 1, per: 'month', fiscal_start: '01-01' },
+      { on: 'instance', money: 1, per: 'quarter', fiscal_start: '10-01' },
+      { on: 'instance', minutes: 1, per: 'month', fiscal_start: '10-01' },
+      { on: 'instance', money: 1, per: 'day' },
+      { on: 'instance', jobs: 1 },
+    ],
+    personal_default: [{ money: 1, per: 'month' }],
+  });
+  const starts = limits.bySubject.get('instance')?.map(({ fiscalStart }) => fiscalStart);
+  expect(starts).toEqual(['04-06', undefined, '10-01', undefined, undefined, undefined]);
+  expect(limits.personalDefault[0]?.fiscalStart).toBe('04-06');
+});
+
+test('a limit may be on one runner, and counts for its jobs’ counters', () => {
+  expect([...someLimits({ limits: [{ on: { runner: 41 }, jobs: 1 }] }).bySubject.keys()]).toEqual([
+    'runner/41',
+  ]);
+});
+
+test('runners and the counter of pipelines with grace count towards the 24', () => {
+  const slots = (on: object | string, count: number, more: object = {}) =>
+    Array.from({ length: count }, (_, at) => ({ on, id: `l${at}`, jobs: 10, ...more }));
+  const full = [...slots('instance', 20), ...slots({ runner: 41 }, 4)];
+  expect(problemsOf({ limits: full })).toEqual([]);
+  expect(problemsOf({ limits: [...full, { on: { runner: 41 }, jobs: 1 }] })).toEqual([
+    'limits: give a job up to 25 counters; expected at most 24 over all levels',
+  ]);
+  expect(
+    problemsOf({ limits: [...slots('instance', 20), ...slots({ runner: 41 }, 4, { grace: 1 })] }),
+  ).toEqual(['limits: give a job up to 25 counters; expected at most 24 over all levels']);
+});
+
+test('two limits of one kind and period live side by side under ids of their own', () => {
+  const limits = someLimits({
+    limits: [
+      { on: 'instance', jobs: 1 },
+      { on: 'instance', id: 'soft', jobs: 2 },
+    ],
+  });
+  expect(limits.bySubject.get('instance')?.map(({ id }) => id)).toEqual(['jobs-now', 'soft']);
+});
+
+test('limits that would give one job more than 24 counters over all levels are refused', () => {
+  const groups = [1, 2, 3, 4, 5].map((id) => ({
+    id,
+    path: 'a/'.repeat(id).slice(0, -1),
+    personal: false,
+    ...(id > 1 && { parentId: id - 1 }),
+  }));
+  const limitsOf = (each: number): object => ({
+    limits: groups.flatMap(({ id }) =>
+      Array.from({ length: each }, (_, at) => ({ on: { group: id }, id: `l${at}`, jobs: 1 })),
+    ),
+  });
+  expect(problemsOf(limitsOf(4), directoryOf(groups))).toEqual([]);
+  expect(problemsOf(limitsOf(5), directoryOf(groups))).toEqual([
+    'limits: give a job in a/a/a/a/a up to 25 counters; expected at most 24 over all levels',
+  ]);
+  expect(problemsOf(limitsOf(13))).toEqual([
+    'limits: give a job up to 26 counters; expected at most 24 over all levels',
+  ]);
+});

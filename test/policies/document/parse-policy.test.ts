@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { aPolicy, policyDocument } from '../documents.ts';
+
+const problemsOf = (document: unknown): readonly string[] => {
+  const parsed = parsePolicy(document, 'v');
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+};
+
+const rule = (parts: object): object =>
+  policyDocument({ rules: [{ id: 'r', kind: 'budget', mode: 'enforce', ...parts }] });
+const image = (parts: object): object => rule({ kind: 'image', allow: ['a'], ...parts });
+
+test('every problem of a document is named at once, each beginning with its path', () => {
+  const document = policyDocument({
+    currency: 'euro',
+    trust_variables: 'yes',
+    rules: [
+      { id: 'Budget', kind: 'budget', mode: 'hard' },
+      {
+        id: 'b',
+        kind: 'image',
+        mode: 'enforce',
+        allow: ['a['],
+        match: { groups: ['x', 0, { id: 5, subtre: false }] },
+      },
+      { id: 'b', kind: 'concurrency', mode: 'off' },
+    ],
+  });
+  expect(problemsOf(document)).toEqual([
+    "currency: 'euro'; expected a currency code such as EUR",
+    "rules[0].id: 'Budget'; expected a name of small letters, digits, dots, dashes and underscores, at most 64",
+    "rules[0].mode: 'hard'; expected a mode: off, shadow, warn, enforce",
+    'rules[1].match.groups[1]: 0; expected a group id, a path or {id, subtree}',
+    'rules[1].match.groups[2].subtre: unknown key; did you mean subtree?',
+    "rules[1].allow[0]: 'a[' has a '[' without its ']'; write '\\[' for the character itself",
+    "rules[2].id: 'b'; expected an id that no other rule has",
+    "trust_variables: 'yes'; expected true or false",
+  ]);
+});
+
+test.each<[string, unknown, string]>([
+  ['no document', undefined, 'document: missing; expected an object'],
+  ['a list', [], 'document: a list of 0; expected an object'],
+  ['a misspelt key', policyDocument({ ruels: [] }), 'ruels: unknown key; did you mean rules?'],
+  ['no rules', policyDocument({ rules: undefined }), 'rules: missing; expected a list of rules'],
+  [
+    'a misspelt kind',
+    rule({ kind: 'bugdet' }),
+    "rules[0].kind: 'bugdet'; expected a kind of rule: budget, concurrency, capacity, window, image, services, pull-policy, resources, overwrites, container-user, timeout, runner-access, freeze; did you mean budget?",
+  ],
+  ['a key of another kind', rule({ allow: ['a'] }), 'rules[0].allow: unknown key'],
+  [
+    'a budget of class security',
+    rule({ class: 'security' }),
+    "rules[0].class: 'security'; expected a class for kind budget: cost, capacity",
+  ],
+  [
+    'an image rule without patterns',
+    image({ allow: [] }),
+    'rules[0]: has nothing to check; expected allow, deny or tags',
+  ],
+  ['a misspelt key', image({ alow: ['a'] }), 'rules[0].alow: unknown key; did you mean allow?'],
+  ['an empty match', rule({ match: { groups: [] } }), 'rules[0].match.groups: is empty; leave it out'],
+  [
+    'an unknown runner class',
+    rule({ match: { runner_classes: ['lrge'] } }),
+    "rules[0].match.runner_classes[0]: 'lrge'; expected a runner class of prices.classes: did you mean large?",
+  ],
+  ['not within not', rule({ match: { not: { not: {} } } }), 'rules[0].match.not.not: unknown key'],
+  [
+    'a default class that is none',
+    policyDocument({
+      prices: { version: '1', classes: [{ name: 'a', rate_per_minute: 1 }], default_class: 'b' },
+    }),
+    "prices.default_class: 'b'; expected one of the classes: a",
+  ],
+  [
+    'a price typed a thousandfold',
+    policyDocument({
+      prices: { version: '1', classes: [{ name: 'a', rate_per_minute: '10001' }], default_class: 'a' },
+    }),
+    "prices.classes[0].rate_per_minute: '10001'; expected at most 10000 a minute",
+  ],
+  [
+    'a duration without a unit',
+    policyDocument({ estimate: { default: 10 } }),
+    'estimate.default: 10; expected a duration such as 90s, 10m or 2h',
+  ],
+  [
+    'a variable that looks like a secret',
+    policyDocument({ variables: ['CI_JOB_TOKEN'] }),
+    "variables[0]: 'CI_JOB_TOKEN'; expected no name that looks like a secret",
+  ],
+  ['every variable', policyDocument({ variables: ['*'] }), "variables[0]: '*'; expected a variable name"],
+  [
+    'a group that discloses twice',
+    policyDocument({
+      disclose: {
+        groups: [
+          { group: 1, levels: 'all' },
+          { group: 1, levels: 'none' },
+        ],
+      },
+    }),
+    'disclose.groups[1].group: 1; expected a group that is named once',
+  ],
+])('%s is refused with place and remedy', (_, document, problem) => {
+  const problems = problemsOf(document);
+  expect(
+    problems.some((each) => each.startsWith(problem)),
+    problems.join('\n'),
+  ).toBe(true);
+});
+
+test('a list of a million problems stays readable', () => {
+  const rules = Array.from({ length: 1_000 }, () => ({ id: 1 }));
+  expect(problemsOf(policyDocument({ rules }))).toHaveLength(200);
+});
+
+test('what is left out has its documented default', () => {
+  const policy = aPolicy({
+    rules: [
+      { id: 'b', kind: 'budget', mode: 'shadow' },
+      { id: 'c', kind: 'concurrency', mode: 'shadow' },
+      { id: 'i', kind: 'image', mode: 'shadow', deny: ['x'] },
+    ],
+  });
+  expect(policy.rules.map((each) => [each.class, each.onMissing, each.onError])).toEqual([
+    ['cost', 'skip', 'open'],
+    ['capacity', 'skip', 'open'],
+    ['security', 'skip', 'closed'],
+  ]);
+  expect(policy.rules[2]).toMatchObject({ stateless: true, exempt: [] });
+  expect(policy.estimate).toEqual({ defaultSeconds: 600, timeoutSeconds: 3_600 });
+  expect(policy.disclose.default).toBe('binding');
+  expect(policy.trustVariables).toBe(false);
+});
+
+test('variables are split into names and prefixes', () => {
+  expect(aPolicy({ variables: ['COST_CENTER', 'ACME_*'] }).variables).toEqual({
+    names: ['COST_CENTER'],
+    prefixes: ['ACME_'],
+  });
+});

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
+import { evaluateStateless } from '../../../policies/evaluate-stateless.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { aDirectory, aPolicy, NOW_MS, policyDocument, someLimits, using } from '../documents.ts';
+
+const job: AdmissionRequest = {
+  jobId: 1,
+  namespaceId: 104,
+  rootNamespaceId: 100,
+  projectId: 1,
+  image: 'evil',
+  runnerTags: ['large'],
+  timeoutSeconds: 600,
+};
+const EXEMPT = { groups: [101], reason: 'moves to the new registry', until: '2026-12-31', ticket: 'OPS-7' };
+
+const images = (more: object = {}): object => ({
+  id: 'images',
+  kind: 'image',
+  mode: 'enforce',
+  allow: ['good/**'],
+  ...more,
+});
+const at = (rule: object, limits: object = {}, nowMs = NOW_MS) => {
+  const policy = aPolicy({ rules: [rule] });
+  return evaluate(job, using(policy, someLimits(limits, policy), { nowMs }));
+};
+
+test('what a rule has against an exempt job is recorded and rejects nobody', () => {
+  const { violations, exemptions } = at(images({ exempt: [EXEMPT] }));
+  expect(violations).toMatchObject([{ rule: 'images', mode: 'shadow', exempt: true }]);
+  expect(exemptions).toEqual([{ rule: 'images', reason: 'moves to the new registry' }]);
+});
+
+test('an exemption ends with its last day', () => {
+  const lastMs = Date.UTC(2027, 0, 1) - 1;
+  expect(at(images({ exempt: [EXEMPT] }), {}, lastMs).violations).toMatchObject([{ mode: 'shadow' }]);
+  expect(at(images({ exempt: [EXEMPT] }), {}, lastMs + 1).violations).toMatchObject([{ mode: 'enforce' }]);
+});
+
+test('the relay honours an exemption and its end as the function does', () => {
+  const policy = aPolicy({ rules: [images({ exempt: [EXEMPT] })] });
+  for (const nowMs of [NOW_MS, Date.UTC(2027, 0, 1)]) {
+    const alone = evaluateStateless(job, { policy, directory: aDirectory, nowMs });
+    expect(alone.violations).toEqual(evaluate(job, using(policy, someLimits({}), { nowMs })).violations);
+  }
+});
+
+test('an exemption that a missing directory could have told is not guessed: the rule counts as unevaluated', () => {
+  const policy = aPolicy({ rules: [images({ exempt: [EXEMPT] })] });
+  expect(evaluateStateless(job, { policy, nowMs: NOW_MS })).toEqual({
+    violations: [],
+    unevaluated: ['images'],
+  });
+});
+
+test('all conditions of an exemption must hold, and what GitLab did not send holds nothing', () => {
+  expect(at(images({ exempt: [{ ...EXEMPT, protected: true }] })).violations).toMatchObject([
+    { mode: 'enforce' },
+  ]);
+  expect(at(images({ exempt: [{ ...EXEMPT, users: [9] }] })).violations).toMatchObject([{ mode: 'enforce' }]);
+});
+
+test('an exempt job is metered on every limit it is not asked about, also where the limit is 0 or too small', () => {
+  const budget = { id: 'b', kind: 'budget', mode: 'enforce', exempt: [EXEMPT] };
+  const { claims, violations } = at(budget, {
+    limits: [
+      { on: { group: 100 }, money: 0, per: 'month' },
+      { on: { group: 101 }, money: 1, per: 'month' },
+      { on: { group: 104 }, money: 500, per: 'month' },
+    ],
+  });
+  expect(violations).toEqual([]);
+  expect(claims.map(({ counter, amount, bound }) => [counter.subject, amount, bound])).toEqual([
+    ['group/100', 6_000_000, undefined],
+    ['group/101', 6_000_000, undefined],
+    ['group/104', 6_000_000, undefined],
+  ]);
+});
+
+test('another rule of the kind that does not exempt the job still asks', () => {
+  const policy = aPolicy({
+    rules: [
+      { id: 'a', kind: 'budget', mode: 'enforce', exempt: [EXEMPT] },
+      { id: 'b', kind: 'budget', mode: 'shadow' },
+    ],
+  });
+  const limits = someLimits({ limits: [{ on: { group: 100 }, money: 9, per: 'month' }] }, policy);
+  expect(evaluate(job, using(policy, limits)).claims).toMatchObject([
+    { rule: 'b', mode: 'shadow', bound: 9_000_000 },
+  ]);
+});
+
+test('the platform is exempt from every rule, unless the rule says that it binds it', () => {
+  const rules = (more: object): unknown =>
+    evaluate(job, using(aPolicy({ platform: { groups: [101] }, rules: [images(more)] }), someLimits({})))
+      .violations[0]?.mode;
+  expect(rules({})).toBe('shadow');
+  expect(rules({ binds_platform: true })).toBe('enforce');
+});
+
+test.each<[object, string]>([
+  [{ reason: 'r', until: 'never' }, 'names no jobs'],
+  [{ groups: [1], until: 'never' }, 'missing; expected a reason'],
+  [{ groups: [1], reason: 'r' }, 'missing; expected the last day'],
+  [{ groups: [1], reason: 'r', until: '2026-02-30' }, "'2026-02-30'; expected the last day"],
+  [{ groups: [1], reason: ' ', until: 'never' }, 'expected a reason'],
+  [{ groups: [1], reason: 'r', until: 'never', whom: 1 }, 'unknown key'],
+  [{ groups: [], reason: 'r', until: 'never' }, 'is empty'],
+])('%j is no exemption: %s', (exemption, problem) => {
+  const parsed = parsePolicy(policyDocument({ rules: [images({ exempt: [exemption] })] }), 'v');
+  expect(parsed.ok ? '' : parsed.problems.map(problemText).join('\n')).toContain(problem);
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { matchOf } from '../../../policies/match/match.ts';
+import { place } from '../../../policies/place/placement.ts';
+import { runnerClassOf } from '../../../policies/price.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { aDirectory, aPolicy } from '../documents.ts';
+
+const job: AdmissionRequest = {
+  jobId: 1,
+  jobName: 'deploy: [eu]',
+  namespaceId: 104,
+  rootNamespaceId: 100,
+  projectId: 1,
+  projectPath: 'acme/payments/cards/api',
+  userId: 5,
+  ref: 'release/2.1',
+  refProtected: true,
+  pipelineSource: 'push',
+  environment: 'production/eu',
+  runnerId: 41,
+  runnerTags: ['large', 'arm'],
+  variables: {},
+};
+
+function matched(
+  match: object,
+  more: Partial<AdmissionRequest> = {},
+  without: readonly string[] = [],
+): unknown {
+  const policy = aPolicy({ rules: [{ id: 'r', kind: 'budget', mode: 'enforce', match }] });
+  const request = Object.fromEntries(
+    Object.entries({ ...job, ...more }).filter(([name]) => !without.includes(name)),
+  ) as unknown as AdmissionRequest;
+  const result = matchOf(policy.rules[0]?.match ?? {}, {
+    request,
+    placement: place(request, aDirectory),
+    runnerClass: runnerClassOf(request, policy.prices),
+  });
+  return result.matches === 'missing' ? result.field : result.matches;
+}
+
+test.each<[object, object]>([
+  [{ groups: [101] }, { groups: [102] }],
+  [{ groups: [{ id: 104, subtree: false }] }, { groups: [{ id: 101, subtree: false }] }],
+  [{ groups: ['acme/**'] }, { groups: ['acme/*'] }],
+  [{ projects: [1] }, { projects: [2] }],
+  [{ projects: ['**/api'] }, { projects: ['**/web'] }],
+  [{ runner_classes: ['large'] }, { runner_classes: ['small'] }],
+  [{ runner_tags: ['gpu', 'arm'] }, { runner_tags: ['gpu'] }],
+  [{ runner_ids: [40, 41] }, { runner_ids: [42] }],
+  [{ users: [5] }, { users: [6] }],
+  [{ refs: ['main', 'release/*'] }, { refs: ['release'] }],
+  [{ protected: true }, { protected: false }],
+  [{ sources: ['push', 'web'] }, { sources: ['schedule'] }],
+  [{ environments: ['production/**'] }, { environments: ['staging'] }],
+  [{ jobs: ['deploy*'] }, { jobs: ['build*'] }],
+])('%j is met, %j is not', (met, unmet) => {
+  expect(matched(met)).toBe(true);
+  expect(matched(unmet)).toBe(false);
+  expect(matched({ not: unmet })).toBe(true);
+  expect(matched({ not: met })).toBe(false);
+  // All that are there must hold.
+  expect(matched({ ...unmet, users: [6] })).toBe(false);
+  expect(matched({ ...met, users: [6] })).toBe(false);
+});
+
+test.each<[object, string]>([
+  [{ projects: [1] }, 'projectId'],
+  [{ runner_tags: ['gpu'] }, 'runnerTags'],
+  [{ runner_ids: [41] }, 'runnerId'],
+  [{ users: [5] }, 'userId'],
+  [{ refs: ['main'] }, 'ref'],
+  [{ protected: true }, 'refProtected'],
+  [{ sources: ['push'] }, 'pipelineSource'],
+  [{ jobs: ['deploy'] }, 'jobName'],
+])('%j cannot be told without %s', (match, field) => {
+  expect(matched(match, {}, [field])).toBe(field);
+});
+
+test('a job has no environment if GitLab sent variables and none of them names one', () => {
+  expect(matched({ environments: ['**'] }, {}, ['environment'])).toBe(false);
+  expect(matched({ not: { environments: ['**'] } }, {}, ['environment'])).toBe(true);
+  expect(matched({ environments: ['**'] }, {}, ['environment', 'variables'])).toBe('environment');
+});
+
+test("a job's own tags prove that its runner has them, and nothing about others", () => {
+  const jobTags = ['arm'];
+  expect(matched({ runner_tags: ['arm'] }, { jobTags }, ['runnerTags'])).toBe(true);
+  expect(matched({ runner_tags: ['gpu'] }, { jobTags }, ['runnerTags'])).toBe('runnerTags');
+});
+
+test('one condition that fails outweighs any number that cannot be told', () => {
+  expect(matched({ users: [5], refs: ['main'] }, {}, ['userId'])).toBe(false);
+  expect(matched({ refs: ['main'], users: [5] }, {}, ['userId'])).toBe(false);
+});
+
+test('of several exceptions one that holds is enough, whatever else is not known', () => {
+  expect(matched({ not: { users: [5], refs: ['release/*'] } }, {}, ['userId'])).toBe(false);
+});
