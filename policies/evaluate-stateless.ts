@@ -1,6 +1,6 @@
 import { type CheckedJob, type CheckWith, checkedJobOf } from './job.ts';
 import { exemptionOf } from './match/exemption.ts';
-import { matchOf } from './match/match.ts';
+import { isPlace, matchOf, missingFields } from './match/match.ts';
 import type { Violation } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import type { StatelessRule } from './rule.ts';
@@ -28,6 +28,8 @@ export function evaluateStateless(request: AdmissionRequest, using: CheckWith): 
       // Whether the rule matches or not, a job it has nothing against passes.
       const ifItMatched = new Outcome();
       ifItMatched.check(rule, rule.mode, job);
+      for (const field of missingFields(rule.match, job))
+        if (!isPlace(field)) ifItMatched.missing(rule, rule.mode, field);
       if (ifItMatched.violations.some(({ mode }) => mode === 'enforce')) unevaluated.push(rule.id);
     } else if (applies(rule, rule.mode, job, outcome)) {
       outcome.check(rule, rule.mode, job);
@@ -40,10 +42,11 @@ export function evaluateStateless(request: AdmissionRequest, using: CheckWith): 
 function undecidable(rule: StatelessRule, job: CheckedJob): boolean {
   const { groupId, projectId, projectPath, ancestors } = job.placement;
   if ((ancestors[0]?.id ?? groupId ?? projectId ?? projectPath) === undefined) return false;
-  const result = matchOf(rule.match, job);
-  if (result.matches === false) return false;
-  const field = result.matches === 'missing' ? result.field : result.unproven;
-  return isPlace(field) || isPlace(exemptionOf(rule.exempt, job, job.nowMs).unproven);
+  if (matchOf(rule.match, job).matches === false) return false;
+  if (rule.readsPlace && !job.placement.known) return true;
+  const { not = {} } = rule.match;
+  return (
+    [...missingFields(rule.match, job), ...missingFields(not, job)].some(isPlace) ||
+    isPlace(exemptionOf(rule.exempt, job, job.nowMs).unproven)
+  );
 }
-
-const isPlace = (field: string | undefined): boolean => field === 'namespaceId' || field === 'projectPath';

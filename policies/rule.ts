@@ -65,6 +65,8 @@ export interface StatelessRule extends RuleBase {
   readonly stateless: true;
   readonly kind: StatelessKind;
   readonly check: Check;
+  /** The check goes by the job's groups, which only a directory knows in full. */
+  readonly readsPlace: boolean;
 }
 
 /**

@@ -69,7 +69,8 @@ export function readRule(
     ...(message !== undefined && { message }),
   };
   if (isCounted(kind)) return { ...base, stateless: false, kind };
-  return check && { ...base, stateless: true, kind, check };
+  const readsPlace = STATELESS_RULES[kind].readsPlace === true;
+  return check && { ...base, stateless: true, kind, check, readsPlace };
 }
 
 const isCounted = (kind: RuleKind): kind is CountedKind =>

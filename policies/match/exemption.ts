@@ -1,4 +1,4 @@
-import { allHold, type Conditions, type Matched } from './match.ts';
+import { allHold, type Conditions, type Matched, placeFirst } from './match.ts';
 
 /** Jobs that a rule lets pass: all conditions must hold, for certain, until the time is over. */
 export interface Exemption {
@@ -26,7 +26,7 @@ export function exemptionOf(exempt: readonly Exemption[], job: Matched, nowMs: n
     if (exemption.untilMs !== undefined && nowMs >= exemption.untilMs) continue;
     const held = allHold(exemption.conditions, job);
     if (held === true) return { exemption };
-    if (held !== false) unproven = held;
+    if (held !== false) unproven = unproven === undefined ? held : placeFirst(unproven, held);
   }
   return unproven === undefined ? NONE : { unproven };
 }

@@ -1,5 +1,6 @@
 import type { Placement } from '../place/placement.ts';
 import type { AdmissionRequest } from '../request/request.ts';
+import { GROUP, type Held, holds } from './condition.ts';
 import type { Wildcard } from './wildcard.ts';
 
 /** All conditions that are there must hold; within one, any entry. No condition: every job. */
@@ -46,9 +47,6 @@ export type MatchResult =
   | { readonly matches: false }
   | { readonly matches: 'missing'; readonly field: string };
 
-/** Whether a condition holds, or the field it would take to tell. */
-type Held = boolean | string;
-
 const YES: MatchResult = { matches: true };
 const NO: MatchResult = { matches: false };
 
@@ -78,119 +76,46 @@ export function failedCondition(match: Match, job: Matched): string | undefined 
 
 /** What is not known outweighs what holds, and what fails outweighs both. */
 export function allHold(conditions: Conditions, job: Matched): Held {
-  let all: Held = true;
+  let all: string | true = true;
   for (const name in conditions) {
     if (name === 'not') continue;
     const held = holds(name as keyof Conditions, conditions, job);
     if (held === false) return false;
-    // Of several unknown fields a group that is not known goes first: security rules then hold all the same.
-    if (held !== true && (all === true || held === GROUP)) all = held;
+    if (held !== true) all = all === true ? held : placeFirst(all, held);
   }
   return all;
 }
 
+/**
+ * Of several unknown fields the one that a directory could tell is named: then security rules hold all the same, and the
+ * relay, which may have none, knows that it cannot tell.
+ */
+export function placeFirst(one: string, other: string): string {
+  if (one === GROUP || other === GROUP) return GROUP;
+  return isPlace(other) ? other : one;
+}
+
+/** Fields that a directory fills in. */
+export const isPlace = (field: string | undefined): boolean => field === GROUP || field === 'projectPath';
+
+/** Every field it would take to tell whether these conditions hold. */
+export function missingFields(conditions: Conditions, job: Matched): readonly string[] {
+  const fields: string[] = [];
+  for (const name in conditions) {
+    if (name === 'not') continue;
+    const held = holds(name as keyof Conditions, conditions, job);
+    if (typeof held === 'string') fields.push(held);
+  }
+  return fields;
+}
+
 /** One that holds is enough. */
 function anyHolds(conditions: Conditions, job: Matched): Held {
-  let any: Held = false;
+  let any: string | false = false;
   for (const name in conditions) {
     const held = holds(name as keyof Conditions, conditions, job);
     if (held === true) return true;
-    if (held !== false) any = held;
+    if (held !== false) any = any === false ? held : placeFirst(any, held);
   }
   return any;
-}
-
-const GROUP = 'namespaceId';
-
-function holds(name: keyof Conditions, conditions: Conditions, job: Matched): Held {
-  const { request } = job;
-  switch (name) {
-    case 'groups':
-      return anyEntry(conditions.groups, job.placement, groupHolds);
-    case 'projects':
-      return anyEntry(conditions.projects, job.placement, projectHolds);
-    case 'runnerClasses':
-      return conditions.runnerClasses?.has(job.runnerClass.name) ?? true;
-    case 'runnerTags':
-      return hasTag(conditions.runnerTags, request);
-    case 'runnerIds':
-      return isAmong(conditions.runnerIds, request.runnerId, 'runnerId');
-    case 'users':
-      return isAmong(conditions.users, job.placement.userId, 'userId');
-    case 'refs':
-      return fitsOne(conditions.refs, request.ref, 'ref');
-    case 'protected':
-      return request.refProtected === undefined
-        ? 'refProtected'
-        : request.refProtected === conditions.protected;
-    case 'sources':
-      return isAmong(conditions.sources, request.pipelineSource, 'pipelineSource');
-    case 'environments':
-      return environmentHolds(conditions.environments, request);
-    case 'jobs':
-      return fitsOne(conditions.jobs, request.jobName, 'jobName');
-  }
-}
-
-function anyEntry<Entry>(
-  entries: readonly Entry[] | undefined,
-  placement: Placement,
-  entryHolds: (entry: Entry, placement: Placement) => Held,
-): Held {
-  if (entries === undefined) return true;
-  let any: Held = false;
-  for (const entry of entries) {
-    const held = entryHolds(entry, placement);
-    if (held === true) return true;
-    if (held !== false) any = held;
-  }
-  return any;
-}
-
-function groupHolds(condition: GroupCondition, placement: Placement): Held {
-  if ('path' in condition) {
-    return placement.groupPath === undefined ? 'projectPath' : condition.path.matches(placement.groupPath);
-  }
-  const { ancestors, known } = placement;
-  if (condition.subtree) {
-    for (const group of ancestors) if (group.id === condition.id) return true;
-    return known ? false : GROUP;
-  }
-  return placement.groupId === undefined ? GROUP : placement.groupId === condition.id;
-}
-
-function projectHolds(condition: ProjectCondition, placement: Placement): Held {
-  if ('path' in condition) {
-    return placement.projectPath === undefined
-      ? 'projectPath'
-      : condition.path.matches(placement.projectPath);
-  }
-  return placement.projectId === undefined ? 'projectId' : placement.projectId === condition.id;
-}
-
-/** A runner that took the job has at least the job's tags; whether it has others only GitLab can say. */
-function hasTag(wanted: ReadonlySet<string> | undefined, request: AdmissionRequest): Held {
-  if (wanted === undefined) return true;
-  const tags = request.runnerTags ?? request.jobTags ?? [];
-  return tags.some((tag) => wanted.has(tag)) || (request.runnerTags === undefined ? 'runnerTags' : false);
-}
-
-function isAmong<Value>(
-  wanted: ReadonlySet<Value> | undefined,
-  value: Value | undefined,
-  field: string,
-): Held {
-  if (wanted === undefined) return true;
-  return value === undefined ? field : wanted.has(value);
-}
-
-function fitsOne(wanted: readonly Wildcard[] | undefined, value: string | undefined, field: string): Held {
-  if (wanted === undefined) return true;
-  return value === undefined ? field : wanted.some((each) => each.matches(value));
-}
-
-/** A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none. */
-function environmentHolds(wanted: readonly Wildcard[] | undefined, request: AdmissionRequest): Held {
-  if (request.environment === undefined && request.variables !== undefined) return wanted === undefined;
-  return fitsOne(wanted, request.environment, 'environment');
 }

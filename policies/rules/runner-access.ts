@@ -17,6 +17,7 @@ const WHO_KEYS = CONDITION_KEYS.filter((key) => !key.startsWith('runner_'));
 export const runnerAccess: StatelessRuleKind = {
   class: 'security',
   keys: ['runner_classes', 'allow'],
+  readsPlace: true,
   read: readRunnerAccess,
 };
 

@@ -8,6 +8,8 @@ export interface StatelessRuleKind {
   readonly class: RuleClass;
   /** Its own keys, beside those every rule has. */
   readonly keys: readonly string[];
+  /** Its check goes by the job's groups: without a directory it cannot always be told. */
+  readonly readsPlace?: true;
   /** Reads its own keys once; problems are noted in `reading` and make the document invalid. */
   readonly read: (reading: Reading, names: KnownNames) => Check;
 }

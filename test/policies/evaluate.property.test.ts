@@ -4,6 +4,7 @@ import { counterName } from '../../policies/claim.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { ruleIndexOf } from '../../policies/rule-index.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits, using } from './documents.ts';
 
 const mode = fc.constantFrom('off', 'shadow', 'warn', 'enforce');
@@ -25,6 +26,9 @@ const conditions = fc.record(
       maxLength: 2,
     }),
     runner_classes: fc.array(fc.constantFrom('large', 'free', 'small'), { minLength: 1, maxLength: 2 }),
+    users: fc.constantFrom([5], [6]),
+    protected: fc.boolean(),
+    refs: fc.constantFrom(['main'], ['release/*']),
   },
   { requiredKeys: [] },
 );
@@ -36,10 +40,47 @@ const patterns = fc.array(fc.constantFrom('alpine:*', '**', 'registry/**', '*:la
   minLength: 1,
   maxLength: 2,
 });
-const base = { match, mode, on_missing: onMissing };
+const exempt = fc.array(
+  conditions
+    .filter((each) => Object.keys(each).length > 0)
+    .map((each) => ({ ...each, reason: 'r', until: 'never' })),
+  { maxLength: 2 },
+);
+const base = {
+  match,
+  mode,
+  on_missing: onMissing,
+  on_error: fc.constantFrom('open', 'closed'),
+  exempt,
+};
+const stateless = <Parts extends object>(kind: string, parts: fc.Arbitrary<Parts>) =>
+  fc.tuple(fc.record(base), parts).map(([common, own]) => ({ kind, ...common, ...own }));
 const rule = fc.oneof(
-  fc.record({ kind: fc.constantFrom('budget', 'concurrency'), ...base }),
-  fc.record({ kind: fc.constant('image'), allow: patterns, deny: patterns, ...base }),
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('budget', 'concurrency', 'capacity', 'window'), ...base }),
+  },
+  { weight: 3, arbitrary: stateless('image', fc.record({ allow: patterns, deny: patterns })) },
+  {
+    weight: 1,
+    arbitrary: stateless('services', fc.record({ max: fc.nat(2), docker_in_docker: fc.constant(false) })),
+  },
+  { weight: 1, arbitrary: stateless('pull-policy', fc.constant({ allow: ['always'] })) },
+  {
+    weight: 1,
+    arbitrary: stateless('resources', fc.constant({ build: { cpu: 2 }, job: { memory: '4Gi' } })),
+  },
+  { weight: 1, arbitrary: stateless('overwrites', fc.constant({ namespace: '^ci-', others: 'deny' })) },
+  { weight: 1, arbitrary: stateless('container-user', fc.constant({ users: ['1000'] })) },
+  { weight: 1, arbitrary: stateless('timeout', fc.constantFrom({ max: '1h' }, { max: '10m' })) },
+  {
+    weight: 1,
+    arbitrary: stateless(
+      'runner-access',
+      fc.constant({ runner_classes: ['large'], allow: [{ groups: [101], protected: true }, { users: [5] }] }),
+    ),
+  },
+  { weight: 1, arbitrary: stateless('freeze', fc.constantFrom({}, { windows: [{ from: '2027-01-01' }] })) },
 );
 const rules = fc
   .array(rule, { maxLength: 8 })
@@ -54,12 +95,12 @@ const subject = fc.oneof(
 );
 const amount = fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant('unlimited'));
 const limit = fc
-  .tuple(subject, amount, mode, fc.constantFrom('money', 'minutes', 'jobs'))
+  .tuple(subject, amount, mode, fc.constantFrom('money', 'minutes', 'jobs', 'starts', 'cpu'))
   .map(([on, number, of, kind]) => ({
     on,
     [kind]: number,
     mode: of,
-    ...(kind !== 'jobs' && { per: 'month' }),
+    ...(kind !== 'jobs' && kind !== 'cpu' && { per: 'month' }),
   }));
 const limits = fc
   .array(limit, { maxLength: 10 })
@@ -81,6 +122,12 @@ const request: fc.Arbitrary<AdmissionRequest> = fc.record(
     image: fc.constantFrom('alpine:3', 'registry/a:latest', 'evil'),
     services: fc.array(fc.record({ name: fc.constantFrom('alpine:3', 'x:latest') }), { maxLength: 2 }),
     suspicious: fc.subarray(['projectId', 'namespaceId', 'userId']),
+    ref: fc.constantFrom('main', 'release/1'),
+    refProtected: fc.boolean(),
+    pullPolicies: fc.subarray(['always', 'never']),
+    kubernetesUser: fc.constantFrom('0', '1000'),
+    timeoutSeconds: fc.constantFrom(0, 600, 7_200),
+    variables: fc.constantFrom({}, { KUBERNETES_CPU_REQUEST: '4', KUBERNETES_NAMESPACE_OVERWRITE: 'prod' }),
   },
   { requiredKeys: ['jobId'] },
 );
@@ -105,6 +152,8 @@ test('raising a limit never adds a violation and never lowers a bound', () => {
           ...('money' in each && { money: add(each.money) }),
           ...('minutes' in each && { minutes: add(each.minutes) }),
           ...('jobs' in each && { jobs: add(each.jobs) }),
+          ...('starts' in each && { starts: add(each.starts) }),
+          ...('cpu' in each && { cpu: add(each.cpu) }),
         };
       });
       const before = evaluate(
@@ -123,7 +172,9 @@ test('raising a limit never adds a violation and never lowers a bound', () => {
       for (const violation of named(after)) expect(named(before)).toContain(violation);
       for (const claim of before.claims) {
         const same = after.claims.find((each) => counterName(each.counter) === counterName(claim.counter));
-        expect(same?.bound).toBeGreaterThanOrEqual(claim.bound ?? 0);
+        // No bound is the widest.
+        expect(same?.bound ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(claim.bound ?? 0);
+        expect(same).toBeDefined();
       }
     }),
     { numRuns: 500 },
@@ -178,7 +229,7 @@ test('each counter is asked once, with an amount above 0 and within its bound', 
       );
       const names = claims.map(({ counter }) => counterName(counter));
       expect(new Set(names).size).toBe(names.length);
-      for (const { amount: asked, bound = 0 } of claims) {
+      for (const { amount: asked, bound = Number.POSITIVE_INFINITY } of claims) {
         expect(asked).toBeGreaterThan(0);
         expect(asked).toBeLessThanOrEqual(bound);
       }
@@ -225,12 +276,70 @@ test('the relay without a directory names every rule it is not sure of, and is r
       const policy = aPolicy({ rules: given.rules });
       const sure = evaluateStateless(known, { policy, directory: aDirectory, nowMs: NOW_MS });
       const alone = evaluateStateless(known, { policy, nowMs: NOW_MS });
-      const decided = sure.violations.filter(
-        ({ rule: id, mode: how }) => how === 'enforce' && !alone.unevaluated.includes(id),
+      const told = (violations: Evaluation['violations']): readonly string[] =>
+        violations
+          .filter(({ rule: id, mode: how }) => how === 'enforce' && !alone.unevaluated.includes(id))
+          // How people call a group is not part of the decision.
+          .map(({ rule: id, reason }) => `${id} ${reason.code}`);
+      expect(told(alone.violations)).toEqual(told(sure.violations));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('one more exemption never adds a rejection, never asks more, and takes no job out of the books', () => {
+  fc.assert(
+    fc.property(situation, fc.nat(9), conditions, (given, at, whom) => {
+      fc.pre(Object.keys(whom).length > 0);
+      const spared = given.rules.map((each, index) =>
+        index === at ? { ...each, exempt: [...each.exempt, { ...whom, reason: 'r', until: 'never' }] } : each,
       );
-      expect(
-        alone.violations.filter((each) => each.mode === 'enforce').map((each) => JSON.stringify(each)),
-      ).toEqual(decided.map((each) => JSON.stringify(each)));
+      const [before, after] = [given.rules, spared].map((list) => {
+        const policy = aPolicy({ rules: list });
+        return evaluate(given.request, using(policy, someLimits({ limits: given.limits }, policy)));
+      }) as [Evaluation, Evaluation];
+      const enforced = ({ violations }: Evaluation): readonly string[] =>
+        violations.filter((each) => each.mode === 'enforce').map((each) => JSON.stringify(each));
+      for (const violation of enforced(after)) expect(enforced(before)).toContain(violation);
+      for (const claim of after.claims) {
+        const same = before.claims.find((each) => counterName(each.counter) === counterName(claim.counter));
+        // A claim that came with the exemption was a violation before, and asks nothing now.
+        if (same === undefined) expect(claim.bound).toBeUndefined();
+        else if (claim.bound !== undefined && claim.mode === 'enforce')
+          expect([same.bound, same.mode]).toEqual([claim.bound, 'enforce']);
+      }
+      for (const claim of before.claims)
+        expect(after.claims.map((each) => counterName(each.counter))).toContain(counterName(claim.counter));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('a rule that only watches rejects nobody, also when it throws, in the function and in the relay', () => {
+  fc.assert(
+    fc.property(situation, fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }), (given, throwing) => {
+      const parsed = aPolicy({ rules: given.rules });
+      const broken = parsed.rules.map((each, index) =>
+        throwing[index] === true && each.stateless
+          ? {
+              ...each,
+              check: () => {
+                throw new RangeError('broken');
+              },
+            }
+          : each,
+      );
+      const policy = { ...parsed, rules: broken, ruleIndex: ruleIndexOf(broken) };
+      const whole = evaluate(
+        given.request,
+        using(policy, someLimits({ limits: given.limits, rollout: given.rollout }, policy)),
+      );
+      const alone = evaluateStateless(given.request, { policy, directory: aDirectory, nowMs: NOW_MS });
+      const rejecting = [...whole.violations, ...alone.violations].filter((each) => each.mode === 'enforce');
+      for (const { rule: id } of rejecting)
+        expect(policy.rules.find((each) => each.id === id)?.mode).toBe('enforce');
+      for (const id of alone.unevaluated)
+        expect(policy.rules.find((each) => each.id === id)?.mode).toBe('enforce');
     }),
     { numRuns: 500 },
   );

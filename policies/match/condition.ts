@@ -1,0 +1,104 @@
+import type { Placement } from '../place/placement.ts';
+import type { AdmissionRequest } from '../request/request.ts';
+import type { Conditions, GroupCondition, Matched, ProjectCondition } from './match.ts';
+import type { Wildcard } from './wildcard.ts';
+
+/** Whether a condition holds, or the field it would take to tell. */
+export type Held = boolean | string;
+
+/** The field that stands for groups the directory does not know. */
+export const GROUP = 'namespaceId';
+
+/** Whether the condition under this key holds. */
+export function holds(name: keyof Conditions, conditions: Conditions, job: Matched): Held {
+  const { request } = job;
+  switch (name) {
+    case 'groups':
+      return anyEntry(conditions.groups, job.placement, groupHolds);
+    case 'projects':
+      return anyEntry(conditions.projects, job.placement, projectHolds);
+    case 'runnerClasses':
+      return conditions.runnerClasses?.has(job.runnerClass.name) ?? true;
+    case 'runnerTags':
+      return hasTag(conditions.runnerTags, request);
+    case 'runnerIds':
+      return isAmong(conditions.runnerIds, request.runnerId, 'runnerId');
+    case 'users':
+      return isAmong(conditions.users, job.placement.userId, 'userId');
+    case 'refs':
+      return fitsOne(conditions.refs, request.ref, 'ref');
+    case 'protected':
+      return request.refProtected === undefined
+        ? 'refProtected'
+        : request.refProtected === conditions.protected;
+    case 'sources':
+      return isAmong(conditions.sources, request.pipelineSource, 'pipelineSource');
+    case 'environments':
+      return environmentHolds(conditions.environments, request);
+    case 'jobs':
+      return fitsOne(conditions.jobs, request.jobName, 'jobName');
+  }
+}
+
+function anyEntry<Entry>(
+  entries: readonly Entry[] | undefined,
+  placement: Placement,
+  entryHolds: (entry: Entry, placement: Placement) => Held,
+): Held {
+  if (entries === undefined) return true;
+  let any: Held = false;
+  for (const entry of entries) {
+    const held = entryHolds(entry, placement);
+    if (held === true) return true;
+    if (held !== false) any = held;
+  }
+  return any;
+}
+
+function groupHolds(condition: GroupCondition, placement: Placement): Held {
+  if ('path' in condition) {
+    return placement.groupPath === undefined ? 'projectPath' : condition.path.matches(placement.groupPath);
+  }
+  const { ancestors, known } = placement;
+  if (condition.subtree) {
+    for (const group of ancestors) if (group.id === condition.id) return true;
+    return known ? false : GROUP;
+  }
+  return placement.groupId === undefined ? GROUP : placement.groupId === condition.id;
+}
+
+function projectHolds(condition: ProjectCondition, placement: Placement): Held {
+  if ('path' in condition) {
+    return placement.projectPath === undefined
+      ? 'projectPath'
+      : condition.path.matches(placement.projectPath);
+  }
+  return placement.projectId === undefined ? 'projectId' : placement.projectId === condition.id;
+}
+
+/** A runner that took the job has at least the job's tags; whether it has others only GitLab can say. */
+function hasTag(wanted: ReadonlySet<string> | undefined, request: AdmissionRequest): Held {
+  if (wanted === undefined) return true;
+  const tags = request.runnerTags ?? request.jobTags ?? [];
+  return tags.some((tag) => wanted.has(tag)) || (request.runnerTags === undefined ? 'runnerTags' : false);
+}
+
+function isAmong<Value>(
+  wanted: ReadonlySet<Value> | undefined,
+  value: Value | undefined,
+  field: string,
+): Held {
+  if (wanted === undefined) return true;
+  return value === undefined ? field : wanted.has(value);
+}
+
+function fitsOne(wanted: readonly Wildcard[] | undefined, value: string | undefined, field: string): Held {
+  if (wanted === undefined) return true;
+  return value === undefined ? field : wanted.some((each) => each.matches(value));
+}
+
+/** A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none. */
+function environmentHolds(wanted: readonly Wildcard[] | undefined, request: AdmissionRequest): Held {
+  if (request.environment === undefined && request.variables !== undefined) return wanted === undefined;
+  return fitsOne(wanted, request.environment, 'environment');
+}
