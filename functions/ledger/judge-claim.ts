@@ -39,7 +39,9 @@ export function judgeClaim(
   if (claim.mode !== 'enforce') {
     const fitted = counter.fitted + (merge?.fitted ?? 0) + own;
     if (fitsBound(fitted, amount, bound)) return { bound, fitted: true };
-    return { bound, fitted: false, noted: refusalOf(claim, { committed: fitted, settled }) };
+    // What is settled is settled for all jobs; of those that would have run it is at most all of theirs.
+    const seen = { committed: fitted, settled: Math.min(settled, fitted) };
+    return { bound, fitted: false, noted: refusalOf(claim, seen) };
   }
   const seen = { committed: counter.committed + (merge?.committed ?? 0) + own, settled };
   if (soft !== undefined && fitsBound(seen.committed, amount, soft.bound))

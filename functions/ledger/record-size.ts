@@ -29,6 +29,10 @@ export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
 
 /** From what is missed least to what is missed most. Each is applied until it has nothing left to take. */
 const SHORTENINGS: readonly ((record: JobRecord) => JobRecord | undefined)[] = [
+  (record) => {
+    const shadow = record.shadow.map(withoutExtras);
+    return shadow.some((each, index) => each !== record.shadow[index]) ? { ...record, shadow } : undefined;
+  },
   withoutRequest,
   (record) =>
     withFacts(record, { jobName: cut(record.facts.jobName), projectPath: cut(record.facts.projectPath) }),

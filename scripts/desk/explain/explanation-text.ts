@@ -99,7 +99,10 @@ function nowText({ outcome, violations, shadow }: VerdictNow, paint: Paint): str
 }
 
 function rulesText({ rules, currency }: Explanation, paint: Paint, columns: number): string {
-  const rows = rules.flatMap((rule) => {
+  // Where no rule can be asked again, those that said nothing would only say it twice.
+  const askable = rules.some(({ now }) => now !== undefined);
+  const told = askable ? rules : rules.filter(({ atDecision }) => atDecision.length > 0);
+  const rows = told.flatMap((rule) => {
     const then =
       rule.atDecision.length === 0 ? ['nothing'] : rule.atDecision.map((each) => against(each, currency));
     const lines: string[][] = then.map((text, index) => [
@@ -118,7 +121,12 @@ function rulesText({ rules, currency }: Explanation, paint: Paint, columns: numb
     {},
     { title: 'against the job' },
   ];
-  return table(columnsOf, rows, columns, paint.dim);
+  const silent = rules.length - told.length;
+  const rest =
+    silent === 0
+      ? ''
+      : `  ${silent} ${told.length > 0 ? 'other ' : ''}rules did not match or had nothing against it then.\n`;
+  return (rows.length === 0 ? '' : table(columnsOf, rows, columns, paint.dim)) + rest;
 }
 
 function nowLines(rule: ExplainedRule, currency: string): readonly string[] {
