@@ -1,4 +1,5 @@
 import { evaluate } from '../../policies/evaluate.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { benchRequest, benchRules, place } from './bench-rules.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';
 import { benchQuestion } from './router-process.ts';
@@ -34,6 +35,24 @@ const KINDS: readonly ((at: number) => object)[] = [
   () => ({ kind: 'freeze', windows: [{ from: '2030-12-20', until: '2030-12-27' }] }),
 ];
 
+/** What a job on Kubernetes asks besides: something for every kind of rule to look at. */
+const asking = (): Partial<AdmissionRequest> => ({
+  pipelineSource: 'push',
+  ref: 'main',
+  refProtected: true,
+  pullPolicies: ['always'],
+  kubernetesUser: '1000:1000',
+  services: [{ name: 'registry.example.com/acme/postgres:17', variables: { KUBERNETES_CPU_REQUEST: '1' } }],
+  variables: {
+    KUBERNETES_CPU_REQUEST: '2',
+    KUBERNETES_MEMORY_REQUEST: '4Gi',
+    KUBERNETES_MEMORY_LIMIT: '6Gi',
+    KUBERNETES_HELPER_CPU_LIMIT: '500m',
+    KUBERNETES_NAMESPACE_OVERWRITE: 'ci-acme',
+    KUBERNETES_NODE_SELECTOR_1: 'kubernetes.io/arch=arm64',
+  },
+});
+
 const ruleAt = (at: number, root: number): object => ({
   id: `rule-${at}`,
   mode: 'enforce',
@@ -48,8 +67,9 @@ function rulesOf(count: number, others = 0): () => unknown {
     ruleAt(at, others === 0 || at % Math.ceil((count - 2 + others) / (count - 2)) === 0 ? 0 : 1 + (at % 500)),
   );
   const using = { ...benchRules(1, rules), nowMs: NOW_MS };
-  const request = benchRequest(1, 0);
-  return () => evaluate(request, using);
+  // Anew each time: what a rule remembers of a question must not make the next one cheap.
+  const request = (): AdmissionRequest => ({ ...benchRequest(1, 0), ...asking() });
+  return () => evaluate(request(), using);
 }
 
 /** Evaluation against JSON.parse of the same question, and what each further rule adds. */

@@ -55,7 +55,9 @@ function verdictText(answered: Answered, colour: boolean): string {
     );
   }
   const shadow = decision?.outcome === 'admitted' ? decision.shadow : [];
-  const would = shadow.map(({ mode, reason }) => `${mode}: ${reasonShort(reason)}`).join('; ');
+  const would = shadow
+    .map(({ mode, reason, exempt }) => `${exempt ? 'exempt' : mode}: ${reasonShort(reason)}`)
+    .join('; ');
   return `${paint('green', 'admitted')}${would === '' ? '' : paint('yellow', `  ${would}`)}`;
 }
 

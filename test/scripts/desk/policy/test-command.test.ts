@@ -71,6 +71,10 @@ test.each([
     'null: GitLab sends no such field',
     'request: { image: null }, expect: { code: FIELD_MISSING, rule: images }',
   ],
+  [
+    "null takes back a default's project",
+    'request: { project: null, project_id: 77 }, expect: { decision: admitted }',
+  ],
   ['the footer of a rule', `${EVIL}, expect: { text: [Ask us, "evil:1"] }`],
   [
     'the fallback',
