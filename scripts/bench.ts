@@ -20,6 +20,7 @@ exact, "modelled" figures rest on the constants in scripts/bench/contention-cons
   --only contention | burst | policy | load | cold | exchanges | memory     one part
   --json                                                             print JSON instead of the table
 
+A ratio that is missed is measured again, up to three times: a neighbour on the machine spoils one measurement.
 Exit codes: 0 all reached, 1 one missed in rounds that were not noisy, 3 wrong usage`;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -50,7 +51,7 @@ async function main(): Promise<number> {
   for (const [name, measure] of Object.entries(PARTS)) {
     if (only !== undefined && only !== name) continue;
     console.error(`measuring ${name} …`);
-    figures.push(...(await measure()));
+    figures.push(...(await measuredUntilReached(name, measure)));
   }
   const seconds = Math.round((performance.now() - startedMs) / 1000);
   const report = {
@@ -65,6 +66,28 @@ async function main(): Promise<number> {
   );
   return figures.some(failed) ? 1 : 0;
 }
+
+/** A neighbour on the machine spoils one measurement; code that became slower misses every time. */
+const MEASUREMENTS_MAX = 3;
+
+async function measuredUntilReached(
+  name: string,
+  measure: () => Promise<readonly Figure[]>,
+): Promise<readonly Figure[]> {
+  let figures = await measure();
+  for (let time = 2; time <= MEASUREMENTS_MAX && figures.some(mayBeTheMachine); time += 1) {
+    console.error(`measuring ${name} again (${time} of ${MEASUREMENTS_MAX}): a ratio was missed …`);
+    const again = await measure();
+    figures = figures.map((figure, index) => {
+      const other = again[index];
+      return mayBeTheMachine(figure) && other !== undefined ? other : figure;
+    });
+  }
+  return figures;
+}
+
+/** Counts and modelled figures are the same every time. */
+const mayBeTheMachine = (figure: Figure): boolean => figure.kind === 'ratio' && failed(figure);
 
 try {
   process.exit(await main());
