@@ -1,15 +1,36 @@
 import type { EstimateSettings } from './policy.ts';
+import type { RunnerClass } from './price.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 /** How long a job will run, in whole seconds, rounded up. Pure: what it needs to know was given to it when it was made. */
 export interface Estimator {
-  estimateSeconds(request: AdmissionRequest, settings: EstimateSettings): number;
+  estimateSeconds(
+    request: AdmissionRequest,
+    settings: EstimateSettings,
+    runnerClass?: EstimatedClass,
+  ): number;
 }
 
-/** The configured default, or the job's own timeout where that is shorter: the longest such a job can take. */
+/** What an estimate knows of the runner class that will run the job. */
+export type EstimatedClass = Pick<RunnerClass, 'name' | 'estimateSeconds'>;
+
+/**
+ * Where the estimate of a job comes from. `history`: its last runs, the default where there are too few. `default`:
+ * never its runs. `timeout`: the longest it can take, so that no job ever costs more than was held.
+ */
+export const ESTIMATE_MODES = ['history', 'timeout', 'default'] as const;
+
+export type EstimateMode = (typeof ESTIMATE_MODES)[number];
+
+/**
+ * Without history: the default of the class or of all, or the job's own timeout where that is shorter (the longest such
+ * a job can take); the timeout alone where the policy says so.
+ */
 export const timeoutEstimator: Estimator = {
-  estimateSeconds: (request, settings) =>
-    Math.min(timeoutSeconds(request, settings), settings.defaultSeconds),
+  estimateSeconds: (request, settings, runnerClass) =>
+    settings.mode === 'timeout'
+      ? timeoutSeconds(request, settings)
+      : Math.min(timeoutSeconds(request, settings), runnerClass?.estimateSeconds ?? settings.defaultSeconds),
 };
 
 /** A timeout of 0 is GitLab's way of saying nothing. */

@@ -5,6 +5,7 @@ import type { Estimator } from './estimate.ts';
 import { Governing, type Governor } from './governing.ts';
 import { type Job, jobOf } from './job.ts';
 import { factsOf, type JobFacts } from './job-facts.ts';
+import { limitAt } from './limits/amount-in-force.ts';
 import { pipelineClaims } from './limits/grace.ts';
 import { levelsOf } from './limits/levels.ts';
 import { ASKED_BY, type Limit, type LimitSet } from './limits/limits.ts';
@@ -103,7 +104,7 @@ function ask(
   if (mode === 'off') return;
   const asking = { rule: rule.id, class: rule.class, mode, exempt };
   const check = COUNTED_CHECKS[ASKED_BY[limit.kind]];
-  const finding = outcome.guard(rule, mode, () => check(job, limit, label, asking));
+  const finding = outcome.guard(rule, mode, () => check(job, limitAt(limit, job.nowMs), label, asking));
   if (finding?.claim !== undefined) claims.push(finding.claim);
   else if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
   else if (finding !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);

@@ -17,6 +17,8 @@ export interface JobFacts {
   readonly costMicros: number;
   /** Settlement uses the price of the admission, whatever the table says by then. */
   readonly microsPerMinute: number;
+  /** A begun minute costs a whole one; absent: its seconds. */
+  readonly round?: 'minute';
   readonly priceVersion: string;
   readonly policyVersion: string;
   /** With it, due = hold + timeout + 15 min. Where GitLab sent none, the policy's. */
@@ -30,7 +32,7 @@ const JOB_NAME_CHARACTERS_MAX = 120;
 const PATH_CHARACTERS_MAX = 240;
 
 export function factsOf(job: Job, policy: Policy): JobFacts {
-  const { request, placement, runnerClass } = job;
+  const { request, placement, runnerClass, price } = job;
   const { projectId, projectPath, groupId, userId } = placement;
   const rootId = placement.ancestors[0]?.id;
   const labels = {
@@ -47,8 +49,9 @@ export function factsOf(job: Job, policy: Policy): JobFacts {
     runnerClass: runnerClass.name,
     estimateSeconds: job.estimateSeconds,
     costMicros: job.costMicros,
-    microsPerMinute: runnerClass.microsPerMinute,
-    priceVersion: policy.prices.version,
+    microsPerMinute: price.microsPerMinute,
+    ...(price.round !== undefined && { round: price.round }),
+    priceVersion: price.version,
     policyVersion: policy.version,
     timeoutSeconds: timeoutSeconds(request, policy.estimate),
     asked: recordedRequestOf(request, placement, labels),

@@ -3,6 +3,8 @@ import type { Directory } from './place/directory.ts';
 import { type Placement, place } from './place/placement.ts';
 import type { Policy } from './policy.ts';
 import { costMicros, type RunnerClass, runnerClassOf } from './price.ts';
+import { type JobPrice, jobPriceOf } from './prices/job-price.ts';
+import { pricesAt } from './prices/prices-at.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 /** A request, where it stands and what it runs on: all that a rule without counters looks at. */
@@ -19,6 +21,7 @@ export interface Job extends CheckedJob {
   /** How long it is taken to run, whole seconds. */
   readonly estimateSeconds: number;
   readonly costMicros: number;
+  readonly price: JobPrice;
 }
 
 export interface CheckWith {
@@ -36,27 +39,33 @@ export interface JobWith extends CheckWith {
 export const checkedJobOf = (request: AdmissionRequest, using: CheckWith): CheckedJob => ({
   request,
   placement: place(request, using.directory),
-  runnerClass: runnerClassOf(request, using.policy.prices),
+  runnerClass: runnerClassOf(request, pricesAt(using.policy.prices, using.nowMs)),
   nowMs: using.nowMs,
 });
 
 export function jobOf(request: AdmissionRequest, using: JobWith): Job {
   const job = checkedJobOf(request, using);
-  const estimateSeconds = estimateOf(request, using);
+  const estimateSeconds = estimateOf(request, job.runnerClass, using);
+  const price = jobPriceOf(request, job.runnerClass, pricesAt(using.policy.prices, using.nowMs).version);
   return {
     ...job,
     estimateSeconds,
-    costMicros: costMicros(job.runnerClass.microsPerMinute, estimateSeconds),
+    costMicros: costMicros(price.microsPerMinute, estimateSeconds, price.round),
+    price,
   };
 }
 
-function estimateOf(request: AdmissionRequest, { policy, estimator, onEstimateFailed }: JobWith): number {
+function estimateOf(
+  request: AdmissionRequest,
+  runnerClass: RunnerClass,
+  { policy, estimator, onEstimateFailed }: JobWith,
+): number {
   try {
-    const seconds = Math.ceil(estimator.estimateSeconds(request, policy.estimate));
+    const seconds = Math.ceil(estimator.estimateSeconds(request, policy.estimate, runnerClass));
     if (Number.isSafeInteger(seconds) && seconds >= 0) return seconds;
     onEstimateFailed(new RangeError('an estimate must be a number of seconds from 0'));
   } catch (error) {
     onEstimateFailed(error);
   }
-  return timeoutEstimator.estimateSeconds(request, policy.estimate);
+  return timeoutEstimator.estimateSeconds(request, policy.estimate, runnerClass);
 }

@@ -1,4 +1,5 @@
 import type { Disclosure } from './disclosure.ts';
+import type { EstimateMode } from './estimate.ts';
 import type { Platform } from './platform.ts';
 import type { PriceTable } from './price.ts';
 import type { Rule } from './rule.ts';
@@ -30,6 +31,8 @@ export interface EstimateSettings {
   readonly defaultSeconds: number;
   /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
   readonly timeoutSeconds: number;
+  /** Absent: `history`. */
+  readonly mode?: EstimateMode;
 }
 
 /** Variables that survive translation beside those every deployment keeps. */

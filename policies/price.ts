@@ -9,15 +9,34 @@ export interface RunnerClass {
   readonly runnerIds: ReadonlySet<number>;
   /** Micro-units of the currency, whole. */
   readonly microsPerMinute: number;
+  /** On top, for the CPU the job requests; the class then has a footprint of it. */
+  readonly microsPerCpuHour?: number;
+  /** Likewise for its memory. */
+  readonly microsPerGibHour?: number;
+  /** What a begun minute costs: the whole of it, or its seconds where this is absent. */
+  readonly round?: 'minute';
   /** What a job is taken to use where its variables do not say; absent: not known. */
   readonly footprint?: FootprintDefaults;
+  /** What a job of the class is taken to last before its runs are known; absent: the policy's default. */
+  readonly estimateSeconds?: number;
 }
 
 /** The first class that matches wins. */
-export interface PriceTable {
+export interface PriceList {
   readonly version: string;
   readonly classes: readonly RunnerClass[];
   readonly defaultClass: RunnerClass;
+}
+
+/** The first version, which holds until a later one does. */
+export interface PriceTable extends PriceList {
+  /** In the order of their dates; absent: none. */
+  readonly later?: readonly DatedPriceList[];
+}
+
+export interface DatedPriceList extends PriceList {
+  /** Unix ms: the first instant at which it is in force. */
+  readonly fromMs: number;
 }
 
 /** 10 000 a minute is no price but a typing error; it also keeps a year's cost below 2^53 micro-units. */
@@ -27,7 +46,7 @@ export const MICROS_PER_MINUTE_MAX = 10_000_000_000;
  * The class of the runner that asked. Where GitLab sends no runner tags the job's own stand in: a runner that took the
  * job has at least those.
  */
-export function runnerClassOf(request: AdmissionRequest, prices: PriceTable): RunnerClass {
+export function runnerClassOf(request: AdmissionRequest, prices: PriceList): RunnerClass {
   const tags = request.runnerTags ?? request.jobTags;
   for (const each of prices.classes) {
     if (request.runnerId !== undefined && each.runnerIds.has(request.runnerId)) return each;
@@ -40,8 +59,11 @@ export function runnerClassOf(request: AdmissionRequest, prices: PriceTable): Ru
 /**
  * What so many seconds cost, in micro-units, rounded up: a hold must never be too small. Whole minutes and the rest
  * are multiplied apart, so that no product leaves the safe integers.
+ *
+ * @param round - `minute`: a begun minute costs as much as a whole one.
  */
-export function costMicros(microsPerMinute: number, seconds: number): number {
+export function costMicros(microsPerMinute: number, seconds: number, round?: 'minute'): number {
+  if (round === 'minute') return microsPerMinute * Math.ceil(seconds / 60);
   const minutes = Math.floor(seconds / 60);
   return microsPerMinute * minutes + Math.ceil((microsPerMinute * (seconds - minutes * 60)) / 60);
 }

@@ -3,7 +3,7 @@ import type { Estimator } from '../../policies/estimate.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
-import type { Policy } from '../../policies/policy.ts';
+import type { EstimateSettings, Policy } from '../../policies/policy.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
@@ -23,6 +23,12 @@ export interface DecideDeps {
   readonly ledger: Ledger;
   /** The rules in force now; limits change without a deploy, so they are asked for with every batch. */
   readonly currentRules: () => Promise<Rules>;
+  /** What is known of how long these jobs last, by their last runs; absent: the rules' own estimator. Never throws. */
+  readonly estimatorFor?: (
+    requests: readonly AdmissionRequest[],
+    settings: EstimateSettings,
+    deadlineMs: number,
+  ) => Promise<Estimator>;
   readonly clock: LedgerClock;
   readonly log: Log;
 }
@@ -45,9 +51,8 @@ export async function decide(
   deps: DecideDeps,
 ): Promise<readonly Decision[]> {
   const rules = await deps.currentRules();
-  const nowMs = deps.clock.nowMs();
   const decisions: Decision[] = new Array(entries.length);
-  const evaluated: Evaluated[] = [];
+  const requests: AdmissionRequest[] = [];
   const placeOf: number[] = [];
 
   entries.forEach((entry, index) => {
@@ -60,10 +65,17 @@ export async function decide(
       };
       return;
     }
-    const evaluation = evaluate(parsed.value, { ...rules, nowMs });
-    reportTrouble(parsed.value, evaluation, deps.log);
     placeOf.push(index);
-    evaluated.push({ request: parsed.value, evaluation });
+    requests.push(parsed.value);
+  });
+
+  const { estimate } = rules.policy;
+  const estimator = (await deps.estimatorFor?.(requests, estimate, deadlineMs)) ?? rules.estimator;
+  const nowMs = deps.clock.nowMs();
+  const evaluated = requests.map((request): Evaluated => {
+    const evaluation = evaluate(request, { ...rules, estimator, nowMs });
+    reportTrouble(request, evaluation, deps.log);
+    return { request, evaluation };
   });
 
   const outcomes = evaluated.length === 0 ? [] : await deps.ledger.hold(evaluated.map(toHoldAsk), deadlineMs);

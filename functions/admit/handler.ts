@@ -1,4 +1,6 @@
 import { handle } from 'hono/aws-lambda';
+import { createEstimateCache } from '../estimates/estimate-cache.ts';
+import { dynamoEstimateSource } from '../estimates/estimate-source.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { dynamoClient } from '../ledger/dynamo-client.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
@@ -20,19 +22,22 @@ const rules = new Promise<Rules>((resolve, reject) => {
       .then(resolve, reject);
   });
 });
-const store = new DynamoStore({
+const table = {
   client: dynamoClient(config.dynamodbEndpoint),
   tableName: config.ledgerTable,
   instance: config.gitlabInstance,
   clock: systemClock,
   random: Math.random,
-});
+};
+const store = new DynamoStore(table);
+const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
 /** Lambda's entry point; takes function URL, API Gateway v2 and invoke events of that shape. */
 export const handler = handle(
   createAdmitApp({
     ledger: createLedger({ store }),
     currentRules: () => rules,
+    estimatorFor: estimates.estimatorFor,
     clock: systemClock,
     log: consoleLog,
   }),

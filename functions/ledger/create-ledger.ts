@@ -1,7 +1,10 @@
 /** Puts the ledger together over a table. Keep one per process: it remembers which counters are nearly full. */
 import { randomUUID } from 'node:crypto';
+import { adjust } from './adjust.ts';
 import { NO_AMOUNTS } from './amounts.ts';
 import { announceOnce } from './announce.ts';
+import { bypassMove } from './bypass.ts';
+import { dueJobs, postponeMove } from './due.ts';
 import { hold } from './hold.ts';
 import { newJob } from './job.ts';
 import { LastSeen } from './last-seen.ts';
@@ -27,6 +30,8 @@ export interface LedgerOptions {
 /** The ends of jobs come from queues and schedules, which come back by themselves: this only bounds a silent table. */
 const ENDS_TIMEOUT_MS = 10_000;
 const READ_TIMEOUT_MS = 2_000;
+/** A page of the due index may be a whole megabyte, and only the sweep waits for it. */
+const DUE_TIMEOUT_MS = 5_000;
 
 export function createLedger({
   store,
@@ -73,11 +78,27 @@ export function createLedger({
       const outcomes = await makeMoves(wishes, new Map(), deadlineMs, deps);
       return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
     },
+    dueJobs: (beforeMs, limit) => dueJobs(beforeMs, limit, store, { timeoutMs: DUE_TIMEOUT_MS }),
+    postpone: (jobs) =>
+      endJobs(jobs.map(({ jobId, dueAtMs }) => ({ jobId, plan: (record) => postponeMove(record, dueAtMs) }))),
+    recordBypass: async (asks) => {
+      const nowMs = clock.nowMs();
+      const lawful = asks.filter((ask) => newJob(ask).outcome === undefined);
+      const wishes = lawful.map((ask) => ({
+        jobId: ask.jobId,
+        plan: (record: JobRecord | undefined) => bypassMove(record, ask, nowMs),
+      }));
+      // Their caller has just read that there is none: the condition on the record finds out if that changed.
+      const outcomes = await makeMoves(wishes, new Map(), clock.monotonicMs() + ENDS_TIMEOUT_MS, deps);
+      return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
+    },
+    adjust: (adjustment) => adjust(adjustment, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),
     readCounters: async (keys) => {
       const counters = await store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
       return keys.map((key, index) => counters[index] ?? { key, ...NO_AMOUNTS, rev: 0 });
     },
     readRecord: async (jobId) => (await store.readRecords([jobId], { timeoutMs: READ_TIMEOUT_MS }))[0],
+    readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
     rebuild: (options) => rebuild(options, deps),
     closePeriods: (keys) => closePeriods(keys, deps),
     announceOnce: (keys, options) => announceOnce(keys, options, deps),

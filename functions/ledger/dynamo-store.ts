@@ -14,14 +14,17 @@ import { announcementItem, seconds } from './announcement-item.ts';
 import { batchGet } from './batch-get.ts';
 import { type DynamoTarget, dynamoWrite } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
-import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
+import { inboxItem } from './inbox-item.ts';
+import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
 import type { Item } from './item-bytes.ts';
-import { ANNOUNCED_SK, ENTRY_SK_PREFIX, type Key, ledgerKeys } from './keys.ts';
+import { ANNOUNCED_SK, ENTRY_SK_PREFIX, INBOX_SK, type Key, ledgerKeys, ROLLUP_SK } from './keys.ts';
 import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
   Announcement,
   DueJob,
+  InboxItem,
+  InboxStore,
   LedgerStore,
   ReadOptions,
   Refusal,
@@ -45,7 +48,7 @@ export interface DynamoStoreOptions {
 /** Scans serve repairs, which nobody waits for. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
-export class DynamoStore implements LedgerStore {
+export class DynamoStore implements LedgerStore, InboxStore {
   readonly #options: DynamoStoreOptions;
   readonly #target: DynamoTarget;
 
@@ -117,8 +120,13 @@ export class DynamoStore implements LedgerStore {
       {
         TableName: tableName,
         ConsistentRead: true,
-        FilterExpression: `begins_with(${PK}, :instance) AND ${SK} <> :announced`,
-        ExpressionAttributeValues: { ':instance': { S: keys.prefix }, ':announced': { S: ANNOUNCED_SK } },
+        FilterExpression: `begins_with(${PK}, :instance) AND ${SK} <> :announced AND ${SK} <> :inbox AND ${SK} <> :rollup`,
+        ExpressionAttributeValues: {
+          ':instance': { S: keys.prefix },
+          ':announced': { S: ANNOUNCED_SK },
+          ':inbox': { S: INBOX_SK },
+          ':rollup': { S: ROLLUP_SK },
+        },
       },
       { requestTimeout: SCAN_PAGE_TIMEOUT_MS },
     );
@@ -176,6 +184,22 @@ export class DynamoStore implements LedgerStore {
     }
   }
 
+  async receive(item: InboxItem, { timeoutMs }: ReadOptions): Promise<boolean> {
+    const { keys, tableName } = this.#target;
+    const command = new PutItemCommand({
+      TableName: tableName,
+      Item: inboxItem(item, keys),
+      ConditionExpression: `attribute_not_exists(${PK})`,
+    });
+    try {
+      await this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) });
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw this.#unavailable('put an inbox item into', error);
+    }
+  }
+
   async #readItems(wanted: readonly Key[], { timeoutMs }: ReadOptions): Promise<(Item | undefined)[]> {
     const { client, clock, random, tableName } = this.#options;
     return this.#send(`read ${wanted.length} items of`, () =>
@@ -211,6 +235,11 @@ export class DynamoStore implements LedgerStore {
       case 'entry':
       case 'closing':
         return { kind: write.kind };
+      case 'adjustment':
+        return {
+          kind: 'adjustment',
+          ...(reason.Item && { adjustment: decodeAdjustment(reason.Item, keys) }),
+        };
     }
   }
 

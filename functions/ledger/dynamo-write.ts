@@ -3,6 +3,7 @@ import type { AttributeValue, Put, TransactWriteItem, Update } from '@aws-sdk/cl
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import {
   COMMITTED,
+  encodeAdjustment,
   encodeClosing,
   encodeCounter,
   encodeEntry,
@@ -37,6 +38,8 @@ export function dynamoWrite(write: Write, target: DynamoTarget): TransactWriteIt
       return { Put: put(encodeEntry(write.entry, target.keys), target, ABSENT) };
     case 'closing':
       return { Put: put(encodeClosing(write.closing, target.keys), target, ABSENT) };
+    case 'adjustment':
+      return { Put: put(encodeAdjustment(write.adjustment, target.keys), target, ABSENT) };
     case 'reset':
       return { Put: resetCounter(write, target) };
   }

@@ -3,9 +3,9 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { RecordedRequest } from '../../policies/request/recorded-request.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import { decodeClaims, decodeDeltas, encodeClaims, encodeDeltas } from './claim-lines.ts';
-import type { ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
+import type { AdjustmentEntry, ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
 import type { Item } from './item-bytes.ts';
-import { COUNTER_SK, ENTRY_SK_PREFIX, type LedgerKeys, RECORD_SK } from './keys.ts';
+import { ADJUSTMENT_SK_PREFIX, COUNTER_SK, ENTRY_SK_PREFIX, type LedgerKeys, RECORD_SK } from './keys.ts';
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
 import { decodeRequest, encodeRequest } from './request-text.ts';
 import { expiresAtSeconds } from './retention.ts';
@@ -33,6 +33,7 @@ const FACT_TEXTS = {
   runnerClass: 'rc',
   priceVersion: 'pv',
   policyVersion: 'ov',
+  round: 'rd',
 } as const;
 const FACT_NUMBERS = {
   projectId: 'pi',
@@ -205,13 +206,42 @@ export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
 
 export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
   const { pk, sk } = keys.closing(closing.key);
-  return { [PK]: text(pk), [SK]: text(sk), ...encodeAmounts(closing), at: number(closing.closedAtMs) };
+  return {
+    [PK]: text(pk),
+    [SK]: text(sk),
+    ...encodeAmounts(closing),
+    at: number(closing.closedAtMs),
+    ...(closing.adjusted !== 0 && { ad: number(closing.adjusted) }),
+  };
 };
 
 const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   closedAtMs: readNumber(item, 'at'),
+  adjusted: readNumber(item, 'ad'),
+});
+
+/** Without an end: people ask about what was done by hand long after. */
+export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.adjustment(entry.key, entry.id);
+  return {
+    [PK]: text(pk),
+    [SK]: text(sk),
+    am: number(entry.amount),
+    re: text(entry.reason),
+    by: text(entry.actor),
+    at: number(entry.atMs),
+  };
+}
+
+export const decodeAdjustment = (item: Item, keys: LedgerKeys): AdjustmentEntry => ({
+  key: keys.counterOf(readText(item, PK)),
+  id: readText(item, SK).slice(ADJUSTMENT_SK_PREFIX.length),
+  amount: readNumber(item, 'am'),
+  reason: readText(item, 're'),
+  actor: readText(item, 'by'),
+  atMs: readNumber(item, 'at'),
 });
 
 /** One item of a scan. */
@@ -220,5 +250,7 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   if (sk === RECORD_SK) return { kind: 'record', record: decodeRecord(item, keys) };
   if (sk === COUNTER_SK) return { kind: 'counter', counter: decodeCounter(item, keys) };
   if (sk.startsWith(ENTRY_SK_PREFIX)) return { kind: 'entry', entry: decodeEntry(item, keys) };
+  if (sk.startsWith(ADJUSTMENT_SK_PREFIX))
+    return { kind: 'adjustment', adjustment: decodeAdjustment(item, keys) };
   return { kind: 'closing', closing: decodeClosing(item, keys) };
 }

@@ -23,7 +23,7 @@ export const newJob = (ask: HoldAsk): Job => ({
 });
 
 /** The sums of a whole pack must stay safe integers. */
-const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
+export const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
 /** Checked when the policy loads; more would crowd every other job out of the transaction. */
 export const COUNTERS_PER_JOB_MAX = 24;
 

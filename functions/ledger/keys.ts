@@ -15,8 +15,13 @@ export const RECORD_SK = 'record';
 export const COUNTER_SK = 'counter';
 export const CLOSING_SK = 'closing';
 export const ANNOUNCED_SK = 'announced';
+export const INBOX_SK = 'inbox';
+/** Everything functions/rollup and functions/estimates keep in the table. */
+export const ROLLUP_SK = 'rollup';
 export const ENTRY_SK_PREFIX = 'entry#';
+export const ADJUSTMENT_SK_PREFIX = 'adjustment#';
 const ENTRY_DIGITS = 6;
+const LIMIT_PART_DIGITS = 3;
 
 export interface LedgerKeys {
   /** Begins every pk of this instance: `gitlab.example.com#`. */
@@ -29,8 +34,21 @@ export interface LedgerKeys {
   counter(key: CounterKey): Key;
   /** `gitlab.example.com#counter#group/101|money-month|2026-10`, `closing`: beside its counter. */
   closing(key: CounterKey): Key;
+  /** `gitlab.example.com#counter#group/101|money-month|2026-11`, `adjustment#FIN-123`: beside its counter. */
+  adjustment(key: CounterKey, id: string): Key;
   /** `gitlab.example.com#announced#<SHA-256 of the text>`, `announced`: what is announced may be called anything. */
   announcement(text: string): Key;
+  /** `gitlab.example.com#inbox#<SHA-256 of the delivery's id>`, `inbox`: what has arrived and is not yet worked off. */
+  inbox(id: string): Key;
+  isInboxPk(pk: string): boolean;
+  /** `gitlab.example.com@sweep`, `marks`: no part of the books, so it lies outside the prefix and no scan yields it. */
+  readonly sweepMarks: Key;
+  /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
+  readonly limitPointer: Key;
+  /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
+  limitChunk(set: string, chunk: string, part: number): Key;
+  /** `gitlab.example.com@limits#opening#group/101|money-month|2026-12`, `opening`: what a period began with. */
+  limitOpening(key: CounterKey): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
@@ -45,6 +63,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
   }
   const jobPrefix = `${instance}#job#`;
   const counterPrefix = `${instance}#counter#`;
+  const inboxPrefix = `${instance}#inbox#`;
   const dueShardPk = (shard: number): string => `${instance}#live#${shard}`;
   return {
     prefix: `${instance}#`,
@@ -55,7 +74,20 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     counter: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: COUNTER_SK }),
     closing: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: CLOSING_SK }),
+    adjustment: (key, id) => ({
+      pk: `${counterPrefix}${counterPath(key)}`,
+      sk: `${ADJUSTMENT_SK_PREFIX}${id}`,
+    }),
     announcement: (text) => ({ pk: `${instance}#announced#${digest(text)}`, sk: ANNOUNCED_SK }),
+    inbox: (id) => ({ pk: `${inboxPrefix}${digest(id)}`, sk: INBOX_SK }),
+    isInboxPk: (pk) => pk.startsWith(inboxPrefix),
+    sweepMarks: { pk: `${instance}@sweep`, sk: 'marks' },
+    limitPointer: { pk: `${instance}@limits`, sk: 'pointer' },
+    limitChunk: (set, chunk, part) => ({
+      pk: `${instance}@limits#${set}`,
+      sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
+    }),
+    limitOpening: (key) => ({ pk: `${instance}@limits#opening#${counterPath(key)}`, sk: 'opening' }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,

@@ -1,6 +1,7 @@
 import type { Claim, CounterKey, LimitClaim } from '../../policies/claim.ts';
 import type { JobFacts } from '../../policies/job-facts.ts';
 import type { Violation } from '../../policies/reason.ts';
+import type { DueJob } from './store.ts';
 
 export type { JobFacts };
 
@@ -30,8 +31,33 @@ export interface Ledger {
     deadlineMs: number,
   ): Promise<readonly ('recorded' | 'undecided')[]>;
 
+  /**
+   * Live jobs due before `beforeMs`, oldest first, at most `limit`; with a time beyond every due time: all live jobs.
+   * Read from the due index, which may lag. @throws {LedgerError} `ledger_unavailable`
+   */
+  dueJobs(beforeMs: number, limit: number): Promise<readonly DueJob[]>;
+  /** Gives live jobs another due time. `unchanged`: the job ended, or is due then already. */
+  postpone(
+    jobs: readonly { readonly jobId: number; readonly dueAtMs: number }[],
+  ): Promise<readonly EndOutcome[]>;
+  /**
+   * Charges jobs that ran and are unknown here (`settle` said so): SETTLED at once, unchecked, cause `bypass`. A job that
+   * has a record by now is settled on that instead. Never `unknown`.
+   */
+  recordBypass(asks: readonly BypassAsk[]): Promise<readonly EndOutcome[]>;
+
+  /**
+   * A credit or debit by hand, once per id and counter, as an entry of its own beside the counter: no record changes,
+   * and no bound is asked. A credit may leave a counter below 0.
+   *
+   * @throws {LedgerError} `ledger_misuse`: see {@link Adjustment}.
+   */
+  adjust(adjustment: Adjustment): Promise<AdjustOutcome>;
+
   readCounters(keys: readonly CounterKey[]): Promise<readonly Counter[]>;
   readRecord(jobId: number): Promise<JobRecord | undefined>;
+  /** One per job id, same order. Consistent. @throws {LedgerError} `ledger_unavailable` */
+  readRecords(jobIds: readonly number[]): Promise<readonly (JobRecord | undefined)[]>;
   /** Recounts every counter from closing entries and job records. Two passes; repairs only if told to. */
   rebuild(options: { readonly repair: boolean }): Promise<RebuildReport>;
   /**
@@ -42,6 +68,7 @@ export interface Ledger {
   /**
    * Which of these things (any texts) nobody has said within the last `ttlMs`; from now on they are said. One per key,
    * same order; of equal keys the first is first. A table that does not answer makes everything new.
+   * With a `ttlMs` of 0 or less it only asks: nothing stands afterwards that did not before.
    */
   announceOnce(
     keys: readonly string[],
@@ -103,6 +130,25 @@ export interface JobEnd {
   readonly durationSeconds: number;
   readonly endedAtMs: number;
 }
+
+/** What the job would have asked for, and how it ended. */
+export interface BypassAsk extends HoldAsk, JobEnd {}
+
+export interface Adjustment {
+  /** Of a period: what is counted at once gives itself back. */
+  readonly counter: CounterKey;
+  /** Whole units, not 0: above 0 a debit (spent as well), below 0 a credit. */
+  readonly amount: number;
+  /** Why, for whoever asks later: at most 500 characters. */
+  readonly reason: string;
+  /** Who: at most 200 characters. */
+  readonly actor: string;
+  /** Tells a repetition from a second one, e.g. a ticket: letters, digits, `.`, `_` and `-`, at most 64. */
+  readonly id: string;
+}
+
+/** `unchanged`: it was made before. `contradicts`: one with this id was, of another amount. */
+export type AdjustOutcome = 'applied' | 'unchanged' | 'contradicts' | 'undecided';
 
 export interface JobGone {
   readonly jobId: number;

@@ -4,6 +4,7 @@
  */
 import { isAnnouncement } from './announcement-item.ts';
 import type { CorrectionEntry } from './entry.ts';
+import { isInbox } from './inbox-item.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
 import { type LedgerKeys, ledgerKeys } from './keys.ts';
 import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
@@ -12,6 +13,8 @@ import { MemoryTable } from './memory-table.ts';
 import type {
   Announcement,
   DueJob,
+  InboxItem,
+  InboxStore,
   LedgerStore,
   ReadOptions,
   StoredItem,
@@ -32,9 +35,18 @@ export interface MemoryStoreOptions {
   readonly schedule?: (step: string) => Promise<unknown>;
   /** Called in the same instant as each applied transaction, before anybody hears of it. */
   readonly onCommit?: (writes: readonly Write[]) => void;
+  /** Called for each item newly received, as the table's stream would say: this table has none. */
+  readonly onReceived?: (item: InboxItem) => void;
 }
 
-export type StoreOperation = 'transact' | 'readCounters' | 'readRecords' | 'readEntries' | 'due' | 'announce';
+export type StoreOperation =
+  | 'transact'
+  | 'readCounters'
+  | 'readRecords'
+  | 'readEntries'
+  | 'due'
+  | 'announce'
+  | 'receive';
 
 export interface StoreFault {
   /** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. Both look the same to the caller. */
@@ -42,7 +54,7 @@ export interface StoreFault {
   readonly latencyMs?: number;
 }
 
-export class MemoryStore implements LedgerStore {
+export class MemoryStore implements LedgerStore, InboxStore {
   readonly keys: LedgerKeys;
   readonly #options: MemoryStoreOptions;
   readonly #table: MemoryTable;
@@ -104,7 +116,7 @@ export class MemoryStore implements LedgerStore {
     for (const name of this.#table.names()) {
       if (this.#options.schedule !== undefined) await this.#options.schedule('scan');
       const item = this.#table.named(name);
-      if (item !== undefined && !isAnnouncement(item)) yield decodeItem(item, this.keys);
+      if (item !== undefined && !isAnnouncement(item) && !isInbox(item)) yield decodeItem(item, this.keys);
     }
   }
 
@@ -115,6 +127,17 @@ export class MemoryStore implements LedgerStore {
     if (fault?.kind === 'conflict' || fault?.kind === 'throttle') throw lost('announce');
     const first = this.#table.announce(announcement);
     if (fault?.kind === 'lost-after') throw lost('announce');
+    return first;
+  }
+
+  async receive(item: InboxItem, options: ReadOptions): Promise<boolean> {
+    const fault = this.#options.fault?.('receive');
+    if (this.#options.schedule !== undefined) await this.#options.schedule('receive');
+    if (fault !== undefined) await this.#suffer(fault, options);
+    if (fault?.kind === 'conflict' || fault?.kind === 'throttle') throw lost('receive');
+    const first = this.#table.receive(item);
+    if (first) this.#options.onReceived?.(item);
+    if (fault?.kind === 'lost-after') throw lost('receive');
     return first;
   }
 
@@ -135,11 +158,12 @@ export class MemoryStore implements LedgerStore {
 
   /** Everything stored, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
-    for (const item of this.#table.items()) if (!isAnnouncement(item)) yield decodeItem(item, this.keys);
+    for (const item of this.#table.items())
+      if (!isAnnouncement(item) && !isInbox(item)) yield decodeItem(item, this.keys);
   }
 
   async #beforeRead(
-    operation: Exclude<StoreOperation, 'transact' | 'announce'>,
+    operation: Exclude<StoreOperation, 'transact' | 'announce' | 'receive'>,
     options: ReadOptions,
   ): Promise<void> {
     const fault = this.#options.fault?.(operation);

@@ -1,13 +1,22 @@
 /** Items in memory with DynamoDB's transactions: all or nothing, conditions first, a repeated token applied once. */
 import { NO_AMOUNTS, plus } from './amounts.ts';
 import { announcementItem, standsAt } from './announcement-item.ts';
-import { decodeCounter, decodeRecord, encodeClosing, encodeCounter, encodeEntry } from './item.ts';
+import { inboxItem } from './inbox-item.ts';
+import {
+  decodeAdjustment,
+  decodeCounter,
+  decodeRecord,
+  encodeAdjustment,
+  encodeClosing,
+  encodeCounter,
+  encodeEntry,
+} from './item.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key, LedgerKeys } from './keys.ts';
 import type { Counter } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { recordItem } from './record-size.ts';
-import type { Announcement, CounterWrite, Refusal, TransactOutcome, Write } from './store.ts';
+import type { Announcement, CounterWrite, InboxItem, Refusal, TransactOutcome, Write } from './store.ts';
 import { TRANSACTION_ITEMS_MAX } from './store.ts';
 
 /** As long as DynamoDB remembers a client request token. */
@@ -51,6 +60,13 @@ export class MemoryTable {
     return true;
   }
 
+  receive(item: InboxItem): boolean {
+    const name = nameOf(this.keys.inbox(item.id));
+    if (this.#items.has(name)) return false;
+    this.#items.set(name, inboxItem(item, this.keys));
+    return true;
+  }
+
   transact(writes: readonly Write[], token: string, nowMs: number): TransactOutcome {
     const keys = writes.map((write) => nameOf(this.#keyOf(write)));
     refuseUnlawful(keys);
@@ -74,6 +90,8 @@ export class MemoryTable {
         return this.keys.entry(write.entry.jobId, write.entry.number);
       case 'closing':
         return this.keys.closing(write.closing.key);
+      case 'adjustment':
+        return this.keys.adjustment(write.adjustment.key, write.adjustment.id);
       case 'counter':
       case 'reset':
         return this.keys.counter(write.key);
@@ -100,6 +118,8 @@ export class MemoryTable {
       case 'entry':
       case 'closing':
         return item === undefined ? undefined : { kind: write.kind };
+      case 'adjustment':
+        return item && { kind: 'adjustment', adjustment: decodeAdjustment(item, this.keys) };
     }
   }
 
@@ -111,6 +131,8 @@ export class MemoryTable {
         return encodeEntry(write.entry, this.keys);
       case 'closing':
         return encodeClosing(write.closing, this.keys);
+      case 'adjustment':
+        return encodeAdjustment(write.adjustment, this.keys);
       case 'reset':
         return encodeCounter({ key: write.key, ...write.amounts, rev: write.rev + 1 }, this.keys);
       case 'counter': {

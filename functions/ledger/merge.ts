@@ -64,8 +64,10 @@ export class CounterMerge {
   }
 }
 
-/** Limits of 0 block, also jobs that cost 0: their room is less than nothing. */
-const room = (bound: number, taken: number): number => (bound > 0 ? bound - taken : -1);
+/** Limits of 0 block, also jobs that cost 0 and counters that a credit brought below zero: no counter shows so little. */
+const BLOCKED = -Number.MAX_SAFE_INTEGER;
+
+const room = (bound: number, taken: number): number => (bound > 0 ? bound - taken : BLOCKED);
 
 const tighter = (a: number | undefined, b: number): number => (a === undefined ? b : Math.min(a, b));
 

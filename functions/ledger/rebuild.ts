@@ -100,7 +100,7 @@ async function closePeriod(
   const amounts = amountsOf(counter);
   // The reset to its own amounts pins the rev: what was recounted is what is closed.
   const reset: CounterReset = { kind: 'reset', key, amounts, rev: counter.rev };
-  const closing = { key, ...amounts, closedAtMs: deps.clock.nowMs() };
+  const closing = { key, ...amounts, closedAtMs: deps.clock.nowMs(), adjusted: pass.adjusted(name) };
   const deadlineMs = deps.clock.monotonicMs() + REPAIR_TIMEOUT_MS;
   const result = await attempt([reset, { kind: 'closing', closing }], deadlineMs, deps);
   if (result.outcome === 'committed') return 'closed';

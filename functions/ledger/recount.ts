@@ -1,7 +1,7 @@
-/** What every counter must show, counted from closing entries, records and correction entries. */
+/** What every counter must show, counted from closing entries, records, correction entries and adjustments. */
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 import { type AmountsSum, NO_AMOUNTS, startSum } from './amounts.ts';
-import type { ClosingEntry, CorrectionEntry } from './entry.ts';
+import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
 import type { Counter, CounterAmounts, JobRecord, RecordClaim, UncheckedCause } from './ledger.ts';
 import type { StoredItem } from './store.ts';
 
@@ -16,6 +16,8 @@ export interface Recount {
   expected(name: string): CounterAmounts;
   /** How many live jobs still hold on it. */
   live(name: string): number;
+  /** The sum of its adjustments. */
+  adjusted(name: string): number;
 }
 
 interface Line {
@@ -25,6 +27,7 @@ interface Line {
   readonly entries: { readonly atMs: number; readonly amounts: CounterAmounts }[];
   closing: ClosingEntry | undefined;
   live: number;
+  adjusted: number;
 }
 
 export async function recount(items: AsyncIterable<StoredItem> | Iterable<StoredItem>): Promise<Recount> {
@@ -43,6 +46,9 @@ export async function recount(items: AsyncIterable<StoredItem> | Iterable<Stored
       case 'closing':
         lineOf(lines, item.closing.key).closing = item.closing;
         break;
+      case 'adjustment':
+        countAdjustment(item.adjustment, lines);
+        break;
       case 'counter':
         lineOf(lines, item.counter.key);
         counters.set(counterName(item.counter.key), item.counter);
@@ -56,6 +62,7 @@ export async function recount(items: AsyncIterable<StoredItem> | Iterable<Stored
     key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
     expected: (name) => total(lines.get(name)),
     live: (name) => lines.get(name)?.live ?? 0,
+    adjusted: (name) => lines.get(name)?.adjusted ?? 0,
   };
 }
 
@@ -63,7 +70,7 @@ function lineOf(lines: Map<string, Line>, key: CounterKey): Line {
   const name = counterName(key);
   let line = lines.get(name);
   if (line === undefined) {
-    line = { key, held: startSum(), entries: [], closing: undefined, live: 0 };
+    line = { key, held: startSum(), entries: [], closing: undefined, live: 0, adjusted: 0 };
     lines.set(name, line);
   }
   return line;
@@ -84,6 +91,10 @@ function countEntry(entry: CorrectionEntry, lines: Map<string, Line>): void {
     add(amounts, delta, delta.delta, delta.delta, entry.unchecked);
     lineOf(lines, delta.counter).entries.push({ atMs: entry.atMs, amounts });
   }
+}
+
+function countAdjustment({ key, amount }: AdjustmentEntry, lines: Map<string, Line>): void {
+  lineOf(lines, key).adjusted += amount;
 }
 
 function add(
@@ -113,5 +124,10 @@ function total(line: Line | undefined): CounterAmounts {
     sum.unchecked.unmetered += amounts.unchecked.unmetered;
     sum.unchecked.bypass += amounts.unchecked.bypass;
   }
+  // By their sum, not their time: clocks of two programs may differ, and adjustments are kept for good.
+  const adjusted = line.adjusted - (closing?.adjusted ?? 0);
+  sum.committed += adjusted;
+  sum.fitted += adjusted;
+  sum.settled += adjusted;
   return sum;
 }

@@ -1,5 +1,6 @@
 /** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
 import { isInFlight } from '../../policies/claim.ts';
+import { costMicros } from '../../policies/price.ts';
 import { GRACE_SECONDS } from './draft.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
@@ -103,11 +104,11 @@ function clampDuration({ jobId, durationSeconds }: JobEnd, { timeoutSeconds }: J
 function settledAmount(
   { unit }: RecordClaim,
   durationSeconds: number,
-  { microsPerMinute }: JobFacts,
+  { microsPerMinute, round }: JobFacts,
 ): number {
   switch (unit) {
     case 'micros':
-      return Math.ceil((microsPerMinute * durationSeconds) / 60);
+      return costMicros(microsPerMinute, durationSeconds, round);
     case 'seconds':
       return durationSeconds;
     case 'starts':

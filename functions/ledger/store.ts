@@ -3,7 +3,7 @@
  * The decision loop knows only this; DynamoDB and the in-memory table implement it.
  */
 import type { CounterKey } from '../../policies/claim.ts';
-import type { ClosingEntry, CorrectionEntry } from './entry.ts';
+import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
 import type { Counter, CounterAmounts, JobRecord, UncheckedCause } from './ledger.ts';
 
 /** DynamoDB's own bound on one transaction. */
@@ -34,6 +34,27 @@ export interface LedgerStore {
   announce(announcement: Announcement, options: ReadOptions): Promise<boolean>;
 }
 
+/** Where deliveries from outside are written down before anybody is told that they arrived. */
+export interface InboxStore {
+  /**
+   * Writes the item unless one with its id was written before: true for the first. No scan yields it; its reader is
+   * the table's stream.
+   * @throws {LedgerError} `ledger_unavailable`: no answer; it may or may not be written.
+   */
+  receive(item: InboxItem, options: ReadOptions): Promise<boolean>;
+}
+
+export interface InboxItem {
+  /** Any text; the same for every repetition of one delivery. */
+  readonly id: string;
+  /** Any text, of a few KB at most. */
+  readonly body: string;
+  /** Unix ms. */
+  readonly receivedAtMs: number;
+  /** From then on garbage collection may take it, and a repetition would be new. Unix ms, rounded up to a second. */
+  readonly untilMs: number;
+}
+
 export interface TransactOptions {
   readonly token: string;
   readonly timeoutMs: number;
@@ -43,7 +64,7 @@ export interface ReadOptions {
   readonly timeoutMs: number;
 }
 
-export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite;
+export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite | AdjustmentWrite;
 
 /** Puts a job's record if it is still as it was read. */
 export interface RecordWrite {
@@ -90,6 +111,12 @@ export interface ClosingWrite {
   readonly closing: ClosingEntry;
 }
 
+/** Puts an adjustment that must not exist yet. */
+export interface AdjustmentWrite {
+  readonly kind: 'adjustment';
+  readonly adjustment: AdjustmentEntry;
+}
+
 export type TransactOutcome =
   | { readonly outcome: 'committed' }
   /** One per write, same order; `undefined` where the condition held. Nothing was written. */
@@ -104,13 +131,15 @@ export type Refusal =
   | { readonly kind: 'record'; readonly record?: JobRecord }
   | { readonly kind: 'counter'; readonly counter?: Counter }
   | { readonly kind: 'entry' }
-  | { readonly kind: 'closing' };
+  | { readonly kind: 'closing' }
+  | { readonly kind: 'adjustment'; readonly adjustment?: AdjustmentEntry };
 
 export type StoredItem =
   | { readonly kind: 'record'; readonly record: JobRecord }
   | { readonly kind: 'counter'; readonly counter: Counter }
   | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
-  | { readonly kind: 'closing'; readonly closing: ClosingEntry };
+  | { readonly kind: 'closing'; readonly closing: ClosingEntry }
+  | { readonly kind: 'adjustment'; readonly adjustment: AdjustmentEntry };
 
 export interface DueJob {
   readonly jobId: number;

@@ -4,7 +4,7 @@
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes per item)
  */
 import { NO_AMOUNTS, plus } from './amounts.ts';
-import { encodeClosing, encodeCounter, encodeEntry } from './item.ts';
+import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry } from './item.ts';
 import { itemBytes } from './item-bytes.ts';
 import type { LedgerKeys } from './keys.ts';
 import { recordItem } from './record-size.ts';
@@ -43,6 +43,8 @@ function bytesOf(write: Write, keys: LedgerKeys): number {
       return itemBytes(encodeEntry(write.entry, keys));
     case 'closing':
       return itemBytes(encodeClosing(write.closing, keys));
+    case 'adjustment':
+      return itemBytes(encodeAdjustment(write.adjustment, keys));
     case 'reset':
       return itemBytes(encodeCounter({ key: write.key, ...write.amounts, rev: write.rev }, keys));
     case 'counter':

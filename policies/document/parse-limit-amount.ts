@@ -1,4 +1,5 @@
 import type { Limit, LimitKind } from '../limits/limits.ts';
+import { SHARE_PARTS, shareOf } from '../limits/share.ts';
 import { readDecimal } from './decimal.ts';
 import { QUANTITIES_EXPECTED, readQuantityUnits } from './parse-quantity.ts';
 import type { Reading } from './reading.ts';
@@ -19,7 +20,7 @@ type Units =
   | { readonly ok: true; readonly amount: number }
   | { readonly ok: false; readonly expected: string };
 
-function readUnits(value: unknown, kind: LimitKind): Units {
+export function readUnits(value: unknown, kind: LimitKind): Units {
   if (kind === 'cpu' || kind === 'memory') {
     const amount = readQuantityUnits(value, kind);
     return amount === undefined ? { ok: false, expected: QUANTITIES_EXPECTED[kind] } : { ok: true, amount };
@@ -34,7 +35,7 @@ export function readMargins(
   reading: Reading,
   kind: LimitKind,
   amount: number | 'unlimited' | undefined,
-): Pick<Limit, 'softAmount' | 'graceAmount'> {
+): Pick<Limit, 'softAmount' | 'softShare' | 'graceAmount' | 'graceShare'> {
   const soft = reading.at('soft');
   const grace = reading.at('grace');
   for (const margin of [soft, grace]) {
@@ -42,8 +43,8 @@ export function readMargins(
       margin.expected('nothing: only a limit with an amount has a soft part or a grace');
   }
   if (amount === undefined || amount === 'unlimited' || amount === 0) return {};
-  const softAmount = readMargin(soft, kind, amount);
-  const graceUnits = readMargin(grace, kind, amount);
+  const { units: softAmount, share: softShare } = readMargin(soft, kind, amount) ?? {};
+  const { units: graceUnits, share: graceShare } = readMargin(grace, kind, amount) ?? {};
   if (softAmount !== undefined && softAmount >= amount) soft.expected('less than the limit itself');
   if (graceUnits !== undefined && graceUnits > amount) grace.expected('at most as much as the limit itself');
   const graceAmount = graceUnits === undefined ? undefined : amount + graceUnits;
@@ -51,25 +52,32 @@ export function readMargins(
     grace.expected('less: limit and grace together are too large to count');
   return {
     ...(softAmount !== undefined && { softAmount }),
+    ...(softShare !== undefined && { softShare }),
     ...(graceAmount !== undefined && { graceAmount }),
+    ...(graceShare !== undefined && { graceShare }),
   };
 }
 
-/** Shares are exact and rounded down to whole units, never to nothing. */
-function readMargin(reading: Reading, kind: LimitKind, amount: number): number | undefined {
+interface Margin {
+  readonly units: number;
+  /** In `SHARE_PARTS`, if it was written as a share. */
+  readonly share?: number;
+}
+
+/** Reads `80%` or an amount. Shares are exact and rounded down to whole units, never to nothing. */
+export function readMargin(reading: Reading, kind: LimitKind, amount: number): Margin | undefined {
   if (!reading.isThere) return undefined;
   const share = typeof reading.value === 'string' && /^[^%]+%$/.test(reading.value);
   if (!share) {
     const read = readUnits(reading.value, kind);
     if (!read.ok) return reading.expected(`a share of the limit such as 80%, or ${read.expected}`);
-    return read.amount > 0 ? read.amount : reading.expected('more than nothing');
+    return read.amount > 0 ? { units: read.amount } : reading.expected('more than nothing');
   }
-  const percent = readDecimal(String(reading.value).slice(0, -1), PERCENT_PARTS);
+  const percent = readDecimal(String(reading.value).slice(0, -1), SHARE_PARTS / 100);
   if (!percent.ok) return reading.expected('a share of the limit such as 80% or 12.5%');
-  const units = (BigInt(amount) * BigInt(percent.amount)) / BigInt(100 * PERCENT_PARTS);
-  if (units > BigInt(Number.MAX_SAFE_INTEGER)) return reading.expected('at most 100%');
-  return units > 0n ? Number(units) : reading.expected('more: this share of the limit is less than one unit');
+  const units = shareOf(amount, percent.amount);
+  if (units > Number.MAX_SAFE_INTEGER) return reading.expected('at most 100%');
+  return units > 0
+    ? { units, share: percent.amount }
+    : reading.expected('more: this share of the limit is less than one unit');
 }
-
-/** Shares are read to a thousandth of a percent. */
-const PERCENT_PARTS = 1000;

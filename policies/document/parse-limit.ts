@@ -3,6 +3,7 @@ import { LIMIT_KINDS, type Limit, type LimitKind, UNIT_OF } from '../limits/limi
 import { MODES } from '../mode.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readAmount, readMargins } from './parse-limit-amount.ts';
+import { CARRY_KEYS, readCarry } from './parse-limit-carry.ts';
 import { PERIOD_KEYS, readPeriod } from './parse-limit-period.ts';
 import type { Reading } from './reading.ts';
 
@@ -11,6 +12,7 @@ export const LIMIT_KEYS: readonly string[] = [
   ...LIMIT_KINDS,
   'soft',
   'grace',
+  ...CARRY_KEYS,
   ...PERIOD_KEYS,
   'mode',
   'owner',
@@ -29,6 +31,7 @@ export function readLimit(reading: Reading, subject: string, fiscalStart: Fiscal
   const amount = readAmount(reading.at(kind), kind);
   const margins = readMargins(reading, kind, amount);
   const period = readPeriod(reading, kind, fiscalStart);
+  const carry = readCarry(reading, { kind, amount, per: period?.per, subject });
   const mode = reading.at('mode').isThere ? reading.at('mode').oneOf('a mode', MODES) : 'enforce';
   const id = reading.at('id').isThere
     ? reading.at('id').text(NAME_EXPECTED, isName)
@@ -45,6 +48,7 @@ export function readLimit(reading: Reading, subject: string, fiscalStart: Fiscal
     unit: UNIT_OF[kind],
     amount,
     ...margins,
+    ...carry,
     ...period,
     mode,
     ...(owner !== undefined && { owner }),

@@ -4,6 +4,8 @@ import type { Limit, LimitSet, Rollout } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
 import type { Directory } from '../place/directory.ts';
 import type { Policy } from '../policy.ts';
+import { runnerClassNames } from '../prices/prices-at.ts';
+import { withGrants } from './parse-grants.ts';
 import { LIMIT_KEYS, readLimit } from './parse-limit.ts';
 import { readFiscalStart } from './parse-limit-period.ts';
 import { readSubject } from './parse-subject.ts';
@@ -29,19 +31,36 @@ export function parseLimits(
   directory?: Directory,
 ): Parsed<LimitSet, DocumentProblem> {
   const reading = Reading.of(document);
-  if (!reading.object(['fiscal_start', 'limits', 'personal_default', 'rollout']))
-    return { ok: false, problems: reading.problems };
+  const limits = readLimitSet(reading, version, policy);
+  if (limits !== undefined) checkCounters(reading.at('limits'), limits, directory);
+  return limits === undefined || reading.problems.length > 0
+    ? { ok: false, problems: reading.problems }
+    : { ok: true, value: limits };
+}
+
+/** Reads a part of a document that was valid as a whole: how many counters a job comes to cannot be told from it. */
+export function parseLimitsPart(
+  document: unknown,
+  version: string,
+  policy: Policy,
+): Parsed<LimitSet, DocumentProblem> {
+  const reading = Reading.of(document);
+  const limits = readLimitSet(reading, version, policy);
+  return limits === undefined || reading.problems.length > 0
+    ? { ok: false, problems: reading.problems }
+    : { ok: true, value: limits };
+}
+
+function readLimitSet(reading: Reading, version: string, policy: Policy): LimitSet | undefined {
+  if (!reading.object(['fiscal_start', 'limits', 'grants', 'personal_default', 'rollout'])) return undefined;
   const fiscalStart = readFiscalStart(reading.at('fiscal_start')) ?? CALENDAR_YEAR;
-  const limits: LimitSet = {
+  const bySubject = readLimits(reading.at('limits'), policy, fiscalStart);
+  return {
     version,
-    bySubject: readLimits(reading.at('limits'), policy, fiscalStart),
+    bySubject: withGrants(bySubject, reading.at('grants'), runnerClassNames(policy.prices)),
     personalDefault: readPersonal(reading.at('personal_default'), fiscalStart),
     rollouts: readRollouts(reading.at('rollout')),
   };
-  checkCounters(reading.at('limits'), limits, directory);
-  return reading.problems.length > 0
-    ? { ok: false, problems: reading.problems }
-    : { ok: true, value: limits };
 }
 
 function readLimits(
@@ -50,7 +69,7 @@ function readLimits(
   fiscalStart: FiscalStart,
 ): ReadonlyMap<string, readonly Limit[]> {
   const bySubject = new Map<string, Limit[]>();
-  const runnerClasses = policy.prices.classes.map((each) => each.name);
+  const runnerClasses = runnerClassNames(policy.prices);
   for (const each of reading.list('limits', LIMITS_MAX)) {
     if (!each.object(['on', ...LIMIT_KEYS])) continue;
     const subject = readSubject(each.at('on'), runnerClasses);

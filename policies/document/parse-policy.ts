@@ -1,10 +1,12 @@
 import { DISCLOSURES, type Disclosure } from '../disclosure.ts';
+import { ESTIMATE_MODES } from '../estimate.ts';
 import type { Platform } from '../platform.ts';
 import type { DiscloseSettings, EstimateSettings, Policy, VariableAllowlist } from '../policy.ts';
+import { runnerClassNames } from '../prices/prices-at.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import type { KnownNames } from '../rules/stateless-rule-kind.ts';
-import { DURATION_SECONDS_MAX, readDurationSeconds } from './duration.ts';
+import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
 import { readPlatform } from './parse-platform.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
@@ -40,11 +42,7 @@ export function parsePolicy(document: unknown, version: string): Parsed<Policy, 
     .text('a currency code such as EUR', (text) => /^[A-Z]{3}$/.test(text));
   const prices = readPrices(reading.at('prices'));
   const platform = readPlatform(reading.at('platform'));
-  const rules = readRules(
-    reading.at('rules'),
-    { runnerClasses: prices.classes.map((each) => each.name) },
-    platform,
-  );
+  const rules = readRules(reading.at('rules'), { runnerClasses: runnerClassNames(prices) }, platform);
   const trust = reading.at('trust_variables');
   const policy: Policy = {
     version,
@@ -76,19 +74,21 @@ function readRules(reading: Reading, names: KnownNames, platform: Platform): rea
 }
 
 function readEstimate(reading: Reading): EstimateSettings {
-  reading.object(['default', 'timeout']);
+  reading.object(['mode', 'default', 'timeout']);
+  const mode = reading.at('mode');
+  const word = mode.isThere ? mode.oneOf('where estimates come from', ESTIMATE_MODES) : undefined;
   const timeout = reading.at('timeout');
   return {
     defaultSeconds: readDuration(reading.at('default')),
     timeoutSeconds: timeout.isThere ? readDuration(timeout) : 3_600,
+    ...(word !== undefined && { mode: word }),
   };
 }
 
 function readDuration(reading: Reading): number {
   const text = typeof reading.value === 'string' ? reading.value : '';
   const seconds = readDurationSeconds(text);
-  if (seconds === undefined)
-    reading.expected(`a duration such as 90s, 10m or 2h, at most ${DURATION_SECONDS_MAX / 86_400}d`);
+  if (seconds === undefined) reading.expected(DURATION_EXPECTED);
   return seconds ?? 0;
 }
 

@@ -46,6 +46,9 @@ function pipelines(limits: LimitSet): number {
   return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
 }
 
-/** `off`, `unlimited` and 0 need no counter. */
+/** `off`, `unlimited` and 0 need no counter; a grant lifts a 0. */
 const counted = (limits: readonly Limit[]): number =>
-  limits.filter((limit) => limit.mode !== 'off' && limit.amount !== 'unlimited' && limit.amount > 0).length;
+  limits.filter(
+    ({ mode, amount, grants = [] }) =>
+      mode !== 'off' && amount !== 'unlimited' && (amount > 0 || grants.length > 0),
+  ).length;

@@ -2,6 +2,7 @@ import { type CounterKey, isInFlight, type Unit } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { CountedKind } from '../rule.ts';
 import type { FiscalStart } from './fiscal.ts';
+import type { Grant } from './grant.ts';
 import { type Period, type PeriodKind, periodAt } from './period.ts';
 
 export const LIMIT_KINDS = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'] as const;
@@ -39,12 +40,27 @@ export interface Limit {
   readonly subject: string;
   readonly kind: LimitKind;
   readonly unit: Unit;
-  /** Whole units. 0 blocks; `unlimited` asks nothing at this level (the other levels still do). */
+  /**
+   * Whole units. 0 blocks; `unlimited` asks nothing at this level (the other levels still do). As it was written: what
+   * is in force now, with grants and what was carried over, is `limitAt`'s to say.
+   */
   readonly amount: number | 'unlimited';
   /** From which amount on the owner is warned: above 0, below the amount. */
   readonly softAmount?: number;
+  /** It was written as a share of the limit, in `SHARE_PARTS`. */
+  readonly softShare?: number;
   /** How far jobs of a pipeline that already runs may go: above the amount. */
   readonly graceAmount?: number;
+  /** Likewise, of what is on top. */
+  readonly graceShare?: number;
+  /** All that were ever given; only those in force count. */
+  readonly grants?: readonly Grant[];
+  /** The most of what a period leaves that the next one gets on top; absent: nothing. */
+  readonly carryMax?: number;
+  /** What becomes of what was spent past the limit: `carry` takes it from the next period. Absent: nothing. */
+  readonly overdraft?: 'carry' | 'alert';
+  /** What came over from the period before; no part of the document. */
+  readonly opening?: Opening;
   /** Absent for what is counted at once. */
   readonly per?: PeriodKind;
   /** IANA zone the period begins and ends in. */
@@ -53,6 +69,14 @@ export interface Limit {
   readonly fiscalStart?: FiscalStart;
   readonly mode: Mode;
   readonly owner?: string;
+}
+
+/** What a period began with, fixed when it opened. */
+export interface Opening {
+  /** Key of the period. */
+  readonly period: string;
+  /** Whole units: left over from the period before, or, below 0, overdrawn in it. */
+  readonly carried: number;
 }
 
 /** How far rules of a class may go in a group and below, while they are being rolled out. */

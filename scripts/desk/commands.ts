@@ -32,6 +32,31 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./report/shadow-command.ts')).shadowReportCommand,
   },
   {
+    name: 'backtest',
+    summary: 'What if other limits or prices had been in force? Replays the jobs of the last weeks',
+    load: async () => (await import('./backtest/backtest-command.ts')).backtestCommand,
+  },
+  {
+    name: 'statement',
+    summary: 'What is a group charged for a month? For people, as CSV or FOCUS, with corrections',
+    load: async () => (await import('./statement/statement-command.ts')).statementCommand,
+  },
+  {
+    name: 'rebuild',
+    summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
+    load: async () => (await import('./truth/rebuild-command.ts')).rebuildCommand,
+  },
+  {
+    name: 'reconcile',
+    summary: 'Do the books agree with GitLab? Lists what differs and what the sweep would do',
+    load: async () => (await import('./truth/reconcile-command.ts')).reconcileCommand,
+  },
+  {
+    name: 'proof',
+    summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
+    load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
+  },
+  {
     name: 'policy validate',
     summary: 'Are policy, limits and directory valid, and do they let the platform team deploy?',
     load: async () => (await import('./policy/validate-command.ts')).validateCommand,

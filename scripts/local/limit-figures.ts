@@ -1,4 +1,5 @@
 import type { Ledger } from '../../functions/ledger/ledger.ts';
+import { limitAt } from '../../policies/limits/amount-in-force.ts';
 import { counterOf, type LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { LimitSummary } from './summary.ts';
@@ -22,7 +23,7 @@ export async function limitFigures(
       mode: limit.mode,
       spent: settled,
       held: (counter?.committed ?? 0) - settled,
-      limitAmount: limit.amount,
+      limitAmount: limitAt(limit, nowMs).amount,
     };
   });
 }

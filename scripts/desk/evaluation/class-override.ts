@@ -21,6 +21,9 @@ export function withClass(policy: Policy, name: string): ChosenClass {
   }
   return {
     runnerClass,
-    policy: { ...policy, prices: { ...policy.prices, classes: [], defaultClass: runnerClass } },
+    policy: {
+      ...policy,
+      prices: { version: policy.prices.version, classes: [], defaultClass: runnerClass },
+    },
   };
 }

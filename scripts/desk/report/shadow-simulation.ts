@@ -161,4 +161,6 @@ const groupOf = ({ facts: { rootId, groupId, projectPath } }: JobRecord): GroupO
 });
 
 const costOf = ({ facts, durationSeconds }: JobRecord): number =>
-  durationSeconds === undefined ? facts.costMicros : costMicros(facts.microsPerMinute, durationSeconds);
+  durationSeconds === undefined
+    ? facts.costMicros
+    : costMicros(facts.microsPerMinute, durationSeconds, facts.round);

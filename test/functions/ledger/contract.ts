@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { NO_AMOUNTS } from '../../../functions/ledger/amounts.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import type { HoldAsk, HoldOutcome, Ledger, UnmeteredAsk } from '../../../functions/ledger/ledger.ts';
+import type {
+  BypassAsk,
+  HoldAsk,
+  HoldOutcome,
+  Ledger,
+  UnmeteredAsk,
+} from '../../../functions/ledger/ledger.ts';
 import type { LedgerStore, Write } from '../../../functions/ledger/store.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import {
@@ -100,6 +106,13 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         violations: [blocked, { reason: { code: 'BUDGET_EXHAUSTED', committed: 95, subject: 'group/1' } }],
       });
       expect([await committed('group/1'), await committed('group/2')]).toEqual([95, 0]);
+    });
+
+    test('a limit of 0 blocks also where a credit has brought the counter below zero', async () => {
+      const { hold, ledger } = build();
+      await ledger.adjust({ counter: counter('group/1'), amount: -50, id: 'c', reason: 'r', actor: 'a' });
+      expect(words(await hold([anAsk(1, [claim('group/1', 10, 0)])]))).toEqual(['rejected']);
+      expect(words(await hold([anAsk(2, [claim('group/1', 10, 5)])]))).toEqual(['admitted']);
     });
 
     test('the first batch of a period that is larger than the limit is admitted only up to it', async () => {
@@ -841,6 +854,145 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
     });
   });
 
+  describe('adjustments', () => {
+    const NOVEMBER = counter('group/1');
+    const credit = { counter: NOVEMBER, amount: -30, reason: 'runner outage', actor: 'finance', id: 'FIN-1' };
+
+    test('a credit frees room for the next job, a debit takes it, and no record changes', async () => {
+      const { hold, ledger } = build();
+      await hold([anAsk(1, [claim('group/1', 90, 100)])]);
+      const record = await ledger.readRecord(1);
+      expect(words(await hold([anAsk(2, [claim('group/1', 30, 100)])]))).toEqual(['rejected']);
+      expect(await ledger.adjust(credit)).toBe('applied');
+      expect(await ledger.readCounters([NOVEMBER])).toMatchObject([
+        { committed: 60, fitted: 60, settled: -30 },
+      ]);
+      expect(words(await hold([anAsk(3, [claim('group/1', 30, 100)])]))).toEqual(['admitted']);
+      expect(await ledger.adjust({ ...credit, amount: 10, id: 'FIN-2' })).toBe('applied');
+      expect(words(await hold([anAsk(4, [claim('group/1', 1, 100)])]))).toEqual(['rejected']);
+      expect(await ledger.readRecord(1)).toEqual(record);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+
+    test('it is made once per id, however often and by how many programs at once', async () => {
+      const { ledger, other, committed } = build();
+      const outcomes = await Promise.all([ledger, other, ledger, other].map((by) => by.adjust(credit)));
+      expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1);
+      expect(await other.adjust(credit)).toBe('unchanged');
+      expect(await ledger.adjust({ ...credit, amount: -40 })).toBe('contradicts');
+      expect(await committed('group/1')).toBe(-30);
+    });
+
+    test('the same id on another counter is another adjustment', async () => {
+      const { ledger, committed } = build();
+      await ledger.adjust(credit);
+      expect(await ledger.adjust({ ...credit, counter: counter('group/2') })).toBe('applied');
+      expect([await committed('group/1'), await committed('group/2')]).toEqual([-30, -30]);
+    });
+
+    test('who, why and when are kept beside the counter', async () => {
+      const { ledger, store, clock } = build();
+      await ledger.adjust(credit);
+      const items: unknown[] = [];
+      for await (const item of store.scan()) if (item.kind === 'adjustment') items.push(item.adjustment);
+      const { counter: key, ...entry } = credit;
+      expect(items).toEqual([{ key, ...entry, atMs: clock.nowMs() }]);
+    });
+
+    test('rebuild counts them: a counter that lost one is repaired', async () => {
+      const { ledger, store, committed } = build();
+      await ledger.adjust({ ...credit, amount: 25 });
+      await store.transact(
+        [{ kind: 'counter', key: NOVEMBER, committed: -25, fitted: -25, settled: -25, unchecked: {} }],
+        { token: randomUUID(), timeoutMs: 10_000 },
+      );
+      expect(await ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
+      expect(await committed('group/1')).toBe(25);
+    });
+
+    test('closing a period counts those made before, and those made after count on top, whatever the clocks say', async () => {
+      const { hold, ledger, clock, committed } = build();
+      await hold([anAsk(1, [claim('group/1', 90, 100)])]);
+      await ledger.settle([{ jobId: 1, durationSeconds: 50, endedAtMs: clock.nowMs() }]);
+      await ledger.adjust(credit);
+      expect(await ledger.closePeriods([NOVEMBER])).toEqual(['closed']);
+      clock.advance(-300_000);
+      await ledger.adjust({ ...credit, amount: 7, id: 'FIN-2' });
+      expect(await committed('group/1')).toBe(50 - 30 + 7);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+
+    test.each([
+      ['nothing', { amount: 0 }],
+      ['a part of a unit', { amount: 0.5 }],
+      ['what is no number', { amount: Number.NaN }],
+      ['more than can be counted', { amount: 2 ** 53 }],
+      ['what is counted at once', { counter: counter('group/1', 'jobs-now', 'now') }],
+      ['no id', { id: '' }],
+      ['an id that could be a key', { id: 'a#b' }],
+      ['no reason', { reason: ' ' }],
+      ['nobody', { actor: '' }],
+    ])('%s is refused and leaves no trace', async (_, wrong) => {
+      const { ledger } = build();
+      await expect(ledger.adjust({ ...credit, ...wrong })).rejects.toMatchObject({ code: 'ledger_misuse' });
+      expect(await ledger.rebuild({ repair: false })).toMatchObject({ counters: 0, drift: [] });
+    });
+  });
+
+  describe('limits that change', () => {
+    test('lowering a limit below what is committed kills nobody: running jobs settle, new ones wait', async () => {
+      const { hold, ledger, clock, committed } = build();
+      await hold(jobs(3, () => [claim('group/1', 30, 100)]));
+      expect(words(await hold([anAsk(4, [claim('group/1', 1, 50)])]))).toEqual(['rejected']);
+      expect((await ledger.readRecord(3))?.state).toBe('HELD');
+      expect(words(await hold([anAsk(1, [claim('group/1', 30, 50)])]))).toEqual(['admitted']);
+      await ledger.settle(
+        [1, 2, 3].map((jobId) => ({ jobId, durationSeconds: 9, endedAtMs: clock.nowMs() })),
+      );
+      expect(await committed('group/1')).toBe(27);
+      expect(words(await hold([anAsk(5, [claim('group/1', 23, 50)])]))).toEqual(['admitted']);
+    });
+
+    test('raising a limit frees at once, also on the program that has just seen it full', async () => {
+      const { hold } = build();
+      await hold([anAsk(1, [claim('group/1', 100, 100)])]);
+      expect(words(await hold([anAsk(2, [claim('group/1', 10, 100)])]))).toEqual(['rejected']);
+      expect(words(await hold([anAsk(3, [claim('group/1', 10, 110)])]))).toEqual(['admitted']);
+    });
+
+    test('a grant that ends between admission and settlement takes nothing from the job it let in', async () => {
+      const { hold, ledger, clock, committed } = build();
+      const [granted] = await hold([anAsk(1, [claim('group/1', 150, 200)])]);
+      expect(wordOf(granted)).toBe('admitted');
+      // From here on the base alone is the bound.
+      expect(words(await hold([anAsk(2, [claim('group/1', 1, 100)])]))).toEqual(['rejected']);
+      expect(await ledger.settle([{ jobId: 1, durationSeconds: 120, endedAtMs: clock.nowMs() }])).toEqual([
+        'applied',
+      ]);
+      expect(await committed('group/1')).toBe(120);
+    });
+
+    test('prices changed mid-job: it settles at the price and the rounding of its admission', async () => {
+      const { hold, ledger, clock, committed } = build();
+      const facts = someFacts({ microsPerMinute: 600, round: 'minute', priceVersion: '2026-11' });
+      await hold([anAsk(1, [claim('group/1', 6_000, 10_000)], { facts })]);
+      await ledger.settle([{ jobId: 1, durationSeconds: 61, endedAtMs: clock.nowMs() }]);
+      expect(await committed('group/1')).toBe(1_200);
+      expect((await ledger.readRecord(1))?.facts).toMatchObject({ round: 'minute', priceVersion: '2026-11' });
+    });
+
+    test('a job admitted in the last millisecond of a period settles there, weeks later', async () => {
+      const { hold, ledger, clock, committed } = build();
+      clock.advance(Date.UTC(2026, 11, 1) - 1 - clock.nowMs());
+      await hold([anAsk(1, [claim('group/1', 600, 1_000)])]);
+      clock.advance(7 * 86_400_000);
+      await ledger.settle([{ jobId: 1, durationSeconds: 300, endedAtMs: clock.nowMs() }]);
+      const december = counter('group/1', 'money-month', '2026-12');
+      expect(await committed('group/1')).toBe(300);
+      expect(await ledger.readCounters([december])).toMatchObject([{ committed: 0, rev: 0 }]);
+    });
+  });
+
   describe('table', () => {
     test('a repeated token applies once', async () => {
       const { store, committed } = build();
@@ -938,6 +1090,19 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       expect(await ledger.announceOnce(['x'], DAY)).toEqual([false]);
     });
 
+    test('asking whether it was said says nothing', async () => {
+      const { ledger, clock } = build();
+      const asking = { ...DAY, ttlMs: -600_000 };
+      expect(await ledger.announceOnce(['x'], asking)).toEqual([true]);
+      expect(await ledger.announceOnce(['x'], { ...DAY, ttlMs: 0 })).toEqual([true]);
+      clock.advance(-300_000);
+      expect(await ledger.announceOnce(['y'], asking)).toEqual([true]);
+      expect(await ledger.announceOnce(['y'], asking)).toEqual([true]);
+      expect(await ledger.announceOnce(['y'], DAY)).toEqual([true]);
+      expect(await ledger.announceOnce(['y'], asking)).toEqual([false]);
+      expect(await ledger.announceOnce(['y'], DAY)).toEqual([false]);
+    });
+
     test('what was said is no part of the books', async () => {
       const { ledger, store } = build();
       await ledger.announceOnce(['x'], DAY);
@@ -952,6 +1117,178 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       const elsewhere = build();
       await ledger.announceOnce(['x'], DAY);
       expect(await elsewhere.ledger.announceOnce(['x'], DAY)).toEqual([true]);
+    });
+  });
+
+  describe('jobs nobody asked about', () => {
+    const ran = (jobId: number, over: Partial<BypassAsk> = {}): BypassAsk => ({
+      ...anAsk(jobId, [
+        claim('group/1', 1000, 50),
+        claim('group/1', 600, 60, { unit: 'seconds', counter: counter('group/1', 'minutes-month') }),
+        claim('group/1', 1, 1, { unit: 'jobs', counter: counter('group/1', 'at-once', 'now') }),
+        claim('group/1', 1, 1, { unit: 'starts', counter: counter('group/1', 'starts', '2026-11-21T12Z') }),
+      ]),
+      durationSeconds: 90,
+      endedAtMs: Date.UTC(2026, 10, 21, 11, 30),
+      ...over,
+    });
+    const keys = [
+      counter('group/1'),
+      counter('group/1', 'minutes-month'),
+      counter('group/1', 'at-once', 'now'),
+      counter('group/1', 'starts', '2026-11-21T12Z'),
+    ];
+    const shown = async ({ ledger }: House) =>
+      (await ledger.readCounters(keys)).map(({ committed, fitted, settled, unchecked }) => [
+        committed,
+        fitted,
+        settled,
+        unchecked.bypass,
+      ]);
+    const CHARGED_ONCE = [
+      [90, 90, 90, 90],
+      [90, 90, 90, 90],
+      [0, 0, 0, 0],
+      [1, 1, 1, 1],
+    ];
+
+    test('is charged what it took at once, past every bound, counted as bypass and in no slot', async () => {
+      const house = build();
+      expect(await house.ledger.recordBypass([ran(1)])).toEqual(['applied']);
+      expect(await shown(house)).toEqual(CHARGED_ONCE);
+      expect(await house.ledger.readRecord(1)).toMatchObject({
+        state: 'SETTLED',
+        generation: 1,
+        rev: 1,
+        unchecked: 'bypass',
+        answered: 'unknown',
+        flagged: false,
+        durationSeconds: 90,
+        decidedAtMs: Date.UTC(2026, 10, 21, 11, 28, 30),
+        endedAtMs: Date.UTC(2026, 10, 21, 11, 30),
+      });
+      expect(await house.store.due(1, Number.MAX_SAFE_INTEGER, 10, READ)).toEqual([]);
+      expect((await house.ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+
+    test('is charged once, however often, in one batch, and by two programs at once', async () => {
+      const house = build();
+      const both = await Promise.all([
+        house.ledger.recordBypass([ran(1), ran(1)]),
+        house.other.recordBypass([ran(1)]),
+      ]);
+      expect(both.flat().sort()).toEqual(['applied', 'unchanged', 'unchanged']);
+      expect(await shown(house)).toEqual(CHARGED_ONCE);
+    });
+
+    test('asked about afterwards, it is told admitted and charged nothing more, though no limit has room', async () => {
+      const house = build();
+      await house.ledger.recordBypass([ran(1)]);
+      expect(await house.hold([anAsk(1, [claim('group/1', 1000, 50)])])).toMatchObject([
+        { outcome: 'admitted', generation: 1, repeated: true },
+      ]);
+      expect(await shown(house)).toEqual(CHARGED_ONCE);
+    });
+
+    test('told by the fallback afterwards, it is charged once and says so', async () => {
+      const house = build();
+      await house.ledger.recordBypass([ran(1)]);
+      const told = { answered: 'admitted', cause: 'deadline', answeredAtMs: house.clock.nowMs() } as const;
+      await house.ledger.recordUnmetered([{ ...ran(1), ...told }], house.clock.monotonicMs() + 30_000);
+      expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'SETTLED', answered: 'fallback' });
+      expect(await shown(house)).toEqual(CHARGED_ONCE);
+    });
+
+    test('if an admission got there first, it settles on that record’s counters', async () => {
+      const house = build();
+      await house.hold([anAsk(1, [claim('group/2', 100, 1000)])]);
+      expect(await house.ledger.recordBypass([ran(1)])).toEqual(['applied']);
+      expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'SETTLED', answered: 'ledger' });
+      expect([await house.committed('group/1'), await house.committed('group/2')]).toEqual([0, 90]);
+    });
+
+    test('a later, different truth about it is a correction entry, counted as bypass as well', async () => {
+      const house = build();
+      await house.ledger.recordBypass([ran(1)]);
+      expect(await house.ledger.settle([{ jobId: 1, durationSeconds: 100, endedAtMs: 8 }])).toEqual([
+        'corrected',
+      ]);
+      expect((await shown(house))[0]).toEqual([100, 100, 100, 100]);
+      expect((await house.ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+
+    test('an unlawful ask is undecided alone', async () => {
+      const house = build();
+      const bad = ran(1, { claims: [claim('group/1', Number.NaN)] });
+      expect(await house.ledger.recordBypass([bad, ran(2)])).toEqual(['undecided', 'applied']);
+    });
+  });
+
+  describe('due times', () => {
+    const FOREVER = Number.MAX_SAFE_INTEGER;
+    const dueIds = async (ledger: Ledger, beforeMs: number, limit = 1_000): Promise<number[]> =>
+      (await ledger.dueJobs(beforeMs, limit)).map(({ jobId }) => jobId);
+
+    test('live jobs of all shards come oldest first, and those not due do not', async () => {
+      const { hold, ledger, clock } = build();
+      for (let jobId = 40; jobId > 0; jobId -= 1) {
+        await hold([anAsk(jobId, [], { facts: someFacts({ timeoutSeconds: jobId }) })]);
+      }
+      const dueMs = (jobId: number): number => clock.nowMs() + (jobId + GRACE_SECONDS) * 1000;
+      const inOrder = Array.from({ length: 40 }, (_, index) => index + 1);
+      expect(await dueIds(ledger, FOREVER)).toEqual(inOrder);
+      expect(await dueIds(ledger, dueMs(21))).toEqual(inOrder.slice(0, 20));
+      expect((await ledger.dueJobs(FOREVER, 1))[0]).toMatchObject({ dueAtMs: expect.any(Number) });
+    });
+
+    test('one full shard is read to the limit, and beside others hides none of them', async () => {
+      const { hold, ledger } = build();
+      // Ids that fall into one shard, and one of another.
+      await hold(Array.from({ length: 40 }, (_, index) => anAsk(16 * (index + 1), [])));
+      await hold([anAsk(3, [])]);
+      expect(await dueIds(ledger, FOREVER)).toHaveLength(41);
+      expect(await dueIds(ledger, FOREVER, 32)).toHaveLength(32);
+      await ledger.postpone([{ jobId: 3, dueAtMs: 1 }]);
+      expect(await dueIds(ledger, FOREVER, 8)).toContain(3);
+    });
+
+    test('a postponed job moves in the index and counts as before', async () => {
+      const { hold, ledger, committed, clock } = build();
+      await hold([1, 2].map((jobId) => anAsk(jobId, [claim('group/1', 10, 100)])));
+      const [first] = await ledger.dueJobs(FOREVER, 10);
+      if (first === undefined) throw new Error('two jobs were held and none is due');
+      const later = first.dueAtMs + 60_000;
+      expect(await ledger.postpone([{ jobId: 1, dueAtMs: later }])).toEqual(['applied']);
+      expect(await ledger.dueJobs(FOREVER, 10)).toEqual([
+        { jobId: 2, dueAtMs: first.dueAtMs },
+        { jobId: 1, dueAtMs: later },
+      ]);
+      expect(await dueIds(ledger, later)).toEqual([2]);
+      expect(await ledger.readRecord(1)).toMatchObject({ state: 'HELD', dueAtMs: later, rev: 2 });
+      expect(await committed('group/1')).toBe(20);
+      await ledger.settle([{ jobId: 1, durationSeconds: 3, endedAtMs: clock.nowMs() }]);
+      expect(await dueIds(ledger, FOREVER)).toEqual([2]);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+
+    test('what ended stays ended: it cannot be postponed back into the index', async () => {
+      const { hold, ledger, other } = build();
+      await hold([1, 2, 3].map((jobId) => anAsk(jobId, [claim('group/1', 10, 100)])));
+      await Promise.all([
+        other.release([{ jobId: 1, cause: 'canceled' }]),
+        ledger.postpone([{ jobId: 1, dueAtMs: 5 }]),
+      ]);
+      await other.release([{ jobId: 2, cause: 'canceled' }]);
+      expect(
+        await ledger.postpone([
+          { jobId: 1, dueAtMs: 9 },
+          { jobId: 2, dueAtMs: 9 },
+          { jobId: 3, dueAtMs: 9 },
+          { jobId: 3, dueAtMs: 9 },
+          { jobId: 99, dueAtMs: 9 },
+        ]),
+      ).toEqual(['unchanged', 'unchanged', 'applied', 'unchanged', 'unknown']);
+      expect(await dueIds(ledger, FOREVER)).toEqual([3]);
     });
   });
 }

@@ -24,10 +24,12 @@ type Op =
   | { kind: 'settle'; by: number; ends: { job: number; seconds: number }[] }
   | { kind: 'release'; by: number; jobs: number[] }
   | { kind: 'expire'; by: number; jobs: number[]; charge: 'hold' | 'nothing' }
+  | { kind: 'bypass'; by: number; ends: { job: number; seconds: number }[] }
   | { kind: 'unmetered'; by: number; jobs: number[]; answered: 'admitted' | 'rejected'; leftMs: number }
   | { kind: 'advance'; ms: number }
   | { kind: 'setLimit'; subject: string; bound: number }
   | { kind: 'nextMonth' }
+  | { kind: 'adjust'; by: number; subject: string; amount: number; id: string }
   | { kind: 'rebuild'; by: number };
 
 const jobs = fc.array(job, { minLength: 1, maxLength: 5 });
@@ -47,6 +49,17 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('settle' as const),
+      by: which,
+      ends: fc.array(fc.record({ job, seconds: fc.integer({ min: 0, max: 9 }) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('bypass' as const),
       by: which,
       ends: fc.array(fc.record({ job, seconds: fc.integer({ min: 0, max: 9 }) }), {
         minLength: 1,
@@ -90,6 +103,16 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('nextMonth' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('adjust' as const),
+      by: which,
+      subject: fc.constantFrom('group/1', 'group/2', 'shadow/1'),
+      amount: fc.constantFrom(-20, -3, 1, 7),
+      id: fc.constantFrom('a', 'b'),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('rebuild' as const), by: which }) },
 );
 
@@ -226,6 +249,15 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
                 })),
               );
               return;
+            case 'bypass':
+              await ledger.recordBypass(
+                one.ends.map(({ job, seconds }) => ({
+                  ...ask(job),
+                  durationSeconds: seconds,
+                  endedAtMs: clock.nowMs(),
+                })),
+              );
+              return;
             case 'release':
               await ledger.release(one.jobs.map((jobId) => ({ jobId, cause: 'canceled' })));
               return;
@@ -249,6 +281,11 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
             case 'nextMonth':
               period = '2026-12';
               return;
+            case 'adjust': {
+              const key = counter(one.subject, 'money', period);
+              await ledger.adjust({ counter: key, amount: one.amount, id: one.id, reason: 'r', actor: 'a' });
+              return;
+            }
             case 'rebuild': {
               // 7, while everything moves. A read that a fault swallowed is no finding.
               const report = await ledger.rebuild({ repair: false }).catch(() => undefined);

@@ -18,6 +18,7 @@ export class History {
   /** Pipelines of which a job ran or was to run at some time. Whoever read that may not know of a later release. */
   readonly #pipelines = new Set<string>();
   #before = new Map<string, Counter>();
+  #adjusted: ReadonlyMap<string, number> = new Map();
   commits = 0;
 
   constructor(dump: () => Iterable<StoredItem>) {
@@ -29,6 +30,7 @@ export class History {
     const now = snapshot(this.#dump());
     this.#countersEqualTheirRecords(now);
     this.#checkedClaimsFitted(writes);
+    this.#adjustedOnce(now);
     for (const record of now.records.values()) {
       this.#followLife(record);
       this.#chargedOnce(record, now.entries.get(record.jobId) ?? []);
@@ -49,13 +51,14 @@ export class History {
     if (outcome.outcome === 'undecided') return;
     const born = this.#born.get(`${jobId}/${outcome.generation}`);
     if (outcome.outcome === 'admitted') {
+      // SETTLED: it ran before anybody asked, and the question came late.
       must(
-        born === 'HELD' || born === 'REJECTED',
+        born === 'HELD' || born === 'REJECTED' || (born === 'SETTLED' && outcome.repeated),
         `job ${jobId} was admitted under generation ${outcome.generation} without a record`,
       );
       // REJECTED and admitted: only when it ran nevertheless and was settled (bypass).
       must(
-        born === 'HELD' || this.#settled.has(`${jobId}/${outcome.generation}`),
+        born !== 'REJECTED' || this.#settled.has(`${jobId}/${outcome.generation}`),
         `job ${jobId} was admitted on a rejection`,
       );
       return;
@@ -71,7 +74,7 @@ export class History {
     else if (!this.#liveSince.has(jobId)) this.#liveSince.set(jobId, this.commits);
   }
 
-  /** 1: committed = settled + held = what the records and entries say, in every part. */
+  /** 1: committed = settled + held = what the records, entries and adjustments say, in every part. */
   #countersEqualTheirRecords(now: Snapshot): void {
     for (const name of new Set([...now.sums.keys(), ...now.counters.keys()])) {
       // A counter whose jobs all moved on to other periods has no record left and must show nothing.
@@ -173,6 +176,13 @@ export class History {
       must(charge === 0, `job ${record.jobId} still pays ${charge} on ${name}`);
   }
 
+  /** 4, of what is done by hand: written once, and by then for good. */
+  #adjustedOnce(now: Snapshot): void {
+    for (const [name, amount] of this.#adjusted)
+      must(now.adjusted.get(name) === amount, `adjustment ${name} of ${amount} was edited or lost`);
+    this.#adjusted = now.adjusted;
+  }
+
   #neverEdited(record: JobRecord): void {
     if (record.state !== 'SETTLED') return;
     const key = `${record.jobId}/${record.generation}`;
@@ -189,6 +199,14 @@ export class History {
       must(names(replaces) === names(record), `job ${record.jobId} moved to other counters`);
       return;
     }
+    // 2: whoever was charged without having held did not ask, in no claim, and never has a second generation.
+    must(
+      record.state !== 'SETTLED' ||
+        (record.generation === 1 &&
+          record.unchecked === 'bypass' &&
+          record.claims.every(({ checked, held }) => !checked && held === 0)),
+      `job ${record.jobId} was settled without a hold and is no bypass`,
+    );
     const key = `${record.jobId}/${record.generation}`;
     must(!this.#born.has(key), `job ${record.jobId}: generation ${record.generation} began twice`);
     this.#born.set(key, record.state);
@@ -223,6 +241,8 @@ interface Snapshot {
   readonly records: Map<number, JobRecord>;
   readonly entries: Map<number, CorrectionEntry[]>;
   readonly counters: Map<string, Counter>;
+  /** Amounts, by counter and id. */
+  readonly adjusted: Map<string, number>;
   /** committed, fitted, settled, exempt, unmetered, bypass */
   readonly sums: Map<string, number[]>;
 }
@@ -231,7 +251,13 @@ const NOTHING = [0, 0, 0, 0, 0, 0];
 const CAUSES = ['exempt', 'unmetered', 'bypass'];
 
 function snapshot(items: Iterable<StoredItem>): Snapshot {
-  const now: Snapshot = { records: new Map(), entries: new Map(), counters: new Map(), sums: new Map() };
+  const now: Snapshot = {
+    records: new Map(),
+    entries: new Map(),
+    counters: new Map(),
+    adjusted: new Map(),
+    sums: new Map(),
+  };
   const add = (
     claim: Pick<RecordClaim, 'counter' | 'fitted' | 'checked'>,
     amount: number,
@@ -256,6 +282,11 @@ function snapshot(items: Iterable<StoredItem>): Snapshot {
       for (const claim of item.record.claims) {
         add(claim, claim.counted, item.record.state === 'SETTLED' ? claim.counted : 0, item.record.unchecked);
       }
+    }
+    if (item.kind === 'adjustment') {
+      const { key, amount, id } = item.adjustment;
+      now.adjusted.set(`${counterName(key)} ${id}`, amount);
+      add({ counter: key, fitted: true, checked: true }, amount, amount, undefined);
     }
     if (item.kind === 'entry') {
       const entries = now.entries.get(item.entry.jobId) ?? [];

@@ -1,0 +1,162 @@
+import { GitLabError } from './gitlab.ts';
+
+/** The ledger's clock fits. */
+export interface GitLabClock {
+  /** Wall clock, Unix ms. */
+  nowMs(): number;
+  monotonicMs(): number;
+  sleep(delayMs: number): Promise<void>;
+}
+
+export interface RestCallDeps {
+  /** Where GitLab answers, e.g. `https://gitlab.example.com`; a path is kept. */
+  readonly baseUrl: string;
+  /** Read anew for every call, so that a rotated token needs no restart. */
+  readonly token: () => Promise<string>;
+  readonly fetch: typeof fetch;
+  readonly clock: GitLabClock;
+  /** @default Math.random */
+  readonly random?: () => number;
+  /** Aborts a try after so many ms. @default AbortSignal.timeout */
+  readonly timeout?: (timeoutMs: number) => AbortSignal;
+  /** One try. @default 5_000 */
+  readonly timeoutMs?: number;
+  /** One call with all its tries and the waits between. @default 15_000 */
+  readonly deadlineMs?: number;
+}
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; undefined unless the status is 200. */
+  readonly body: unknown;
+}
+
+const TIMEOUT_MS = 5_000;
+const DEADLINE_MS = 15_000;
+/** A GitLab that fails four times in a row is down: the next sweep asks again. */
+const TRIES_MAX = 4;
+const BACKOFF_MS_MIN = 250;
+const BACKOFF_MS_MAX = 4_000;
+/** A try with less time left only costs GitLab work that nobody waits for. */
+const TRY_MS_MIN = 100;
+
+/**
+ * One GET of GitLab's REST API. 5xx, 408 and silence are tried again with full jitter inside the deadline; 404 and 405 are
+ * answers for the caller to judge.
+ * @param path - below `/api/v4`, e.g. `/runners/all`.
+ * @throws {GitLabError}
+ */
+export async function restCall(
+  path: string,
+  query: URLSearchParams,
+  deps: RestCallDeps,
+): Promise<RestAnswer> {
+  const { clock, random = Math.random } = deps;
+  const endMs = clock.monotonicMs() + (deps.deadlineMs ?? DEADLINE_MS);
+  for (let tries = 1; ; tries += 1) {
+    const leftMs = endMs - clock.monotonicMs();
+    const timeoutMs = Math.max(TRY_MS_MIN, Math.min(deps.timeoutMs ?? TIMEOUT_MS, Math.floor(leftMs)));
+    try {
+      return await tryOnce(path, query, timeoutMs, deps);
+    } catch (error) {
+      if (!(error instanceof GitLabError) || error.code !== 'gitlab_unavailable') throw error;
+      const delayMs = random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** tries);
+      if (tries >= TRIES_MAX || endMs - clock.monotonicMs() - delayMs < TRY_MS_MIN) throw error;
+      await clock.sleep(delayMs);
+    }
+  }
+}
+
+async function tryOnce(
+  path: string,
+  query: URLSearchParams,
+  timeoutMs: number,
+  deps: RestCallDeps,
+): Promise<RestAnswer> {
+  const call = `GET ${path}`;
+  const headers = { accept: 'application/json', 'private-token': await readToken(deps.token) };
+  const url = apiUrl(deps.baseUrl, path, query);
+  // Fetch would carry the token along to wherever a redirect leads.
+  const init = {
+    headers,
+    redirect: 'manual',
+    signal: (deps.timeout ?? AbortSignal.timeout)(timeoutMs),
+  } as const;
+  const { response, text } = await deps
+    .fetch(url, init)
+    .then(async (answered) => ({ response: answered, text: await answered.text() }))
+    .catch((cause: unknown) => {
+      throw new GitLabError(
+        'gitlab_unavailable',
+        `${call}: GitLab is out of reach or silent for ${timeoutMs} ms`,
+        { cause },
+      );
+    });
+  const { status } = response;
+  if (status === 200) return { status, headers: response.headers, body: parseJson(call, text) };
+  if (status === 404 || status === 405) return { status, headers: response.headers, body: undefined };
+  throw refusal(call, response, deps.clock.nowMs());
+}
+
+function refusal(call: string, { status, headers }: Response, nowMs: number): GitLabError {
+  const said = `${call}: GitLab answered ${status}`;
+  if (status === 429) {
+    const retryAfterMs = readRetryAfter(headers.get('retry-after'), nowMs);
+    return new GitLabError('gitlab_rate_limited', said, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
+  if (status === 401)
+    return new GitLabError('gitlab_refused', `${said}; the token is wrong, revoked or has expired`);
+  if (status === 403)
+    return new GitLabError(
+      'gitlab_refused',
+      `${said}; the token needs the scope read_api and an administrator`,
+    );
+  if (status >= 500 || status === 408) return new GitLabError('gitlab_unavailable', said);
+  if (status >= 300 && status < 400)
+    return new GitLabError(
+      'gitlab_unreadable',
+      `${said}, a redirect; set the address it leads to as GitLab's URL`,
+    );
+  return new GitLabError('gitlab_unreadable', said);
+}
+
+/** Longer than any pause GitLab asks for: a typo in a proxy must not stop the sweep for days. */
+const RETRY_AFTER_MS_MAX = 3_600_000;
+
+/** Seconds, or a date. */
+function readRetryAfter(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  return Number.isNaN(waitMs) ? undefined : Math.min(RETRY_AFTER_MS_MAX, Math.max(0, waitMs));
+}
+
+async function readToken(token: () => Promise<string>): Promise<string> {
+  const text = await token().catch((cause: unknown) => {
+    throw new GitLabError('gitlab_unavailable', "GitLab's token could not be read from where it is kept", {
+      cause,
+    });
+  });
+  // Fetch's own complaint about such a header would quote it.
+  if (!/^[\x21-\x7e]+$/.test(text)) {
+    throw new GitLabError(
+      'gitlab_refused',
+      'the token is empty or has characters no header can carry; store it again',
+    );
+  }
+  return text;
+}
+
+function apiUrl(baseUrl: string, path: string, query: URLSearchParams): string {
+  const search = query.size === 0 ? '' : `?${query}`;
+  return `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${search}`;
+}
+
+function parseJson(call: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message would quote the body.
+    throw new GitLabError('gitlab_unreadable', `${call}: the answer is not JSON`);
+  }
+}

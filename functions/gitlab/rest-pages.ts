@@ -1,0 +1,34 @@
+/** GitLab's most. */
+export const PER_PAGE = 100;
+
+/**
+ * What the headers of a list say about the page after: the query to ask it with, or undefined after the last. Both of
+ * GitLab's ways are read: `Link` (keyset and numbered pages) and `X-Next-Page` (numbered). Only the query of a link counts,
+ * never its host: the token goes to the address that was configured and nowhere else.
+ */
+export function nextPage(headers: Headers): string | undefined {
+  const link = linkTo('next', headers.get('link') ?? '');
+  if (link !== undefined) return link;
+  const number = headers.get('x-next-page') ?? '';
+  return /^\d+$/.test(number) ? `page=${number}` : undefined;
+}
+
+function linkTo(relation: string, header: string): string | undefined {
+  for (const [, address = '', parameters = ''] of header.matchAll(/<([^>]*)>([^<]*)/g)) {
+    if (!new RegExp(`;\\s*rel="?${relation}"?`, 'i').test(parameters)) continue;
+    const query = address.indexOf('?');
+    if (query >= 0) return address.slice(query + 1);
+  }
+  return undefined;
+}
+
+/** The query of one page: what is asked for, at the place that `page` names. */
+export function pageQuery(
+  asked: Readonly<Record<string, string>>,
+  page: string | undefined,
+): URLSearchParams {
+  const query = new URLSearchParams(page);
+  for (const [name, value] of Object.entries(asked)) query.set(name, value);
+  query.set('per_page', String(PER_PAGE));
+  return query;
+}

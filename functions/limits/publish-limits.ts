@@ -1,0 +1,92 @@
+/** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer. */
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import type { DocumentProblem } from '../../policies/document/parsed.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import {
+  chunkOfRoot,
+  joinLimits,
+  type LimitChange,
+  type LimitsDocument,
+  SHARED,
+  splitLimits,
+  unpacked,
+  unpackedShared,
+} from './limit-set.ts';
+import type { LimitPointer, LimitTable } from './limit-table.ts';
+import { LimitsError } from './limits-error.ts';
+
+export interface PublishDeps {
+  readonly table: LimitTable;
+  /** The one in force: it names the runner classes there are. */
+  readonly policy: Policy;
+  /** Says whose root is whose; what it does not know is kept where every reader looks. */
+  readonly directory?: Directory;
+}
+
+export type PublishOutcome =
+  | { readonly outcome: 'live'; readonly pointer: LimitPointer }
+  /** Nothing was written. */
+  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  /** Somebody else was first. `mine` is written aside (absent: not even that), so that both can be read and compared. */
+  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
+
+/** Nobody's job waits for an edit. */
+const TIMEOUT_MS = 5_000;
+/** How often a flip whose answer was lost is asked about. */
+const FLIPS_MAX = 3;
+/** Chunks under way at once: a set of hundreds of roots must not take all connections. */
+const CHUNKS_AT_ONCE = 8;
+
+/** @throws {LimitsError} `limits_unavailable`: the table did not answer; publish again to learn what became of it. */
+export async function publishLimits(
+  document: unknown,
+  change: LimitChange,
+  deps: PublishDeps,
+): Promise<PublishOutcome> {
+  const { table, policy, directory } = deps;
+  const valid = parseLimits(document, '', policy, directory);
+  if (!valid.ok || !isRecord(document))
+    return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
+  const { set, chunks } = splitLimits(document, change, directory);
+  const live = await table.getPointer({ timeoutMs: TIMEOUT_MS });
+  if (live !== undefined && live.set === set) return { outcome: 'live', pointer: live };
+  if (live?.set !== change.base) return { outcome: 'stale', live };
+  for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
+    const some = chunks.slice(first, first + CHUNKS_AT_ONCE);
+    await Promise.all(some.map((chunk) => table.putChunk(set, chunk, { timeoutMs: TIMEOUT_MS })));
+  }
+  return flip({ set, edit: (live?.edit ?? 0) + 1, atMs: change.atMs }, change.base, table);
+}
+
+async function flip(
+  pointer: LimitPointer,
+  base: string | undefined,
+  table: LimitTable,
+): Promise<PublishOutcome> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const flipped = await table.flip(pointer, base, { timeoutMs: TIMEOUT_MS });
+      // Our own earlier try may have been heard although its answer was not.
+      if (flipped.outcome === 'flipped' || flipped.live?.set === pointer.set)
+        return { outcome: 'live', pointer };
+      return { outcome: 'stale', live: flipped.live, mine: pointer.set };
+    } catch (error) {
+      if (!(error instanceof LimitsError) || tries === FLIPS_MAX) throw error;
+    }
+  }
+}
+
+/** A set as it was written, live or not. @throws {LimitsError} either code */
+export async function readLimits(
+  set: string,
+  table: LimitTable,
+): Promise<{ readonly change: LimitChange; readonly document: LimitsDocument }> {
+  const [bytes] = await table.readChunks(set, [SHARED], { timeoutMs: TIMEOUT_MS });
+  const shared = unpackedShared(bytes);
+  const names = shared.roots.map(chunkOfRoot);
+  const chunks = await table.readChunks(set, names, { timeoutMs: TIMEOUT_MS });
+  const ofRoots = names.map((name, index) => unpacked(name, chunks[index]));
+  return { change: shared.change, document: joinLimits(shared, ofRoots) };
+}

@@ -1,0 +1,151 @@
+/**
+ * Counts jobs' records into usage, each exactly as often as it exists.
+ *
+ * Beside every record stands its contribution: what of this job is counted, and the record's `rev` it was made from. A
+ * newer image changes usage by the difference of the two contributions, in one transaction with the new contribution and
+ * under the condition that the old one is still there. So repeats and older images change nothing, other batch cuts and
+ * parallel shards do not matter, a lost answer is found by reading again, and an image that never came is made good by
+ * the job's next one, or by a rebuild, which is nothing but all records once more.
+ *
+ * Cost of a batch of n images of m jobs that touch u usage items (subject × day): one batch read, 2 (m + u) write units.
+ */
+import type { JobRecord, LedgerClock } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { packs } from '../ledger/pack.ts';
+import { expiresAtSeconds } from '../ledger/retention.ts';
+import { type Contribution, contributionOf, type Place } from './contribution.ts';
+import type { RollupStore, RollupWrites } from './rollup-store.ts';
+import { addTo, negated } from './tally.ts';
+import { type UsageKey, usageName } from './usage.ts';
+
+export interface ApplyDeps {
+  readonly store: RollupStore;
+  readonly clock: Pick<LedgerClock, 'sleep'>;
+  /** [0, 1) */
+  readonly random: () => number;
+  readonly placeOf: (record: JobRecord) => Place;
+}
+
+export interface Applied {
+  /** What was counted by this call. */
+  readonly changes: readonly Change[];
+  /** Jobs that could not be counted in time: to be delivered again. */
+  readonly failedJobIds: ReadonlySet<number>;
+}
+
+export interface Change {
+  readonly record: JobRecord;
+  readonly before: Contribution | undefined;
+  readonly after: Contribution;
+}
+
+/** Shards meet on the root's and the instance's items only, for some milliseconds: six lost races are no accident. */
+const PASSES_MAX = 6;
+const PAUSE_MS_MAX = 200;
+/** Garbage collection must take the record first: without its contribution it would be counted again. */
+const AFTER_RECORD_SECONDS = 30 * 86_400;
+
+export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<Applied> {
+  let left = newest(records);
+  const changes: Change[] = [];
+  for (let pass = 1; pass <= PASSES_MAX && left.length > 0; pass += 1) {
+    if (pass > 1) await deps.clock.sleep(deps.random() * PAUSE_MS_MAX);
+    left = await applyOnce(left, changes, deps);
+  }
+  return { changes, failedJobIds: new Set(left.map(({ jobId }) => jobId)) };
+}
+
+/** One image per job: what lies between is in the difference. */
+function newest(records: readonly JobRecord[]): readonly JobRecord[] {
+  const byJob = new Map<number, JobRecord>();
+  for (const record of records) {
+    if ((byJob.get(record.jobId)?.rev ?? 0) < record.rev) byJob.set(record.jobId, record);
+  }
+  return [...byJob.values()];
+}
+
+/** @returns the records that are to be tried again. */
+async function applyOnce(
+  records: readonly JobRecord[],
+  changes: Change[],
+  deps: ApplyDeps,
+): Promise<readonly JobRecord[]> {
+  const counted = await answered(() => deps.store.readContributions(records.map(({ jobId }) => jobId)));
+  if (counted === undefined) return records;
+  const due = records.flatMap((record, index): Change[] => {
+    const before = counted[index];
+    if (before !== undefined && before.rev >= record.rev) return [];
+    return [{ record, before, after: contributionOf(record, before, deps.placeOf) }];
+  });
+  const left: JobRecord[] = [];
+  for (const pack of packs(due, (change) => ({
+    items: 1,
+    names: deltasOf(change).map(({ name }) => name),
+  }))) {
+    const outcome = await answered(() => deps.store.commit(writesOf(pack)));
+    if (outcome === 'committed') changes.push(...pack);
+    else left.push(...pack.map(({ record }) => record));
+  }
+  return left;
+}
+
+async function answered<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof LedgerError && error.retryable) return undefined;
+    throw error;
+  }
+}
+
+interface UsageDelta {
+  readonly name: string;
+  readonly key: UsageKey;
+  readonly sum: Map<string, number>;
+}
+
+/** A job evaluated anew may leave the day and the groups it was counted on. */
+function deltasOf({ before, after }: Pick<Change, 'before' | 'after'>): readonly UsageDelta[] {
+  const deltas = new Map<string, UsageDelta>();
+  const put = ({ day, subjects }: Place, tally: Contribution['tally']): void => {
+    for (const subject of subjects) {
+      const key = { subject, day };
+      const name = usageName(key);
+      const delta = deltas.get(name) ?? { name, key, sum: new Map() };
+      deltas.set(name, delta);
+      addTo(delta.sum, tally);
+    }
+  };
+  if (before !== undefined) put(before, negated(before.tally));
+  put(after, after.tally);
+  return [...deltas.values()].filter(({ sum }) => sum.size > 0);
+}
+
+function writesOf(pack: readonly Change[]): RollupWrites {
+  const usage = new Map<string, UsageDelta>();
+  for (const { name, key, sum } of pack.flatMap(deltasOf)) {
+    const merged = usage.get(name) ?? { name, key, sum: new Map() };
+    usage.set(name, merged);
+    addTo(merged.sum, sum);
+  }
+  return {
+    contributions: pack.map(({ record, before, after }) => {
+      const ttl = expiry(record);
+      return {
+        after,
+        ...(before !== undefined && { replacesRev: before.rev }),
+        ...(ttl !== undefined && { expiresAtSeconds: ttl }),
+      };
+    }),
+    usage: [...usage.values()].flatMap(({ key, sum }) => (sum.size === 0 ? [] : [{ key, delta: sum }])),
+  };
+}
+
+function expiry({ endedAtMs, claims }: JobRecord): number | undefined {
+  if (endedAtMs === undefined) return undefined;
+  const record = expiresAtSeconds(
+    endedAtMs,
+    claims.filter(({ counted }) => counted !== 0),
+  );
+  return record === undefined ? undefined : record + AFTER_RECORD_SECONDS;
+}

@@ -1,0 +1,36 @@
+import { isZone } from '../../policies/limits/zone.ts';
+import {
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_GITLAB_INSTANCE,
+  ENV_LEDGER_TABLE,
+  ENV_ROLLUP_ZONE,
+  ENV_RULES_FILE,
+} from '../names.ts';
+
+export interface RollupConfig {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  readonly rulesFile: string;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}
+
+/** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
+export function readRollupConfig(env: Readonly<Record<string, string | undefined>>): RollupConfig {
+  const problems = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]
+    .filter((name) => !env[name])
+    .map((name) => `${name} is not set`);
+  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
+  if (!isZone(zone))
+    problems.push(`${ENV_ROLLUP_ZONE} is "${zone}"; expected an IANA zone such as Europe/Berlin`);
+  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  return {
+    ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
+    gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
+    rulesFile: env[ENV_RULES_FILE] ?? '',
+    zone,
+    dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
+  };
+}

@@ -1,0 +1,113 @@
+/** What one job's record adds to usage. Pure: the record as it stands now, so that any order of its images ends the same. */
+
+import { periodAt } from '../../policies/limits/period.ts';
+import { subjectKey } from '../../policies/limits/subject.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import { costMicros } from '../../policies/price.ts';
+import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
+import { ratioBucket } from './hold-ratio.ts';
+import type { Tally } from './tally.ts';
+import { REJECTED_BY_PREFIX } from './usage.ts';
+
+/** What of a job is in the usage items. */
+export interface Contribution {
+  readonly jobId: number;
+  /** The record's `rev` it was made from. */
+  readonly rev: number;
+  readonly generation: number;
+  readonly settled: boolean;
+  readonly day: string;
+  /** `subjectKey`s: the instance, the groups above the job, its project, its runner class. */
+  readonly subjects: readonly string[];
+  readonly tally: Tally;
+}
+
+export interface Place {
+  readonly day: string;
+  readonly subjects: readonly string[];
+}
+
+/** A record's violations are few; one that lists more counts under the first. */
+const RULES_MAX = 20;
+
+/**
+ * @param before - what of this job is counted already: a decision stays on the day and the groups it was first counted
+ * on, also when the group has moved since or the zone was changed.
+ */
+export function contributionOf(
+  record: JobRecord,
+  before: Contribution | undefined,
+  placeOf: (record: JobRecord) => Place,
+): Contribution {
+  const { day, subjects } = before?.generation === record.generation ? before : placeOf(record);
+  return {
+    jobId: record.jobId,
+    rev: record.rev,
+    generation: record.generation,
+    settled: record.state === 'SETTLED',
+    day,
+    subjects,
+    tally: tallyOf(record),
+  };
+}
+
+/** By the groups the directory knows now; of a group it does not know only what the record says. */
+export const placeBy =
+  (directory: Directory | undefined, zone: string) =>
+  ({ facts, decidedAtMs }: JobRecord): Place => ({
+    day: periodAt('day', zone, decidedAtMs).key,
+    subjects: subjectsOf(facts, directory),
+  });
+
+function subjectsOf(
+  { groupId, rootId, projectId, runnerClass }: JobFacts,
+  directory: Directory | undefined,
+): readonly string[] {
+  const chain = groupId === undefined ? undefined : directory?.chainById.get(groupId);
+  const groups = chain?.map(({ id }) => id) ?? [rootId, groupId].filter((id) => id !== undefined);
+  return [
+    subjectKey({ kind: 'instance' }),
+    ...[...new Set(groups)].map((id) => subjectKey({ kind: 'group', id })),
+    ...(projectId === undefined ? [] : [subjectKey({ kind: 'project', id: projectId })]),
+    subjectKey({ kind: 'runner-class', name: runnerClass }),
+  ];
+}
+
+function tallyOf(record: JobRecord): Tally {
+  const { state, facts, durationSeconds = 0, unchecked } = record;
+  const tally = new Map<string, number>([['jobs', 1]]);
+  const set = (name: string, count: number): void => {
+    if (count !== 0) tally.set(name, count);
+  };
+  set(state === 'REJECTED' ? 'rejected' : 'admitted', 1);
+  if (unchecked !== undefined) set(unchecked, 1);
+  switch (state) {
+    case 'HELD':
+    case 'RUNNING':
+      set('heldMicros', facts.costMicros);
+      break;
+    case 'SETTLED': {
+      set('seconds', durationSeconds);
+      set('settledMicros', costMicros(facts.microsPerMinute, durationSeconds, facts.round));
+      const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);
+      if (bucket !== undefined) set(bucket, 1);
+      break;
+    }
+    case 'RELEASED':
+      set('released', 1);
+      break;
+    case 'EXPIRED':
+      set('expired', 1);
+      if (isCharged(record)) set('settledMicros', facts.costMicros);
+      break;
+    case 'REJECTED': {
+      const rules = new Set(record.violations.slice(0, RULES_MAX).map(({ rule }) => rule));
+      for (const rule of rules) set(`${REJECTED_BY_PREFIX}${rule}`, 1);
+    }
+  }
+  return tally;
+}
+
+/** Expired with its hold charged. Without any claim only the flag can tell. */
+const isCharged = ({ claims, flagged }: JobRecord): boolean =>
+  claims.length === 0 ? flagged : claims.some(({ corrected }) => corrected !== 0);

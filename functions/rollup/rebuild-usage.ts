@@ -1,0 +1,41 @@
+import type { StoredItem } from '../ledger/store.ts';
+import { type ApplyDeps, applyRecords } from './apply-records.ts';
+
+export interface UsageRebuild {
+  readonly records: number;
+  /** Jobs of which something was not counted, and is now. */
+  readonly changed: number;
+  /** Jobs that could not be counted in time: run it again. */
+  readonly failed: number;
+}
+
+/** As many as a stream's batch. */
+const BATCH_RECORDS = 100;
+
+/**
+ * Counts every record once more: what the stream never delivered is added, everything else stays. It may run while the
+ * stream does, since both go the same way. Usage of days whose records garbage collection has taken stays as it is.
+ *
+ * @param items - of the ledger's `scan()`.
+ */
+export async function rebuildUsage(
+  items: AsyncIterable<StoredItem> | Iterable<StoredItem>,
+  deps: ApplyDeps,
+): Promise<UsageRebuild> {
+  const sum = { records: 0, changed: 0, failed: 0 };
+  let batch: Extract<StoredItem, { kind: 'record' }>['record'][] = [];
+  const flush = async (): Promise<void> => {
+    const { changes, failedJobIds } = await applyRecords(batch, deps);
+    sum.records += batch.length;
+    sum.changed += changes.length;
+    sum.failed += failedJobIds.size;
+    batch = [];
+  };
+  for await (const item of items) {
+    if (item.kind !== 'record') continue;
+    batch.push(item.record);
+    if (batch.length >= BATCH_RECORDS) await flush();
+  }
+  await flush();
+  return sum;
+}

@@ -1,0 +1,42 @@
+import type { StoredEstimates } from '../estimates/estimates-item.ts';
+import type { Contribution } from './contribution.ts';
+import type { Tally } from './tally.ts';
+import type { UsageKey } from './usage.ts';
+
+/** What the rollup needs of a table. Every method throws `ledger_unavailable` where the table gives no answer. */
+export interface RollupStore {
+  /** What of these jobs is counted. Consistent; one per job id, same order. */
+  readContributions(jobIds: readonly number[]): Promise<readonly (Contribution | undefined)[]>;
+  /** All writes or none. `contended`: a job was counted by somebody else meanwhile, or the table is busy; read again. */
+  commit(writes: RollupWrites): Promise<'committed' | 'contended'>;
+  /** Consistent; one per key, same order. */
+  readUsage(keys: readonly UsageKey[]): Promise<readonly Tally[]>;
+  /** One per project, same order. */
+  readEstimates(projectIds: readonly number[]): Promise<readonly StoredEstimates[]>;
+  /** @param estimates - with the `rev` it was read with. False: somebody else wrote first. */
+  writeEstimates(projectId: number, estimates: StoredEstimates, nowMs: number): Promise<boolean>;
+  readTop(keys: readonly UsageKey[]): Promise<readonly TopProjects[]>;
+  /** False: somebody else wrote first. */
+  writeTop(top: TopProjects): Promise<boolean>;
+}
+
+export interface RollupWrites {
+  readonly contributions: readonly {
+    readonly after: Contribution;
+    /** The `rev` of what is counted already; absent: nothing is. */
+    readonly replacesRev?: number;
+    /** When garbage collection may take it, Unix seconds; absent: never. */
+    readonly expiresAtSeconds?: number;
+  }[];
+  /** To be added. */
+  readonly usage: readonly { readonly key: UsageKey; readonly delta: Tally }[];
+}
+
+/** The projects of a subject and day that cost most. */
+export interface TopProjects {
+  readonly key: UsageKey;
+  /** Most first. */
+  readonly projects: readonly { readonly projectId: number; readonly micros: number }[];
+  /** 0: there is no item yet. */
+  readonly rev: number;
+}

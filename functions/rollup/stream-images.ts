@@ -1,0 +1,74 @@
+/** What a batch of the table's stream says, of what the rollup counts. */
+import { decodeItem } from '../ledger/item.ts';
+import type { Item } from '../ledger/item-bytes.ts';
+import { COUNTER_SK, type LedgerKeys, RECORD_SK } from '../ledger/keys.ts';
+import type { Counter, JobRecord } from '../ledger/ledger.ts';
+import { PK, SK } from '../ledger/table.ts';
+
+export type Image =
+  | { readonly kind: 'record'; readonly sequence: string; readonly record: JobRecord }
+  | {
+      readonly kind: 'counter';
+      readonly sequence: string;
+      /** Absent: there was none. */
+      readonly before?: Counter;
+      readonly after: Counter;
+    };
+
+export interface Images {
+  readonly images: readonly Image[];
+  /** Sequence numbers of ours that could not be read. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Records and counters of this instance, in order. What garbage collection removed, and what others keep in the table, is
+ * left out: the event source filters most of it already.
+ *
+ * @param event - as Lambda passes it on: `{Records: [{eventName, dynamodb: {SequenceNumber, NewImage, OldImage}}]}`.
+ */
+export function readImages(event: unknown, keys: LedgerKeys): Images {
+  const images: Image[] = [];
+  const unreadable: string[] = [];
+  for (const entry of listOf(fieldOf(event, 'Records'))) {
+    const change = fieldOf(entry, 'dynamodb');
+    const sequence = fieldOf(change, 'SequenceNumber');
+    const after = itemOf(fieldOf(change, 'NewImage'));
+    if (typeof sequence !== 'string' || after === undefined || !isOurs(after, keys)) continue;
+    try {
+      const image = imageOf(sequence, itemOf(fieldOf(change, 'OldImage')), after, keys);
+      if (image !== undefined) images.push(image);
+    } catch {
+      unreadable.push(sequence);
+    }
+  }
+  return { images, unreadable };
+}
+
+function imageOf(sequence: string, old: Item | undefined, now: Item, keys: LedgerKeys): Image | undefined {
+  const after = decodeItem(now, keys);
+  if (after.kind === 'record') {
+    const { jobId, rev } = after.record;
+    if (!Number.isSafeInteger(jobId) || !Number.isSafeInteger(rev) || rev < 1)
+      throw new RangeError('a record without job id or rev');
+    return { kind: 'record', sequence, record: after.record };
+  }
+  if (after.kind !== 'counter') return undefined;
+  const before = old === undefined ? undefined : decodeItem(old, keys);
+  return {
+    kind: 'counter',
+    sequence,
+    ...(before?.kind === 'counter' && { before: before.counter }),
+    after: after.counter,
+  };
+}
+
+const isOurs = (item: Item, keys: LedgerKeys): boolean =>
+  (item[SK]?.S === RECORD_SK || item[SK]?.S === COUNTER_SK) && (item[PK]?.S ?? '').startsWith(keys.prefix);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const fieldOf = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** The shape of attribute values is DynamoDB's own. */
+const itemOf = (value: unknown): Item | undefined => (isObject(value) ? (value as Item) : undefined);

@@ -1,0 +1,87 @@
+import { RATIO_PREFIX, ratioPercent } from './hold-ratio.ts';
+import type { Tally } from './tally.ts';
+
+/** Whose usage of which day. */
+export interface UsageKey {
+  /** `subjectKey`: `instance`, `group/101`, `project/1001`, `runner-class/large`. */
+  readonly subject: string;
+  /** `2026-11-21`, in the rollup's zone: the day on which the jobs were decided. */
+  readonly day: string;
+}
+
+/** `group/101|2026-11-21`. Days have no `|`. */
+export const usageName = ({ subject, day }: UsageKey): string => `${subject}|${day}`;
+
+/** What the jobs of a day came to, each counted as its record stands now. */
+export interface Usage {
+  readonly jobs: number;
+  /** Not rejected, whatever became of them. */
+  readonly admitted: number;
+  readonly rejected: number;
+  /** Admitted, and given back because they never ran. */
+  readonly released: number;
+  /** Admitted, and GitLab does not know them any more. */
+  readonly expired: number;
+  /** By rule; a job that several rules rejected counts under each. */
+  readonly rejectedBy: ReadonlyMap<string, number>;
+  /** What settled jobs ran. */
+  readonly seconds: number;
+  /** What ended jobs are charged, corrections included. */
+  readonly settledMicros: number;
+  /** What live jobs hold. */
+  readonly heldMicros: number;
+  /** Jobs that did not ask, by cause. */
+  readonly unmetered: number;
+  readonly bypass: number;
+  readonly exempt: number;
+  /** Actual ÷ held duration of settled jobs, per cent, as the upper bound of a bucket; absent without such jobs. */
+  readonly holdRatioPercent?: { readonly p50: number; readonly p90: number };
+}
+
+export const REJECTED_BY_PREFIX = 'x:';
+
+export function usageOf(tally: Tally): Usage {
+  const count = (name: string): number => tally.get(name) ?? 0;
+  const p50 = ratioPercent(tally, 0.5);
+  const p90 = ratioPercent(tally, 0.9);
+  const rejectedBy = [...tally].flatMap(([name, jobs]) =>
+    name.startsWith(REJECTED_BY_PREFIX) && jobs !== 0
+      ? [[name.slice(REJECTED_BY_PREFIX.length), jobs] as const]
+      : [],
+  );
+  return {
+    jobs: count('jobs'),
+    admitted: count('admitted'),
+    rejected: count('rejected'),
+    released: count('released'),
+    expired: count('expired'),
+    rejectedBy: new Map(rejectedBy),
+    seconds: count('seconds'),
+    settledMicros: count('settledMicros'),
+    heldMicros: count('heldMicros'),
+    unmetered: count('unmetered'),
+    bypass: count('bypass'),
+    exempt: count('exempt'),
+    ...(p50 !== undefined && p90 !== undefined && { holdRatioPercent: { p50, p90 } }),
+  };
+}
+
+/** Names a usage item may hold beside its keys. */
+export const isTallyName = (name: string): boolean =>
+  COUNTS.has(name) || name.startsWith(REJECTED_BY_PREFIX) || RATIO_NAME.test(name);
+
+const RATIO_NAME = new RegExp(`^${RATIO_PREFIX}\\d+$`);
+
+const COUNTS: ReadonlySet<string> = new Set([
+  'jobs',
+  'admitted',
+  'rejected',
+  'released',
+  'expired',
+  'seconds',
+  'settledMicros',
+  'heldMicros',
+  'unmetered',
+  'bypass',
+  'exempt',
+]);

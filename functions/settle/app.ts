@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { Hono } from 'hono/tiny';
+import { JOB_HOOK_EVENT, parseJobHook } from '../gitlab/job-hook.ts';
+import { isTerminal } from '../gitlab/job-truth.ts';
+import type { LedgerClock } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import type { InboxStore } from '../ledger/store.ts';
+import type { Log } from '../shared/log.ts';
+import { BODY_BYTES_MAX, JOBS_PATH, type JobsResponse } from './contract.ts';
+import { truthText } from './truth-text.ts';
+import { hasToken, isSigned, type SignedHeaders } from './webhook-signature.ts';
+
+export interface SettleAppDeps {
+  readonly inbox: InboxStore;
+  /** Signing tokens; several while one is being replaced. Asked for with every delivery: keep them. */
+  readonly secrets: () => Promise<readonly string[]>;
+  /** Values of `X-Gitlab-Token` to take instead of a signature. @default none */
+  readonly legacyTokens?: () => Promise<readonly string[]>;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  readonly log: Log;
+}
+
+/** GitLab waits 10 s by default and never asks again. */
+const RECEIVE_TIMEOUT_MS = 5_000;
+/** Longer than people can resend a delivery from GitLab's list of recent events, which keeps two days. */
+const REMEMBERED_MS = 3 * 24 * 3_600_000;
+
+/**
+ * Takes GitLab's job webhooks: who sent it, before a byte is parsed; noise away; one inbox item; 200. Everything else
+ * happens behind the table's stream.
+ *
+ * What GitLab itself sent is answered 200 even where it is of no use, because a few refusals in a row make GitLab switch
+ * the webhook off. 503 means that it could not be checked or written down; GitLab does not repeat it, and the sweep finds
+ * out by itself.
+ */
+export function createSettleApp(deps: SettleAppDeps): Hono {
+  const app = new Hono();
+
+  app.onError((error, c) => {
+    // The message could quote what was sent.
+    deps.log.error('job event failed', { error: error.name });
+    return respond(c, 'failed', error instanceof LedgerError && error.retryable ? 503 : 500);
+  });
+
+  app.use(bodyLimit({ maxSize: BODY_BYTES_MAX, onError: (c) => respond(c, 'too_large', 413) }));
+
+  app.post(JOBS_PATH, async (c) => {
+    const body = await c.req.text();
+    const sender = await senderOf(body, headersOf(c), deps);
+    if (sender === 'unknown') return respond(c, 'refused', 401);
+    if (sender === 'unchecked') return respond(c, 'failed', 503);
+
+    if (c.req.header('x-gitlab-event') !== JOB_HOOK_EVENT) return respond(c, 'dropped', 200);
+    const truth = parseJobHook(parseJson(body));
+    if ('problems' in truth) {
+      deps.log.warn('job event unreadable, dropped', { problems: truth.problems });
+      return respond(c, 'dropped', 200);
+    }
+    // Not `running` either: see endOfJob.
+    if (!isTerminal(truth.status)) return respond(c, 'dropped', 200);
+
+    const receivedAtMs = deps.clock.nowMs();
+    const first = await deps.inbox.receive(
+      {
+        id: deliveryId(c, body),
+        body: truthText(truth),
+        receivedAtMs,
+        untilMs: receivedAtMs + REMEMBERED_MS,
+      },
+      { timeoutMs: RECEIVE_TIMEOUT_MS },
+    );
+    return respond(c, first ? 'received' : 'repeated', 200);
+  });
+
+  return app;
+}
+
+const respond = (
+  c: Context,
+  outcome: JobsResponse['outcome'],
+  status: 200 | 401 | 413 | 500 | 503,
+): Response => c.json({ outcome } satisfies JobsResponse, status);
+
+const headersOf = (c: Context): SignedHeaders => ({
+  id: c.req.header('webhook-id'),
+  timestamp: c.req.header('webhook-timestamp'),
+  signature: c.req.header('webhook-signature'),
+  token: c.req.header('x-gitlab-token'),
+});
+
+async function senderOf(
+  body: string,
+  headers: SignedHeaders,
+  { secrets, legacyTokens, log }: SettleAppDeps,
+): Promise<'gitlab' | 'unknown' | 'unchecked'> {
+  try {
+    if (isSigned(body, headers, await secrets(), log)) return 'gitlab';
+    return legacyTokens !== undefined && hasToken(headers, await legacyTokens()) ? 'gitlab' : 'unknown';
+  } catch (error) {
+    log.error('webhook secrets unreadable', { error: error instanceof Error ? error.name : typeof error });
+    return 'unchecked';
+  }
+}
+
+/** The same for every repetition. The signature covers `webhook-id`; a GitLab older than either header repeats the body. */
+const deliveryId = (c: Context, body: string): string =>
+  c.req.header('webhook-id') ??
+  c.req.header('idempotency-key') ??
+  `body ${createHash('sha256').update(body).digest('base64url')}`;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import {
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_GITLAB_INSTANCE,
+  ENV_LEDGER_TABLE,
+  ENV_WEBHOOK_SECRETS_PARAMETER,
+  ENV_WEBHOOK_TOKENS_PARAMETER,
+} from '../names.ts';
+
+export interface SettleConfig {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  readonly secretsParameter: string;
+  /** Absent: only signatures are taken. */
+  readonly tokensParameter: string | undefined;
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}
+
+/** @throws {Error} `[config_invalid]` listing every setting that is missing. */
+export function readSettleConfig(env: Readonly<Record<string, string | undefined>>): SettleConfig {
+  const missing = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_WEBHOOK_SECRETS_PARAMETER].filter(
+    (name) => !env[name],
+  );
+  if (missing.length > 0) throw new Error(`[config_invalid] not set: ${missing.join(', ')}`);
+  return {
+    ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
+    gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
+    secretsParameter: env[ENV_WEBHOOK_SECRETS_PARAMETER] ?? '',
+    tokensParameter: env[ENV_WEBHOOK_TOKENS_PARAMETER] || undefined,
+    dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
+  };
+}

@@ -1,0 +1,64 @@
+/** A batch of the table's stream → what GitLab said, in the inbox items among it → the ledger. */
+import type { JobTruth } from '../gitlab/job-truth.ts';
+import { inboxBody } from '../ledger/inbox-item.ts';
+import type { Item } from '../ledger/item-bytes.ts';
+import type { LedgerKeys } from '../ledger/keys.ts';
+import { type SettleDeps, settleTruths, type TruthOutcome } from './settle-truths.ts';
+import { parseTruthText } from './truth-text.ts';
+
+/**
+ * What Lambda hands over of a DynamoDB stream with new images.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
+ */
+export interface TableStreamEvent {
+  readonly Records: readonly TableStreamRecord[];
+}
+
+export interface TableStreamRecord {
+  readonly eventName?: string | undefined;
+  readonly dynamodb?:
+    | { readonly SequenceNumber?: string | undefined; readonly NewImage?: Item | undefined }
+    | undefined;
+}
+
+/** Lambda reads the stream again from the first of these on; what comes twice is applied once. */
+export interface TableStreamResponse {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}
+
+export interface ConsumeDeps extends SettleDeps {
+  readonly keys: LedgerKeys;
+}
+
+/** Items that are not ours, or that nobody can read, are passed over: only what may succeed later is reported as failed. */
+export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promise<TableStreamResponse> {
+  const arrived: { readonly sequence: string; readonly truth: JobTruth }[] = [];
+  for (const { eventName, dynamodb } of event.Records) {
+    if (eventName !== 'INSERT' || dynamodb?.NewImage === undefined) continue;
+    const body = inboxBody(dynamodb.NewImage, deps.keys);
+    if (body === undefined) continue;
+    const sequence = dynamodb.SequenceNumber ?? '';
+    const truth = parseTruthText(body);
+    if (truth === undefined) deps.log.error('inbox item unreadable, passed over', { sequence });
+    else arrived.push({ sequence, truth });
+  }
+  if (arrived.length === 0) return { batchItemFailures: [] };
+
+  const outcomes = await settleTruths(
+    arrived.map(({ truth }) => truth),
+    deps,
+  );
+  deps.log.info('job ends settled', countsOf(outcomes));
+  return {
+    batchItemFailures: arrived.flatMap(({ sequence }, index) =>
+      outcomes[index] === 'undecided' ? [{ itemIdentifier: sequence }] : [],
+    ),
+  };
+}
+
+function countsOf(outcomes: readonly TruthOutcome[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,21 @@
+/** Where GitLab's job webhooks arrive. */
+export const JOBS_PATH = '/v1/gitlab/jobs';
+
+/** A job event is some 5 KB; GitLab's own bound of 25 MB is for pushes. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+/** For people who look at GitLab's list of recent events. */
+export interface JobsResponse {
+  readonly outcome:
+    | 'received'
+    /** This delivery had arrived before. */
+    | 'repeated'
+    /** Of no use: another event, a job that has not ended, or an event nobody can read. */
+    | 'dropped'
+    /** 401: neither a signature nor a token of ours. */
+    | 'refused'
+    /** 413 */
+    | 'too_large'
+    /** 5xx: not written down. */
+    | 'failed';
+}

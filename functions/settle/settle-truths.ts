@@ -1,0 +1,102 @@
+/**
+ * GitLab's words about jobs → the ledger. In any order, any number of times, before the admission's own answer or days
+ * after: what a job is charged depends only on what became of it.
+ *
+ * | GitLab says | record | |
+ * | --- | --- | --- |
+ * | not ended yet (also `running`) | any | ignored |
+ * | ended, ran | HELD, RUNNING | SETTLED at GitLab's duration |
+ * | | SETTLED | a correction entry if the duration differs |
+ * | | RELEASED, EXPIRED | SETTLED by a correction entry |
+ * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
+ * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
+ * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED |
+ * | | any other, or none | nothing: there is nothing to give back |
+ */
+import type { JobTruth } from '../gitlab/job-truth.ts';
+import type { JobGone, Ledger } from '../ledger/ledger.ts';
+import { type BypassDeps, chargeBypass, type Ran } from './charge-bypass.ts';
+import { type EndOfJob, endOfJob, outdoes } from './end-of-job.ts';
+import { rootOf } from './root-of.ts';
+import { type EndedOutcome, together } from './together.ts';
+
+export interface SettleDeps extends BypassDeps {
+  readonly ledger: Pick<Ledger, 'settle' | 'release' | 'recordBypass'>;
+}
+
+export type TruthOutcome =
+  | Exclude<EndedOutcome, 'unknown'>
+  /** It ran without an admission and is charged now. */
+  | 'bypass'
+  /** Nothing to do: not ended, or unknown and never ran. */
+  | 'ignored'
+  /** Ended, but how long it ran is not said: its hold waits for the sweep. */
+  | 'unclear';
+
+/** One outcome per truth, same order; those of one job have one outcome. `undecided`: no answer yet, say it again. */
+export async function settleTruths(
+  truths: readonly JobTruth[],
+  deps: SettleDeps,
+): Promise<readonly TruthOutcome[]> {
+  const outcomes = new Map<number, TruthOutcome>();
+  const gone: JobGone[] = [];
+  const ran: Ran[] = [];
+  for (const { truth, what } of lastWords(truths, deps.clock.nowMs())) {
+    outcomes.set(truth.jobId, what.kind === 'unclear' ? 'unclear' : 'ignored');
+    if (what.kind === 'gone') gone.push({ jobId: truth.jobId, cause: what.cause });
+    if (what.kind === 'ran') ran.push({ truth, end: what.end });
+  }
+  await release(gone, outcomes, deps);
+  await settle(ran, outcomes, deps);
+  return truths.map(({ jobId }) => outcomes.get(jobId) ?? 'ignored');
+}
+
+interface LastWord {
+  readonly truth: JobTruth;
+  readonly what: EndOfJob;
+}
+
+/** One word per job, by root group: jobs that share counters then share transactions. */
+function lastWords(truths: readonly JobTruth[], nowMs: number): readonly LastWord[] {
+  const byJob = new Map<number, LastWord & { readonly root: string }>();
+  for (const truth of truths) {
+    const what = endOfJob(truth, nowMs);
+    const known = byJob.get(truth.jobId);
+    if (known === undefined || outdoes(what, known.what)) {
+      byJob.set(truth.jobId, { truth, what, root: rootOf(truth) });
+    }
+  }
+  return [...byJob.values()].sort((a, b) => (a.root < b.root ? -1 : a.root > b.root ? 1 : 0));
+}
+
+async function release(
+  jobs: readonly JobGone[],
+  outcomes: Map<number, TruthOutcome>,
+  { ledger, log }: SettleDeps,
+): Promise<void> {
+  const released = await together(jobs, (some) => ledger.release(some), log);
+  jobs.forEach(({ jobId }, index) => {
+    const outcome = released[index] ?? 'undecided';
+    outcomes.set(jobId, outcome === 'unknown' ? 'ignored' : outcome);
+  });
+}
+
+async function settle(
+  jobs: readonly Ran[],
+  outcomes: Map<number, TruthOutcome>,
+  deps: SettleDeps,
+): Promise<void> {
+  const ends = jobs.map(({ end }) => end);
+  const settled = await together(ends, (some) => deps.ledger.settle(some), deps.log);
+  const unknown = jobs.filter((_, index) => settled[index] === 'unknown');
+  const charged = await chargeBypass(unknown, deps);
+  jobs.forEach((job, index) => {
+    const { jobId } = job.truth;
+    const outcome = settled[index] ?? 'undecided';
+    if (outcome !== 'unknown') outcomes.set(jobId, outcome);
+  });
+  unknown.forEach(({ truth }, index) => {
+    const outcome = charged[index] ?? 'undecided';
+    outcomes.set(truth.jobId, outcome === 'applied' || outcome === 'unknown' ? 'bypass' : outcome);
+  });
+}

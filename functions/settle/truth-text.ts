@@ -1,0 +1,53 @@
+/** What GitLab said about a job, as it waits in the inbox: JSON of a few hundred bytes. */
+import { JOB_STATUSES, type JobTruth } from '../gitlab/job-truth.ts';
+
+/** A write unit is 1 KB; nobody's labels may make an item that the table refuses. */
+const TEXT_CHARACTERS_MAX = 8_192;
+
+/** What may be left out of a truth that is too long, the least missed first. Ids, status and times are what counts. */
+const LABELS = ['ref', 'environment', 'jobStage', 'runnerTags', 'jobName', 'projectPath'] as const;
+
+export function truthText(truth: JobTruth): string {
+  const shortened: { -readonly [Name in keyof JobTruth]: JobTruth[Name] } = { ...truth };
+  let text = JSON.stringify(shortened);
+  for (const label of LABELS) {
+    if (text.length <= TEXT_CHARACTERS_MAX) break;
+    delete shortened[label];
+    text = JSON.stringify(shortened);
+  }
+  return text;
+}
+
+/** `undefined`: no truth that we wrote. */
+export function parseTruthText(text: string): JobTruth | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isTruth(value) ? value : undefined;
+}
+
+const TEXTS = ['projectPath', 'jobName', 'jobStage', 'ref', 'environment', 'failureReason'];
+const IDS = ['pipelineId', 'userId', 'runnerId'];
+const NUMBERS = ['createdAtMs', 'startedAtMs', 'finishedAtMs', 'durationSeconds'];
+
+function isTruth(value: unknown): value is JobTruth {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = new Map(Object.entries(value));
+  const each = (names: readonly string[], holds: (field: unknown) => boolean): boolean =>
+    names.every((name) => fields.get(name) === undefined || holds(fields.get(name)));
+  const tags = fields.get('runnerTags');
+  return (
+    isId(fields.get('jobId')) &&
+    isId(fields.get('projectId')) &&
+    JOB_STATUSES.some((status) => status === fields.get('status')) &&
+    each(TEXTS, (field) => typeof field === 'string') &&
+    each(IDS, isId) &&
+    each(NUMBERS, Number.isFinite) &&
+    (tags === undefined || (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')))
+  );
+}
+
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;

@@ -1,0 +1,66 @@
+/** Whether a delivery comes from the GitLab that shares a secret with us. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import type { Log } from '../shared/log.ts';
+
+/** The headers that say who sent a delivery. Absent ones are `undefined`. */
+export interface SignedHeaders {
+  readonly id: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly signature: string | undefined;
+  /** `X-Gitlab-Token`: the secret itself, in plain text. */
+  readonly token: string | undefined;
+}
+
+/**
+ * Standard Webhooks: HMAC-SHA256 over id, timestamp and raw body. Any of the tokens may have signed, so that one can be
+ * replaced without a gap. A timestamp more than 5 minutes away is refused.
+ *
+ * @param tokens with or without `whsec_`, as GitLab shows them.
+ * @see https://www.standardwebhooks.com
+ */
+export function isSigned(
+  body: string,
+  { id, timestamp, signature }: SignedHeaders,
+  tokens: readonly string[],
+  log: Log,
+): boolean {
+  if (id === undefined || timestamp === undefined || signature === undefined) return false;
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+  return tokens.some((token, index) => {
+    const webhook = readToken(token);
+    if (webhook === undefined) {
+      log.error('webhook signing token unreadable: expected base64, as GitLab shows it', {
+        number: index + 1,
+      });
+      return false;
+    }
+    try {
+      webhook.verify(body, headers, { jsonParse: false });
+      return true;
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) return false;
+      throw error;
+    }
+  });
+}
+
+function readToken(token: string): Webhook | undefined {
+  try {
+    return new Webhook(token);
+  } catch {
+    // What the library says about it may quote it.
+    return undefined;
+  }
+}
+
+/** Digests are compared: they have one length, and every one of them is compared whatever came before. */
+export function hasToken({ token }: SignedHeaders, tokens: readonly string[]): boolean {
+  if (token === undefined) return false;
+  const given = digest(token);
+  let found = false;
+  for (const each of tokens) found = (each !== '' && timingSafeEqual(given, digest(each))) || found;
+  return found;
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,0 +1,54 @@
+/** Secrets kept as lines of one text, read rarely and kept a while. */
+import type { Log } from './log.ts';
+
+export interface SecretLinesDeps {
+  /** The whole text, with a timeout of its own. @throws what it likes; only the error's name is logged. */
+  readonly load: () => Promise<string>;
+  readonly clock: { monotonicMs(): number };
+  readonly log: Log;
+}
+
+/** A new secret is taken this soon, and an old one is refused this soon. */
+const FRESH_MS = 5 * 60_000;
+/** While they cannot be read, what was known goes on: a short outage must not lose deliveries that nobody repeats. */
+const KEPT_MS = 60 * 60_000;
+/** And nobody waits for the next failure before this has passed. */
+const RETRY_MS = 10_000;
+
+/** Lines without the space around them; empty ones do not count. Calls at the same time read once. */
+export function secretLines({ load, clock, log }: SecretLinesDeps): () => Promise<readonly string[]> {
+  let known: { readonly lines: readonly string[]; readonly atMs: number } | undefined;
+  let askAgainAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<readonly string[]> | undefined;
+
+  const read = async (): Promise<readonly string[]> => {
+    try {
+      const lines = linesOf(await load());
+      known = { lines, atMs: clock.monotonicMs() };
+      askAgainAtMs = known.atMs + FRESH_MS;
+      return lines;
+    } catch (error) {
+      const nowMs = clock.monotonicMs();
+      if (known === undefined || nowMs - known.atMs > KEPT_MS) throw error;
+      log.error('secrets unreadable, the last ones go on', {
+        error: error instanceof Error ? error.name : '',
+      });
+      askAgainAtMs = nowMs + RETRY_MS;
+      return known.lines;
+    }
+  };
+
+  return async () => {
+    if (known !== undefined && clock.monotonicMs() < askAgainAtMs) return known.lines;
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+}
+
+const linesOf = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');

@@ -1,0 +1,93 @@
+/** GitLab under a bound: so many calls, so much time, and silence when it wants to be left alone. Errors become values. */
+import {
+  type GitLab,
+  GitLabError,
+  type GitLabErrorCode,
+  type JobsPage,
+  type RunnersPage,
+} from '../gitlab/gitlab.ts';
+import type { JobTruth } from '../gitlab/job-truth.ts';
+import type { LedgerClock } from '../ledger/ledger.ts';
+import { errorMs } from './back-off.ts';
+import type { Tally } from './report.ts';
+import type { SweepMemory } from './sweep-memory.ts';
+
+export type Answer<T> =
+  | { readonly kind: 'said'; readonly value: T }
+  /** GitLab did not say; `againMs`: how long to leave this question alone. */
+  | { readonly kind: 'failed'; readonly code: GitLabErrorCode; readonly againMs: number }
+  /** Never asked: out of time, out of calls, or GitLab is silent. */
+  | { readonly kind: 'unasked' };
+
+/** One odd job fails alone; this many failures with no answer between them are GitLab itself, its URL or our token. */
+const FAILURES_MAX = 5;
+
+const UNASKED = { kind: 'unasked' } as const;
+
+export interface Asking {
+  job(projectId: number, jobId: number): Promise<Answer<JobTruth | undefined>>;
+  jobsOfRunner(runnerId: number, options: JobsOptions): Promise<Answer<JobsPage>>;
+  runners(page: string | undefined): Promise<Answer<RunnersPage>>;
+  /** Whether another call would be made. */
+  mayAsk(): boolean;
+  /** From now on: until this time (monotonic), and at most so many calls more. */
+  allow(untilMs: number, callsMax: number): void;
+}
+
+type JobsOptions = Parameters<GitLab['jobsOfRunner']>[1];
+
+export interface AskingDeps {
+  readonly gitlab: GitLab;
+  readonly clock: LedgerClock;
+  readonly tally: Tally;
+  readonly memory: SweepMemory;
+}
+
+export function newAsking({ gitlab, clock, tally, memory }: AskingDeps): Asking {
+  let untilMs = 0;
+  let callsLeft = 0;
+  let failures = 0;
+
+  const quiet = (): boolean => failures >= FAILURES_MAX || clock.nowMs() < memory.quietUntilMs;
+  const mayAsk = (): boolean => {
+    if (quiet()) tally.gitlabSilent = true;
+    else if (callsLeft > 0 && clock.monotonicMs() < untilMs) return true;
+    else tally.cutShort = true;
+    return false;
+  };
+
+  async function ask<T>(call: () => Promise<T>): Promise<Answer<T>> {
+    if (!mayAsk()) return UNASKED;
+    callsLeft -= 1;
+    tally.calls += 1;
+    try {
+      const value = await call();
+      failures = 0;
+      return { kind: 'said', value };
+    } catch (error) {
+      if (!(error instanceof GitLabError)) throw error;
+      tally.errors[error.code] += 1;
+      const againMs = errorMs(error.code, error.retryAfterMs);
+      failures += 1;
+      if (error.code === 'gitlab_rate_limited') memory.quietUntilMs = clock.nowMs() + againMs;
+      if (quiet()) tally.gitlabSilent = true;
+      return { kind: 'failed', code: error.code, againMs };
+    }
+  }
+
+  return {
+    job: (projectId, jobId) => ask(() => gitlab.job(projectId, jobId)),
+    jobsOfRunner: async (runnerId, options) => {
+      const answer = await ask(() => gitlab.jobsOfRunner(runnerId, options));
+      // Jobs a list could not show are missing from it; whoever holds for them asks about them one by one.
+      if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
+      return answer;
+    },
+    runners: (page) => ask(() => gitlab.runners(page === undefined ? {} : { page })),
+    mayAsk,
+    allow: (newUntilMs, callsMax) => {
+      untilMs = newUntilMs;
+      callsLeft = callsMax;
+    },
+  };
+}

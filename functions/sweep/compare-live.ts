@@ -1,0 +1,92 @@
+/**
+ * Live holds older than two minutes against what runs: no slot stays wrongly taken because a webhook was lost.
+ *
+ * | | calls a minute |
+ * | --- | --- |
+ * | runners that had live holds | one list of running jobs each (per 100 running) |
+ * | holds no list shows | recent jobs of their runner, else one call each |
+ *
+ * A run that gets through looks at every hold, so a job that ended unheard is found within a minute of its end, or of its
+ * hold's second minute: at most 3 min. It gets through as long as the runners with live holds and the holds no list shows
+ * (at 5 % lost events: one in twenty of those that ended, and those on runners with a single job) need no more calls than a
+ * run has (`CALLS_MAX`). Beyond that the longest not looked at come first, and a round takes ⌈calls needed ÷ calls a run⌉
+ * minutes. A process that starts anew knows no runners: its first run asks about some jobs to learn them.
+ */
+import { atOnce } from './at-once.ts';
+import { type Found, listRunning } from './list-runner.ts';
+import type { LiveHold } from './live-hold.ts';
+import { CALLS_AT_ONCE, lookUp } from './look-up.ts';
+import { readLiveHolds } from './read-live-holds.ts';
+import { keepLive, rememberRunner } from './sweep-memory.ts';
+import type { SweepRun } from './sweep-run.ts';
+import { verdictOf } from './verdict.ts';
+
+/** Younger ones may not have started, and their webhook may be on its way. */
+const AGE_MS_MIN = 2 * 60_000;
+/** Keys in memory; a fleet that runs more at once needs more than one minute of GitLab's answers. */
+export const LIVE_MAX = 20_000;
+/** Later than any due time there is: all live holds. */
+const FOREVER_MS = Number.MAX_SAFE_INTEGER;
+
+export async function compareLive(run: SweepRun): Promise<void> {
+  const { ledger, clock, asking, memory, tally, looked, strangers } = run;
+  const live = await ledger.dueJobs(FOREVER_MS, LIVE_MAX);
+  tally.live = live.length;
+  const liveIds = new Set(live.map(({ jobId }) => jobId));
+  keepLive(memory, liveIds, clock.nowMs());
+  for (const jobId of looked) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
+  if (!asking.mayAsk()) return;
+
+  const listed = new Set<number>();
+  const onOther: Parameters<typeof listRunning>[4] = (truth) => {
+    if (!liveIds.has(truth.jobId)) strangers.set(truth.jobId, truth);
+  };
+  const found = newFound(run);
+  const unseen = new Map(live.filter(({ jobId }) => !looked.has(jobId)).map((job) => [job.jobId, bare(job)]));
+  await atOnce([...memory.runners], CALLS_AT_ONCE, async (runnerId) => {
+    if (!asking.mayAsk()) return;
+    listed.add(runnerId);
+    const before = unseen.size;
+    await listRunning(runnerId, unseen, asking, found, onOther);
+    if (asking.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
+  });
+
+  const suspects = await readLiveHolds([...unseen.keys()].sort(longestNotLookedAt(memory.lookedAtMs)), run);
+  const nowMs = clock.nowMs();
+  await lookUp(
+    suspects.filter(({ decidedAtMs }) => nowMs - decidedAtMs > AGE_MS_MIN),
+    asking,
+    found,
+    { runningFirst: true, listed, onOther },
+  );
+  await run.concluding.flush();
+}
+
+const newFound =
+  ({ clock, concluding, memory, tally, looked }: SweepRun): Found =>
+  async (hold, answer) => {
+    // A failure writes nothing: the hold is not due yet, and the next minute asks again, after all others.
+    memory.lookedAtMs.set(hold.jobId, clock.nowMs());
+    looked.add(hold.jobId);
+    if (answer.kind !== 'said') return;
+    tally.verified += 1;
+    if (answer.value?.status === 'running') {
+      rememberRunner(memory, hold.jobId, answer.value.runnerId);
+      return;
+    }
+    await concluding.take(verdictOf(hold, answer.value, clock.nowMs()));
+  };
+
+/** A running list answers for a job before its record was read; what a running job needs of its hold is nothing. */
+const bare = ({ jobId, dueAtMs }: { readonly jobId: number; readonly dueAtMs: number }): LiveHold => ({
+  jobId,
+  dueAtMs,
+  decidedAtMs: 0,
+  timeoutSeconds: 0,
+  estimateSeconds: 0,
+});
+
+const longestNotLookedAt =
+  (lookedAtMs: ReadonlyMap<number, number>) =>
+  (a: number, b: number): number =>
+    (lookedAtMs.get(a) ?? 0) - (lookedAtMs.get(b) ?? 0) || a - b;

@@ -1,0 +1,46 @@
+import {
+  ENV_CHARGE_UNKNOWN,
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_GITLAB_INSTANCE,
+  ENV_GITLAB_TOKEN_PARAMETER,
+  ENV_GITLAB_URL,
+  ENV_LEDGER_TABLE,
+  ENV_RULES_FILE,
+} from '../names.ts';
+
+export interface SweepConfig {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  /** For jobs that nobody asked about: they are charged by the rules of now. */
+  readonly rulesFile: string;
+  readonly gitlabUrl: string;
+  readonly gitlabTokenParameter: string;
+  readonly chargeUnknown: 'hold' | 'nothing';
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}
+
+/** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
+export function readSweepConfig(env: Readonly<Record<string, string | undefined>>): SweepConfig {
+  const problems = [
+    ENV_LEDGER_TABLE,
+    ENV_GITLAB_INSTANCE,
+    ENV_RULES_FILE,
+    ENV_GITLAB_URL,
+    ENV_GITLAB_TOKEN_PARAMETER,
+  ].flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
+  const chargeUnknown = env[ENV_CHARGE_UNKNOWN] || 'nothing';
+  if (chargeUnknown !== 'hold' && chargeUnknown !== 'nothing') {
+    problems.push(`${ENV_CHARGE_UNKNOWN} is "${chargeUnknown}"; expected hold or nothing`);
+  }
+  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  return {
+    ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
+    gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
+    rulesFile: env[ENV_RULES_FILE] ?? '',
+    gitlabUrl: env[ENV_GITLAB_URL] ?? '',
+    gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
+    chargeUnknown: chargeUnknown === 'hold' ? 'hold' : 'nothing',
+    dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
+  };
+}

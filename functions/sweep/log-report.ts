@@ -1,0 +1,10 @@
+import type { Log } from '../shared/log.ts';
+import type { SweepReport } from './report.ts';
+
+/** One line per run; a warning when GitLab was silent or the run did not get through. */
+export function logReport({ errors, ...numbers }: SweepReport, log: Log): void {
+  const fields = { ...numbers, ...errors };
+  if (numbers.gitlabSilent) log.warn('sweep: GitLab does not answer, holds stay as they are', fields);
+  else if (numbers.cutShort) log.warn('sweep: cut short, the next run goes on', fields);
+  else log.info('sweep', fields);
+}

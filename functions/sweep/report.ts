@@ -1,0 +1,61 @@
+import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
+
+/** One run in plain numbers: what metrics and alarms are made of. */
+export interface SweepReport {
+  /** Due holds found at the start, at most as many as one run takes. */
+  readonly due: number;
+  /** How long the oldest of them has been due; 0 without any. */
+  readonly oldestDueAgeMs: number;
+  /** All live holds, at most as many as one run looks at. */
+  readonly live: number;
+  /** Live holds whose job GitLab said something about. */
+  readonly verified: number;
+  readonly settled: number;
+  readonly released: number;
+  readonly expired: number;
+  readonly postponed: number;
+  /** A late truth changed what an ended job is charged. */
+  readonly corrected: number;
+  /** Somebody else, usually the webhook, was first. */
+  readonly unchanged: number;
+  /** The table gave no answer: the next run comes back to them. */
+  readonly undecided: number;
+  /** Holds without a project's id, which no runner's list showed: GitLab cannot be asked about them. */
+  readonly unaskable: number;
+  /** Jobs that ran without having been admitted, handed on to be charged. */
+  readonly bypass: number;
+  /** Calls to GitLab. */
+  readonly calls: number;
+  readonly errors: Readonly<Record<GitLabErrorCode, number>>;
+  /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
+  readonly gitlabSilent: boolean;
+  /** Time or calls ran out before the work: the next run goes on. */
+  readonly cutShort: boolean;
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** A report being counted up. */
+export interface Tally extends Mutable<Omit<SweepReport, 'errors'>> {
+  readonly errors: Record<GitLabErrorCode, number>;
+}
+
+export const newTally = (): Tally => ({
+  due: 0,
+  oldestDueAgeMs: 0,
+  live: 0,
+  verified: 0,
+  settled: 0,
+  released: 0,
+  expired: 0,
+  postponed: 0,
+  corrected: 0,
+  unchanged: 0,
+  undecided: 0,
+  unaskable: 0,
+  bypass: 0,
+  calls: 0,
+  errors: { gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
+  gitlabSilent: false,
+  cutShort: false,
+});

@@ -1,0 +1,33 @@
+import type { JobTruth } from '../gitlab/job-truth.ts';
+import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
+import type { TruthOutcome } from '../settle/settle-truths.ts';
+import type { Asking } from './asking.ts';
+import type { Concluding } from './conclude.ts';
+import type { Tally } from './report.ts';
+import type { SweepMemory } from './sweep-memory.ts';
+
+/** What the sweep asks of the ledger: it never admits. */
+export type SweepLedger = Pick<
+  Ledger,
+  'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone'
+>;
+
+/** Charges jobs that ran and that nobody admitted. One outcome per truth, same order; the same may come again. */
+export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly TruthOutcome[]>;
+
+/** What the parts of one run share. */
+export interface SweepRun {
+  readonly ledger: SweepLedger;
+  readonly clock: LedgerClock;
+  readonly asking: Asking;
+  readonly concluding: Concluding;
+  readonly marks: SweepMarkStore;
+  readonly chargeBypass: ChargeBypass;
+  readonly memory: SweepMemory;
+  readonly tally: Tally;
+  /** Jobs GitLab was asked about in this run. */
+  readonly looked: Set<number>;
+  /** Running jobs that lists showed and that are no live hold, by job id: perhaps nobody admitted them. */
+  readonly strangers: Map<number, JobTruth>;
+}

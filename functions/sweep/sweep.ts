@@ -1,0 +1,76 @@
+/**
+ * The sweep of every minute: whatever was lost on the way, every hold ends in what GitLab says. It never frees before asking.
+ *
+ *   verify-due ──▶ compare-live ──▶ find-bypass
+ *   due holds      slots wrongly     jobs that ran
+ *                  taken             without admission
+ *
+ * Each part has its share of the run's time and calls and begins next time where it stopped; nothing else is kept between
+ * runs that a lost process would take along.
+ */
+import type { GitLab } from '../gitlab/gitlab.ts';
+import type { LedgerClock } from '../ledger/ledger.ts';
+import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
+import { newAsking } from './asking.ts';
+import { compareLive } from './compare-live.ts';
+import { newConcluding } from './conclude.ts';
+import { findBypass } from './find-bypass.ts';
+import { newTally, type SweepReport } from './report.ts';
+import type { SweepMemory } from './sweep-memory.ts';
+import type { ChargeBypass, SweepLedger, SweepRun } from './sweep-run.ts';
+import { verifyDue } from './verify-due.ts';
+
+export interface SweepDeps {
+  readonly gitlab: GitLab;
+  readonly ledger: SweepLedger;
+  readonly marks: SweepMarkStore;
+  readonly chargeBypass: ChargeBypass;
+  /** One per process: see {@link SweepMemory}. */
+  readonly memory: SweepMemory;
+  readonly clock: LedgerClock;
+  /** Whether a job that GitLab does not know any more is charged what it held. */
+  readonly chargeUnknown: 'hold' | 'nothing';
+  /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
+  readonly runMs?: number;
+  /** @default 4000 */
+  readonly callsMax?: number;
+}
+
+const RUN_MS = 50_000;
+/** Sixteen at once and 100 ms each would be 8000 in a run: half of that leaves GitLab to its users. */
+export const CALLS_MAX = 4_000;
+
+/** When each part must have ended, as a share of the run; what one leaves over is the next one's. */
+const DUE_UNTIL = 0.45;
+const LIVE_UNTIL = 0.85;
+
+/** @throws {LedgerError} `ledger_unavailable`: the table did not answer; the next run begins where this one stopped. */
+export async function sweep(deps: SweepDeps): Promise<SweepReport> {
+  const { ledger, clock, memory, marks, chargeBypass, runMs = RUN_MS, callsMax = CALLS_MAX } = deps;
+  const tally = newTally();
+  const asking = newAsking({ gitlab: deps.gitlab, clock, tally, memory });
+  const concluding = newConcluding({ ledger, tally, chargeUnknown: deps.chargeUnknown });
+  const run: SweepRun = {
+    ledger,
+    clock,
+    asking,
+    concluding,
+    marks,
+    chargeBypass,
+    memory,
+    tally,
+    looked: new Set(),
+    strangers: new Map(),
+  };
+  const startMs = clock.monotonicMs();
+  const allow = (share: number): void =>
+    asking.allow(startMs + runMs * share, Math.floor(callsMax * share) - tally.calls);
+
+  allow(DUE_UNTIL);
+  await verifyDue(run);
+  allow(LIVE_UNTIL);
+  await compareLive(run);
+  allow(1);
+  await findBypass(run);
+  return tally;
+}

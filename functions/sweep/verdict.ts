@@ -1,0 +1,54 @@
+/** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
+import type { JobTruth } from '../gitlab/job-truth.ts';
+import { GRACE_SECONDS } from '../ledger/draft.ts';
+import type { JobEnd, JobGone } from '../ledger/ledger.ts';
+import { endOfJob } from '../settle/end-of-job.ts';
+import { waitingMs } from './back-off.ts';
+import type { LiveHold } from './live-hold.ts';
+
+export type Verdict =
+  | { readonly do: 'settle'; readonly end: JobEnd }
+  | { readonly do: 'release'; readonly gone: JobGone }
+  | { readonly do: 'expire'; readonly gone: JobGone }
+  | { readonly do: 'postpone'; readonly jobId: number; readonly dueAtMs: number }
+  /** Not due yet and not over: nothing to write. */
+  | { readonly do: 'keep'; readonly jobId: number };
+
+/** On top of timeout and grace: what a webhook and this sweep's own minute take. */
+const SLACK_SECONDS = 60;
+/** A job that ran past its time is asked about again and again, but never in the same minute. */
+const AHEAD_MS_MIN = 60_000;
+
+/** @param truth - undefined: GitLab knows no such job. */
+export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: number): Verdict {
+  const { jobId } = hold;
+  const due = hold.dueAtMs <= nowMs;
+  if (truth === undefined) {
+    // A new job may not have reached the replica that answers, and a token without access to a project sees a 404, too.
+    return due ? { do: 'expire', gone: { jobId, cause: 'unknown_to_gitlab' } } : { do: 'keep', jobId };
+  }
+  const what = endOfJob(truth, nowMs);
+  switch (what.kind) {
+    case 'ran':
+      return { do: 'settle', end: what.end };
+    case 'gone':
+      return { do: 'release', gone: { jobId, cause: truth.failureReason ?? what.cause } };
+    case 'unclear':
+      return { do: 'settle', end: unclearEnd(truth, hold.estimateSeconds, nowMs) };
+    case 'open':
+      return due ? { do: 'postpone', jobId, dueAtMs: nextDueMs(hold, truth, nowMs) } : { do: 'keep', jobId };
+  }
+}
+
+/** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */
+const unclearEnd = ({ jobId, finishedAtMs }: JobTruth, durationSeconds: number, nowMs: number): JobEnd => ({
+  jobId,
+  durationSeconds,
+  endedAtMs: finishedAtMs ?? nowMs,
+});
+
+function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: number): number {
+  if (status !== 'running' && status !== 'canceling') return nowMs + waitingMs(nowMs - hold.decidedAtMs);
+  const longestSeconds = hold.timeoutSeconds + GRACE_SECONDS + SLACK_SECONDS;
+  return Math.max((startedAtMs ?? hold.decidedAtMs) + longestSeconds * 1000, nowMs + AHEAD_MS_MIN);
+}

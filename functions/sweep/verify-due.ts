@@ -1,0 +1,50 @@
+/**
+ * Due holds, oldest first. Every one that GitLab was asked about ends or gets a later due time, so the due order itself is
+ * the cursor: whatever cuts a run short, the next one begins with who was not asked yet.
+ */
+import { atOnce } from './at-once.ts';
+import { lookUp } from './look-up.ts';
+import { readLiveHolds } from './read-live-holds.ts';
+import type { SweepRun } from './sweep-run.ts';
+import { verdictOf } from './verdict.ts';
+
+/** A weekend of lost webhooks on a busy day; the keys of more would be read for nothing, as no minute is enough for them. */
+export const DUE_MAX = 10_000;
+/** A hold GitLab cannot be asked about has an alarm of its own; a table full of them must not stop the others. */
+const UNASKABLE_MS = 60 * 60_000;
+
+export async function verifyDue(run: SweepRun): Promise<void> {
+  const { ledger, clock, asking, concluding, tally, looked } = run;
+  const nowMs = clock.nowMs();
+  const due = await ledger.dueJobs(nowMs, DUE_MAX);
+  tally.due = due.length;
+  tally.oldestDueAgeMs = due[0] === undefined ? 0 : nowMs - due[0].dueAtMs;
+  if (due.length === 0 || !asking.mayAsk()) return;
+
+  const holds = await readLiveHolds(
+    due.map(({ jobId }) => jobId),
+    run,
+  );
+  const unasked = await lookUp(
+    // The index lags: what was postponed a moment ago is not due any more.
+    holds.filter(({ dueAtMs }) => dueAtMs <= nowMs),
+    asking,
+    async (hold, answer) => {
+      looked.add(hold.jobId);
+      if (answer.kind === 'said') tally.verified += 1;
+      await concluding.take(
+        answer.kind === 'said'
+          ? verdictOf(hold, answer.value, clock.nowMs())
+          : { do: 'postpone', jobId: hold.jobId, dueAtMs: clock.nowMs() + answer.againMs },
+      );
+    },
+    { runningFirst: false },
+  );
+  // GitLab cannot be asked about these at all, so nothing about them may be freed.
+  const unaskable = unasked.filter(({ projectId }) => projectId === undefined);
+  tally.unaskable += unaskable.length;
+  await atOnce(unaskable, 1, ({ jobId }) =>
+    concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS }),
+  );
+  await concluding.flush();
+}

@@ -1,0 +1,48 @@
+import type { Limit } from '../../policies/limits/limits.ts';
+
+/** A limit whose way to its end is told to its owner. Its `amount` is what is in force: base, carry-over and grants. */
+export type WatchedLimit = Limit & {
+  /** Whole percent of the amount. Absent: {@link THRESHOLDS_DEFAULT} for budgets, none for others. */
+  readonly thresholds?: readonly number[];
+};
+
+export const THRESHOLDS_DEFAULT: readonly number[] = [50, 75, 90, 100];
+
+/** One step on the way to the limit. */
+export interface Level {
+  /** `50 %`, `soft`. */
+  readonly name: string;
+  /** The smallest amount that has reached it, whole units. */
+  readonly amount: number;
+}
+
+/**
+ * The levels of a limit, lowest first. None where there is nobody to tell (off, shadow), nothing to reach (0, unlimited),
+ * or no period worth a message (at once, minutes, hours). The soft part is a level of limits that are enforced; it counts
+ * as higher than a percentage of the same amount, because the owner chose it.
+ */
+export function levelsOf(limit: WatchedLimit): readonly Level[] {
+  const { amount, mode, softAmount } = limit;
+  if (mode === 'off' || mode === 'shadow' || amount === 'unlimited' || amount === 0) return [];
+  if (!isTold(limit)) return [];
+  const levels = thresholdsOf(limit).map((percent) => ({
+    name: `${percent} %`,
+    amount: shareOf(amount, percent),
+  }));
+  if (softAmount !== undefined && mode === 'enforce') levels.push({ name: 'soft', amount: softAmount });
+  // Stable: of equal amounts the percentages come first, in their own order.
+  return levels
+    .filter((level) => Number.isSafeInteger(level.amount))
+    .sort((one, other) => one.amount - other.amount);
+}
+
+const isTold = ({ per }: Limit): boolean => per !== undefined && per !== 'minute' && per !== 'hour';
+
+function thresholdsOf({ thresholds, kind }: WatchedLimit): readonly number[] {
+  if (thresholds !== undefined) return [...thresholds].sort((a, b) => a - b);
+  return kind === 'money' || kind === 'minutes' ? THRESHOLDS_DEFAULT : [];
+}
+
+/** Exact, rounded up: one unit less has not reached the level. */
+const shareOf = (amount: number, percent: number): number =>
+  Number((BigInt(amount) * BigInt(percent) + 99n) / 100n);

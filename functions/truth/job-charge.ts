@@ -1,0 +1,104 @@
+/** What one job is charged and why, in lines that add up to what its counters show. Pure. */
+import type { CorrectionEntry, EntryCause } from '../ledger/entry.ts';
+import type { JobRecord, RecordClaim } from '../ledger/ledger.ts';
+import { settleMove } from '../ledger/settle.ts';
+
+export interface ChargeLine {
+  readonly kind: 'usage' | 'correction';
+  /** Millionths of the currency; of a correction the difference, which may be negative. */
+  readonly micros: number;
+  readonly seconds: number;
+  /** Of a correction: when it was written, Unix ms, and what made it. */
+  readonly atMs?: number;
+  readonly cause?: EntryCause;
+}
+
+export interface Charge {
+  readonly micros: number;
+  readonly seconds: number;
+}
+
+/**
+ * The lines of a job. Empty while it runs, and for one that never ran. What its counters say comes before what is
+ * computed: a job that counts in no limit of money is priced as the ledger would have settled it.
+ *
+ * @param entries - the job's correction entries, in the order of their numbers.
+ */
+export function chargeLines(record: JobRecord, entries: readonly CorrectionEntry[]): readonly ChargeLine[] {
+  // What an earlier generation was charged was given back before the job was held anew.
+  const own = entries.filter(({ generation }) => generation === record.generation);
+  const sums = runningCharges(record, own);
+  return sums.flatMap((sum, index): ChargeLine[] => {
+    const before = sums[index - 1] ?? { micros: 0, seconds: 0 };
+    const micros = sum.micros - before.micros;
+    const seconds = sum.seconds - before.seconds;
+    if (index === 0) {
+      const nothing = micros === 0 && seconds === 0;
+      const settledAtOnce = record.state === 'SETTLED' && own.length === 0;
+      return nothing && !settledAtOnce ? [] : [{ kind: 'usage', micros, seconds }];
+    }
+    const entry = own[index - 1];
+    if (entry === undefined || (micros === 0 && seconds === 0)) return [];
+    return [{ kind: 'correction', micros, seconds, atMs: entry.atMs, cause: entry.cause }];
+  });
+}
+
+/** What a job of this record costs when it ran so long: the ledger's own arithmetic, at the price of the record. */
+export function pricedAs(record: JobRecord, durationSeconds: number): Charge {
+  const asked: JobRecord = { ...record, state: 'HELD', claims: [claimOf('micros'), claimOf('seconds')] };
+  const { record: settled } = settleMove(asked, { jobId: record.jobId, durationSeconds, endedAtMs: 0 }, 0);
+  return { micros: settled?.claims[0]?.counted ?? 0, seconds: settled?.claims[1]?.counted ?? 0 };
+}
+
+const claimOf = (unit: 'micros' | 'seconds'): RecordClaim => ({
+  counter: { subject: '', limit: '', period: '' },
+  unit,
+  held: 0,
+  counted: 0,
+  corrected: 0,
+  fitted: true,
+  checked: true,
+});
+
+/** The charge after the settlement, and after each entry. */
+function runningCharges(record: JobRecord, entries: readonly CorrectionEntry[]): readonly Charge[] {
+  const micros = sumsOf(record, entries, 'micros');
+  const seconds = sumsOf(record, entries, 'seconds');
+  const { durationSeconds = 0, state } = record;
+  if (seconds !== undefined)
+    return seconds.map((sum, index) => ({
+      seconds: sum,
+      micros: micros?.[index] ?? pricedAs(record, sum).micros,
+    }));
+  if (micros !== undefined) {
+    return micros.map((sum, index) => ({
+      micros: sum,
+      // The record knows the last truth only; the earlier ones are what the money bought.
+      seconds:
+        state === 'SETTLED' && index === micros.length - 1 ? durationSeconds : secondsBought(record, sum),
+    }));
+  }
+  return [state === 'SETTLED' ? pricedAs(record, durationSeconds) : { micros: 0, seconds: 0 }];
+}
+
+/** Undefined: the job counts in no limit of this unit. Claims of one unit are all charged the same. */
+function sumsOf(
+  record: JobRecord,
+  entries: readonly CorrectionEntry[],
+  unit: 'micros' | 'seconds',
+): readonly number[] | undefined {
+  const claim = record.claims.find((each) => each.unit === unit);
+  if (claim === undefined) return undefined;
+  const { subject, limit, period } = claim.counter;
+  const sums = [record.state === 'HELD' || record.state === 'RUNNING' ? 0 : claim.counted];
+  for (const { deltas } of entries) {
+    const delta = deltas.find(
+      ({ counter }) => counter.subject === subject && counter.limit === limit && counter.period === period,
+    );
+    sums.push((sums.at(-1) ?? 0) + (delta?.delta ?? 0));
+  }
+  return sums;
+}
+
+const secondsBought = ({ facts: { microsPerMinute } }: JobRecord, micros: number): number =>
+  microsPerMinute === 0 ? 0 : Math.floor((micros * 60) / microsPerMinute);

@@ -1,0 +1,89 @@
+import { type Grant, granted } from '../limits/grant.ts';
+import type { Limit } from '../limits/limits.ts';
+import { readInstant } from './instant.ts';
+import { readUnits } from './parse-limit-amount.ts';
+import { readSubject } from './parse-subject.ts';
+import type { Reading } from './reading.ts';
+
+/** A bound for memory. Grants that ended long ago may be taken out of the document. */
+const GRANTS_MAX = 100_000;
+const KEYS = ['on', 'limit', 'amount', 'from', 'until', 'reason', 'ticket'];
+const REASON_CHARACTERS_MAX = 500;
+const TICKET_CHARACTERS_MAX = 200;
+
+/** Reads `grants: [{on, limit, amount, from, until, reason, ticket}]` and puts each on the limit it names. */
+export function withGrants(
+  bySubject: ReadonlyMap<string, readonly Limit[]>,
+  reading: Reading,
+  runnerClasses: readonly string[],
+): ReadonlyMap<string, readonly Limit[]> {
+  const all = new Map(bySubject);
+  for (const each of reading.list('grants', GRANTS_MAX)) {
+    if (!each.object(KEYS)) continue;
+    const subject = readSubject(each.at('on'), runnerClasses);
+    if (subject === undefined) continue;
+    const limits = all.get(subject) ?? [];
+    const limit = limits.find(({ id }) => id === each.at('limit').value);
+    if (limit === undefined) {
+      refuseLimit(each.at('limit'), subject, limits);
+      continue;
+    }
+    const grant = readGrant(each, limit);
+    if (grant === undefined) continue;
+    const more = { ...limit, grants: [...(limit.grants ?? []), grant] };
+    if (!isCountable(more))
+      each.at('amount').expected('less: limit and grants together are too large to count');
+    all.set(
+      subject,
+      limits.map((other) => (other === limit ? more : other)),
+    );
+  }
+  return all;
+}
+
+function refuseLimit(reading: Reading, subject: string, limits: readonly Limit[]): void {
+  const ids = limits.map(({ id }) => id);
+  if (ids.length === 0) reading.expected(`a limit of ${subject}, which has none of its own`);
+  else reading.expected(`the id of a limit on ${subject}: ${ids.join(', ')}`);
+}
+
+function readGrant(reading: Reading, limit: Limit): Grant | undefined {
+  const amount = readAmount(reading.at('amount'), limit);
+  const fromMs = readEdge(reading.at('from'), 'start', limit);
+  const untilMs = readEdge(reading.at('until'), 'end', limit);
+  const reason = reading.at('reason').text('why it is given', isText(REASON_CHARACTERS_MAX));
+  const ticket = reading.at('ticket').isThere
+    ? reading.at('ticket').text('a ticket, e.g. FIN-123', isText(TICKET_CHARACTERS_MAX))
+    : undefined;
+  if (fromMs !== undefined && untilMs !== undefined && untilMs <= fromMs)
+    reading.at('until').expected('a later instant than from');
+  if (amount === undefined || fromMs === undefined || untilMs === undefined || reason === undefined)
+    return undefined;
+  return { amount, fromMs, untilMs, reason, ...(ticket !== undefined && { ticket }) };
+}
+
+/** `+200` and `200` are the same; less is no grant but another limit. */
+function readAmount(reading: Reading, { kind, amount: base }: Limit): number | undefined {
+  if (base === 'unlimited') return reading.expected('nothing: the limit is lifted as it is');
+  const { value } = reading;
+  const read = readUnits(typeof value === 'string' ? value.replace(/^\+/, '') : value, kind);
+  if (!read.ok) return reading.expected(`${read.expected}, added to the limit`);
+  return read.amount > 0 ? read.amount : reading.expected('more than nothing');
+}
+
+function readEdge(reading: Reading, edge: 'start' | 'end', { zone }: Limit): number | undefined {
+  const { value } = reading;
+  const atMs = typeof value === 'string' ? readInstant(value, edge, zone) : undefined;
+  return atMs ?? reading.expected('a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00');
+}
+
+/** With all that can ever be on top. */
+const isCountable = ({ amount, grants = [], graceAmount = 0, carryMax = 0 }: Limit): boolean =>
+  amount === 'unlimited' ||
+  // Soft parts and graces that are shares grow along: at most as much again.
+  Number.isSafeInteger(2 * (amount + granted(grants) + carryMax) + graceAmount);
+
+const isText =
+  (charactersMax: number) =>
+  (text: string): boolean =>
+    text.trim() !== '' && text.length <= charactersMax;

@@ -1,0 +1,21 @@
+/** An amount on top of a limit for a time, given by somebody for a reason. Grants add up. */
+export interface Grant {
+  /** Whole units of the limit, > 0. */
+  readonly amount: number;
+  /** Unix ms; half-open: at `untilMs` it no longer counts. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly reason: string;
+  readonly ticket?: string;
+}
+
+/** What the grants in force at an instant come to. */
+export const grantedAt = (grants: readonly Grant[], nowMs: number): number =>
+  granted(grants.filter(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs));
+
+/** What the grants come to that were in force at any time of a period. */
+export const grantedWithin = (grants: readonly Grant[], startMs: number, endMs: number): number =>
+  granted(grants.filter(({ fromMs, untilMs }) => fromMs < endMs && startMs < untilMs));
+
+export const granted = (grants: readonly Grant[]): number =>
+  grants.reduce((sum, { amount }) => sum + amount, 0);

@@ -1,0 +1,46 @@
+/** What is to happen at an instant. */
+export interface Timed {
+  readonly atMs: number;
+  readonly jobId: number;
+}
+
+/** The earliest first, equal instants by job id: a binary heap, because there are as many as jobs run at once. */
+export class Ends<End extends Timed> {
+  readonly #heap: End[] = [];
+
+  add(end: End): void {
+    const heap = this.#heap;
+    let at = heap.push(end) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || before(parent, end)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = end;
+  }
+
+  /** The next one, if it is due by then. */
+  takeUntil(atMs: number): End | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    if (first === undefined || first.atMs > atMs) return undefined;
+    const last = heap.pop();
+    if (last === undefined || last === first) return first;
+    let at = 0;
+    for (;;) {
+      const left = heap[2 * at + 1];
+      const right = heap[2 * at + 2];
+      const rightGoes = right !== undefined && left !== undefined && before(right, left);
+      const child = rightGoes ? right : left;
+      if (child === undefined || before(last, child)) break;
+      heap[at] = child;
+      at = rightGoes ? 2 * at + 2 : 2 * at + 1;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+const before = (a: Timed, b: Timed): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.jobId < b.jobId);

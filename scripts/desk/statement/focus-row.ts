@@ -1,0 +1,119 @@
+import type { Statement, StatementLine } from './statement.ts';
+import { decimal } from './statement-csv.ts';
+
+/** The version of the specification the columns are those of. https://focus.finops.org/focus-specification/v1-2/ */
+export const FOCUS_VERSION = '1.2';
+
+/** A column: text is anybody's and made harmless in CSV, everything else is written by us. `null` is an empty field. */
+export interface FocusColumn {
+  readonly name: string;
+  readonly kind: 'text' | 'word' | 'number' | 'instant';
+  readonly value: (line: StatementLine, statement: Statement) => string | null;
+}
+
+/**
+ * Columns of FOCUS 1.2 that a charge for runner minutes has something to say in: all mandatory ones, and those of
+ * accounts, resources, prices and usage. There are no discounts, so all four costs are the same. What Tollgate knows
+ * beyond FOCUS is in `x_` columns.
+ */
+export const FOCUS_COLUMNS: readonly FocusColumn[] = [
+  number('BilledCost', costOf),
+  // Who pays is the top-level group; where it is not known, the GitLab itself.
+  text('BillingAccountId', ({ rootId }, { instance }) => idText(rootId) ?? instance),
+  text('BillingAccountName', ({ rootPath }) => rootPath ?? null),
+  word('BillingCurrency', (_, { currency }) => currency),
+  instant('BillingPeriodEnd', (_, { endMs }) => endMs),
+  instant('BillingPeriodStart', (_, { startMs }) => startMs),
+  word('ChargeCategory', () => 'Usage'),
+  // Only what an earlier statement of this month did not have; within the month a correction is no correction to FOCUS.
+  word('ChargeClass', ({ late }) => (late ? 'Correction' : null)),
+  text('ChargeDescription', descriptionOf),
+  word('ChargeFrequency', () => 'Usage-Based'),
+  instant('ChargePeriodEnd', ({ dayEndMs }) => dayEndMs),
+  instant('ChargePeriodStart', ({ dayStartMs }) => dayStartMs),
+  number('ConsumedQuantity', ({ seconds }) => String(seconds)),
+  word('ConsumedUnit', () => 'Seconds'),
+  number('ContractedCost', costOf),
+  number('ContractedUnitPrice', priceOf),
+  number('EffectiveCost', costOf),
+  text('InvoiceIssuerName', (_, { instance }) => instance),
+  number('ListCost', costOf),
+  number('ListUnitPrice', priceOf),
+  word('PricingCategory', () => 'Standard'),
+  number('PricingQuantity', pricedMinutes),
+  word('PricingUnit', () => 'Minutes'),
+  text('ProviderName', (_, { instance }) => instance),
+  text('PublisherName', (_, { instance }) => instance),
+  text('ResourceId', ({ job, projectId }) => idText(job?.id ?? projectId)),
+  text('ResourceName', ({ job, projectId, projectPath }) =>
+    job !== undefined ? (job.name ?? null) : projectId === undefined ? null : (projectPath ?? null),
+  ),
+  word('ResourceType', ({ job, projectId }) =>
+    job !== undefined ? 'CI Job' : projectId === undefined ? null : 'Project',
+  ),
+  word('ServiceCategory', () => 'Developer Tools'),
+  word('ServiceName', () => 'GitLab CI runner minutes'),
+  text('SkuId', ({ runnerClass }) => runnerClass),
+  text('SkuPriceId', ({ runnerClass, priceVersion }) => `${runnerClass}@${priceVersion}`),
+  text('SubAccountId', ({ groupId }) => idText(groupId)),
+  text('SubAccountName', ({ groupId, groupPath }) => (groupId === undefined ? null : (groupPath ?? null))),
+  text('x_GroupPath', ({ groupPath }) => groupPath ?? null),
+  text('x_ProjectPath', ({ projectPath }) => projectPath ?? null),
+  number('x_ProjectId', ({ projectId }) => idText(projectId)),
+  text('x_RunnerClass', ({ runnerClass }) => runnerClass),
+  number('x_JobCount', ({ jobs }) => String(jobs)),
+  number('x_JobId', ({ job }) => idText(job?.id)),
+  word('x_DecisionId', ({ job }) => job?.decisionId ?? null),
+  word('x_Unchecked', ({ job }) => job?.unchecked ?? null),
+  word('x_CorrectionCause', ({ cause }) => cause ?? null),
+  word('x_LateTruth', ({ late }) => String(late)),
+];
+
+type Value = FocusColumn['value'];
+
+function text(name: string, value: Value): FocusColumn {
+  return { name, kind: 'text', value };
+}
+
+function word(name: string, value: Value): FocusColumn {
+  return { name, kind: 'word', value };
+}
+
+function number(name: string, value: Value): FocusColumn {
+  return { name, kind: 'number', value };
+}
+
+/** ISO 8601 in UTC, whole seconds, as FOCUS wants them. */
+function instant(name: string, valueMs: (line: StatementLine, statement: Statement) => number): FocusColumn {
+  const value: Value = (line, statement) =>
+    `${new Date(valueMs(line, statement)).toISOString().slice(0, 19)}Z`;
+  return { name, kind: 'instant', value };
+}
+
+function costOf({ micros }: StatementLine): string {
+  return decimal(micros);
+}
+
+function priceOf({ microsPerMinute }: StatementLine): string {
+  return decimal(microsPerMinute);
+}
+
+const PLACES = 12;
+
+/** What was paid for: cost ÷ price, because durations are rounded up to what is sold. Of what is free, what was used. */
+function pricedMinutes({ micros, seconds, microsPerMinute }: StatementLine): string {
+  const minutes = microsPerMinute === 0 ? seconds / 60 : micros / microsPerMinute;
+  const digits = minutes.toFixed(PLACES).replace(/\.?0+$/, '');
+  return digits === '-0' ? '0' : digits;
+}
+
+function descriptionOf({ kind, cause, jobs, runnerClass, projectPath, job }: StatementLine): string {
+  const whose = projectPath === undefined ? '' : ` of ${projectPath}`;
+  const counted = job !== undefined ? `job ${job.name ?? job.id}` : jobs === 1 ? '1 job' : `${jobs} jobs`;
+  const what = `${counted}${whose} on ${runnerClass}`;
+  return kind === 'usage' ? `Runner minutes: ${what}` : `Correction (${cause ?? 'unknown'}): ${what}`;
+}
+
+function idText(id: number | undefined): string | null {
+  return id === undefined ? null : String(id);
+}

@@ -1,0 +1,65 @@
+import type { FiscalStart } from '../../../policies/limits/fiscal.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { type Period, periodAt } from '../../../policies/limits/period.ts';
+import { isZone } from '../../../policies/limits/zone.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { UsageError } from '../command.ts';
+
+/** How a group's months begin and end. */
+export interface MonthRule {
+  readonly zone: string;
+  readonly fiscalStart?: FiscalStart;
+}
+
+/** Within every month of that name: fiscal months begin on the 28th at the latest. */
+const DAY_INSIDE = 28;
+
+/**
+ * The months of a group's books: of its own limit of money per month, or of the nearest group above that has one, so
+ * that a statement adds up to what that limit's counter shows. UTC's without any.
+ */
+export function monthRuleOf(groupId: number | undefined, limits: LimitSet, directory: Directory): MonthRule {
+  const chain = groupId === undefined ? [] : (directory.chainById.get(groupId) ?? []);
+  const subjects = [...chain.map(({ id }) => `group/${id}`).reverse(), 'instance'];
+  for (const subject of subjects) {
+    const limit = limitsOn(limits, subject).find(({ kind, per }) => kind === 'money' && per === 'month');
+    if (limit === undefined) continue;
+    const { zone, fiscalStart } = limit;
+    return { zone, ...(fiscalStart !== undefined && { fiscalStart }) };
+  }
+  return { zone: 'UTC' };
+}
+
+/** The group's own limits of money that count in just these months. */
+export function monthLimitsOf(
+  groupId: number | undefined,
+  rule: MonthRule,
+  limits: LimitSet,
+): ReadonlySet<string> {
+  const own = groupId === undefined ? [] : limitsOn(limits, `group/${groupId}`);
+  const inMonth = own.filter(
+    ({ kind, per, zone, fiscalStart }) =>
+      kind === 'money' && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,
+  );
+  return new Set(inMonth.map(({ id }) => id));
+}
+
+/** @throws {UsageError} unless it is a zone of the IANA data base. */
+export function readZone(text: string): string {
+  if (isZone(text)) return text;
+  throw new UsageError(`--zone "${text}": expected a time zone like Europe/Berlin or UTC`);
+}
+
+/** @throws {UsageError} for what is no month, and for one that has not begun. */
+export function readMonth(text: string, { zone, fiscalStart }: MonthRule, nowMs: number): Period {
+  const [, year, month] = /^(20\d{2})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+  if (year === undefined) throw new UsageError(`--month "${text}": expected a month like 2026-10`);
+  const period = periodAt(
+    'month',
+    zone,
+    Date.UTC(Number(year), Number(month) - 1, DAY_INSIDE, 12),
+    fiscalStart,
+  );
+  if (period.startMs <= nowMs) return period;
+  throw new UsageError(`--month "${text}": has not begun; expected a month up to now`);
+}

@@ -1,0 +1,74 @@
+import { csvField } from '../report/shadow-csv.ts';
+import type { Statement, StatementLine } from './statement.ts';
+
+const MICROS = 1_000_000;
+
+/** With all six places and without separators, so that every program reads it. */
+export function decimal(micros: number): string {
+  const absolute = Math.abs(micros);
+  const fraction = String(absolute % MICROS).padStart(6, '0');
+  return `${micros < 0 ? '-' : ''}${Math.floor(absolute / MICROS)}.${fraction}`;
+}
+
+/** Rows of fields that are CSV already, RFC 4180. */
+export const csv = (rows: readonly (readonly string[])[]): string =>
+  rows.map((fields) => `${fields.join(',')}\r\n`).join('');
+
+const COLUMNS = [
+  'month',
+  'day',
+  'root',
+  'group',
+  'group_id',
+  'project',
+  'project_id',
+  'runner_class',
+  'price_per_minute',
+  'price_version',
+  'kind',
+  'cause',
+  'late',
+  'jobs',
+  'seconds',
+  'cost',
+  'currency',
+  'job_id',
+  'job_name',
+  'decision_id',
+  'unchecked',
+] as const;
+
+/**
+ * One line per line of the statement. Names of groups and jobs are anybody's: a spreadsheet would take some for formulas,
+ * which are made harmless. Numbers are ours and stay numbers, also negative ones.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc4180
+ */
+export const statementCsv = (statement: Statement): string =>
+  csv([COLUMNS, ...statement.lines.map((line) => fieldsOf(line, statement))]);
+
+const fieldsOf = (line: StatementLine, { month, currency }: Statement): readonly string[] => [
+  csvField(month),
+  line.day,
+  csvField(line.rootPath ?? ''),
+  csvField(line.groupPath ?? ''),
+  idText(line.groupId),
+  csvField(line.projectPath ?? ''),
+  idText(line.projectId),
+  csvField(line.runnerClass),
+  decimal(line.microsPerMinute),
+  csvField(line.priceVersion),
+  line.kind,
+  line.cause ?? '',
+  String(line.late),
+  String(line.jobs),
+  String(line.seconds),
+  decimal(line.micros),
+  currency,
+  idText(line.job?.id),
+  csvField(line.job?.name ?? ''),
+  line.job?.decisionId ?? '',
+  line.job?.unchecked ?? '',
+];
+
+const idText = (id: number | undefined): string => (id === undefined ? '' : String(id));

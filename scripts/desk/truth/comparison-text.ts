@@ -1,0 +1,84 @@
+import type { Finding, FindingKind } from '../../../functions/truth/enforcement-proof.ts';
+import { type Paint, printable } from '../paint.ts';
+import { count, day } from '../report/shadow-words.ts';
+import { table } from '../table.ts';
+import type { Comparison } from './compare-with-gitlab.ts';
+
+/** A screen or two; --json has all. */
+const ROWS_SHOWN = 100;
+
+const WORDS: Readonly<Record<FindingKind, string>> = {
+  rejected_ran: 'rejected, and it ran',
+  unseen: 'ran, and nobody asked us',
+  admitted_rejected: 'admitted, and the router let it fail',
+  never_started: 'held for, and it never began',
+  ended: 'held for, and it is over',
+  gone: 'held for, and GitLab does not know it',
+  released_ran: 'given back, and it ran',
+  duration: 'charged for another duration',
+};
+
+/** Whether rejections were enforced and every job that ran was asked about. */
+export function proofText(comparison: Comparison, paint: Paint): string {
+  const { figures, unadmittedShare, sinceMs, unasked, runners } = comparison;
+  const { compared, rejected, rejectedRan, admitted, admittedRan, ran, unadmitted, unseen } = figures;
+  const judged = (bad: number, text: string): string => (bad === 0 ? paint.good(text) : paint.bad(text));
+  const share =
+    unadmittedShare === undefined ? '' : `, ${(unadmittedShare * 100).toFixed(unadmitted === 0 ? 0 : 2)} %`;
+  const notes = [
+    unasked > 0
+      ? `${count(unasked)} jobs were not compared: their project is not known, or there were too many (--max).`
+      : undefined,
+    RUNNER_NOTES[runners],
+  ];
+  return [
+    paint.dim(`${count(compared)} jobs compared with GitLab, since ${day(sinceMs)}`),
+    judged(rejectedRan, `${count(rejected - rejectedRan)} of ${count(rejected)} rejected jobs did not run.`),
+    `${count(admittedRan)} of ${count(admitted)} admitted jobs have run or run.`,
+    judged(
+      unadmitted,
+      `${count(unadmitted)} of ${count(ran)} jobs ran without an admission${share}; of ${count(unseen)} there is no record.`,
+    ),
+    ...notes.filter((note) => note !== undefined).map(paint.warn),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+const RUNNER_NOTES: Readonly<Record<Comparison['runners'], string | undefined>> = {
+  all: undefined,
+  some: 'Not all jobs of all runners could be listed: more may have run without an admission.',
+  refused:
+    "The token may not list runners (it takes an administrator's): jobs nobody asked about are not seen.",
+};
+
+export function findingsText(findings: readonly Finding[], paint: Paint, columns: number): string {
+  if (findings.length === 0) return paint.good('No differences.\n');
+  const rows = findings
+    .slice(0, ROWS_SHOWN)
+    .map((finding) => [
+      String(finding.jobId),
+      finding.state ?? 'no record',
+      finding.status ?? 'unknown',
+      finding.remedy === 'none' ? 'charged already' : finding.remedy,
+      durations(finding),
+      WORDS[finding.kind],
+      printable(
+        finding.projectPath ?? (finding.projectId === undefined ? '' : `project ${finding.projectId}`),
+      ),
+    ]);
+  const titles = ['job', 'ledger', 'GitLab', 'the sweep would', 'seconds', 'why', 'project'];
+  const text = table(
+    titles.map((title) => ({ title })),
+    rows,
+    columns,
+    paint.dim,
+  );
+  const more = findings.length - ROWS_SHOWN;
+  return more > 0 ? `${text}${paint.dim(`… and ${count(more)} more: --json has them all`)}\n` : text;
+}
+
+const durations = ({ chargedSeconds, ranSeconds }: Finding): string =>
+  chargedSeconds === undefined && ranSeconds === undefined
+    ? ''
+    : `${chargedSeconds ?? '–'} → ${ranSeconds ?? '–'}`;

@@ -1,0 +1,86 @@
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import type { RebuildReport } from '../../../functions/ledger/ledger.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { readFlags } from '../flags.ts';
+import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
+import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { paintWhen } from '../paint.ts';
+import { type Confirm, confirmOnTerminal } from './confirm.ts';
+import { driftText, type RebuildResult, rebuildText } from './drift-text.ts';
+import { openToRepair } from './open-to-repair.ts';
+import { progressOf, watched } from './progress.ts';
+
+const HELP = `tollgate rebuild [flags]
+
+Do the counters show what their jobs make? Counts every counter again from closing entries, job records and correction
+entries, twice, and calls drift only what both counts agree on while nobody wrote the counter. There should be none.
+
+  --repair             sets the counters that drift to what their records make; asks first
+  --yes                does not ask
+${LEDGER_FLAGS_HELP}
+  --json               the report as one JSON object
+
+Exit codes: 0 no drift, or all of it repaired, 1 the ledger does not answer, 2 drift is left, 3 wrong usage`;
+
+export interface RebuildDeps {
+  /** Tests open ledgers of their own. */
+  readonly open: OpenLedger;
+  /** The same ledger with the right to write. */
+  readonly openToRepair: OpenLedger;
+  readonly confirm: Confirm;
+}
+
+export const rebuildCommandOn = (deps: RebuildDeps): Command => ({
+  name: 'rebuild',
+  summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
+  help: HELP,
+  run: (args, io) => rebuild(args, io, deps),
+});
+
+export const rebuildCommand: Command = rebuildCommandOn({
+  open: openDeskLedger,
+  openToRepair,
+  confirm: confirmOnTerminal,
+});
+
+async function rebuild(args: readonly string[], io: DeskIo, deps: RebuildDeps): Promise<ExitCode> {
+  const { values } = readFlags(args, { repair: 'switch', yes: 'switch', ...LEDGER_FLAGS });
+  if (values.yes && !values.repair) throw new UsageError('--yes: belongs to --repair, which is not there');
+  const found = await recount(deps.open, false, values, io);
+  if (found.drift.length === 0 || !values.repair) return tell(found, values.json, io);
+  if (!values.yes) {
+    if (!values.json) io.out(driftText(found, paintWhen(io.colours), io.columns));
+    const agreed = await deps.confirm(`Set ${found.drift.length} counters to what their records make?`);
+    if (agreed === undefined)
+      throw new UsageError('--repair: nobody can be asked here; add --yes to repair without asking');
+    if (!agreed) {
+      io.err('Nothing was written.\n');
+      return EXIT.wouldReject;
+    }
+  }
+  // It counts anew: what moved since is not drift any more.
+  return tell(await recount(deps.openToRepair, true, values, io), values.json, io);
+}
+
+async function recount(
+  open: OpenLedger,
+  repair: boolean,
+  flags: LedgerFlags,
+  io: DeskIo,
+): Promise<RebuildResult> {
+  const opened = await open(flags, io);
+  const progress = progressOf('items counted', io);
+  try {
+    const ledger = createLedger({ store: watched(opened.store, progress) });
+    const report: RebuildReport = await ledger.rebuild({ repair });
+    return { ledger: opened.description, ...report };
+  } finally {
+    await opened.close();
+  }
+}
+
+function tell(result: RebuildResult, json: boolean, io: DeskIo): ExitCode {
+  if (json) io.out(`${JSON.stringify(result)}\n`);
+  else io.out(rebuildText(result, paintWhen(io.colours), io.columns));
+  return result.drift.length > result.repaired ? EXIT.wouldReject : EXIT.ok;
+}

@@ -1,0 +1,74 @@
+/** GitLab's defaults and bounds. */
+const PER_PAGE = 20;
+const PER_PAGE_MAX = 100;
+
+/** One page, and the headers that tell of the others. */
+export interface Page<Entry> {
+  readonly entries: readonly Entry[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Pages by number: they shift when an entry comes or goes in between, as GitLab's do. */
+export function numberedPage<Entry>(all: readonly Entry[], url: URL): Page<Entry> {
+  const perPage = perPageOf(url);
+  const page = Math.max(1, Math.trunc(Number(url.searchParams.get('page'))) || 1);
+  const pages = Math.max(1, Math.ceil(all.length / perPage));
+  const next = page < pages ? String(page + 1) : '';
+  return {
+    entries: all.slice((page - 1) * perPage, page * perPage),
+    headers: {
+      'x-page': String(page),
+      'x-per-page': String(perPage),
+      'x-next-page': next,
+      'x-prev-page': page > 1 ? String(page - 1) : '',
+      'x-total': String(all.length),
+      'x-total-pages': String(pages),
+      ...(next !== '' && { link: nextLink(url, 'page', next) }),
+    },
+  };
+}
+
+/** Pages by the last id seen: nothing shifts. `Link` is the only header. */
+export function keysetPage(ascending: readonly number[], url: URL): Page<number> {
+  const perPage = perPageOf(url);
+  const before = readCursor(url.searchParams.get('cursor'));
+  const older = before === undefined ? ascending.length : countBelow(ascending, before);
+  const entries = ascending.slice(Math.max(0, older - perPage), older).reverse();
+  const last = entries.at(-1);
+  return {
+    entries,
+    headers: older > perPage && last !== undefined ? { link: nextLink(url, 'cursor', cursorAt(last)) } : {},
+  };
+}
+
+function nextLink(url: URL, name: string, value: string): string {
+  const next = new URL(url);
+  next.searchParams.set(name, value);
+  return `<${next}>; rel="next"`;
+}
+
+function perPageOf(url: URL): number {
+  const asked = Math.trunc(Number(url.searchParams.get('per_page'))) || PER_PAGE;
+  return Math.min(PER_PAGE_MAX, Math.max(1, asked));
+}
+
+const cursorAt = (id: number): string =>
+  Buffer.from(JSON.stringify({ id: String(id), _kd: 'n' })).toString('base64url');
+
+function readCursor(cursor: string | null): number | undefined {
+  if (cursor === null) return undefined;
+  const { id } = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  return Number(id);
+}
+
+/** Of ascending ids, how many are below one. */
+function countBelow(ascending: readonly number[], id: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? 0) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,78 @@
+import { type Context, Hono } from 'hono';
+import type { LocalGitLabClock } from './clock.ts';
+import type { LocalGitLabFaults } from './faults.ts';
+import type { JobBook } from './job-book.ts';
+import { keysetPage, numberedPage } from './pagination.ts';
+import { jobEntity, jobOfRunnerEntity, runnerEntity } from './rest-bodies.ts';
+
+export interface RestParts {
+  readonly book: JobBook;
+  readonly faults: LocalGitLabFaults;
+  readonly clock: LocalGitLabClock;
+  /** An administrator's. */
+  readonly token: string;
+  readonly instanceUrl: string;
+  readonly counters: RestCounters;
+}
+
+export interface RestCounters {
+  /** All that arrived, refused ones included. */
+  calls: number;
+}
+
+/** The part of GitLab's REST API that tells of jobs and runners. */
+export function restApp(parts: RestParts): Hono {
+  const { book, faults, clock, instanceUrl } = parts;
+  const app = new Hono().basePath('/api/v4');
+
+  app.use(async (c, next) => {
+    parts.counters.calls += 1;
+    const fault = faults.takeRest(clock.nowMs());
+    if (fault === 'stall') return new Promise<Response>(() => {});
+    if (fault !== undefined) return refusal(fault.status, fault.retryAfterSeconds);
+    const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');
+    if (given !== parts.token) return c.json({ message: '401 Unauthorized' }, 401);
+    return next();
+  });
+
+  app.get('/projects/:projectId/jobs/:jobId', (c) => {
+    const job = book.job(Number(c.req.param('jobId')));
+    if (job === undefined || job.projectId !== Number(c.req.param('projectId'))) return notFound(c);
+    return c.json(jobEntity(job, instanceUrl, clock.nowMs()));
+  });
+
+  app.get('/runners/all', (c) => {
+    const { entries, headers } = numberedPage(book.runners(), new URL(c.req.url));
+    return c.json(entries.map(runnerEntity), 200, headers);
+  });
+
+  app.get('/runners/:runnerId/jobs', (c) => {
+    const runnerId = Number(c.req.param('runnerId'));
+    if (book.runner(runnerId) === undefined) return notFound(c);
+    const url = new URL(c.req.url);
+    const keyset = c.req.query('pagination') === 'keyset';
+    if (keyset && faults.refuseKeyset) {
+      return c.json({ error: 'Keyset pagination is not yet available for this type of request' }, 405);
+    }
+    const ascending = book.idsOfRunner(runnerId, c.req.query('status'));
+    const page = keyset ? keysetPage(ascending, url) : numberedPage(ascending.toReversed(), url);
+    const jobs = page.entries.flatMap((id) => book.job(id) ?? []);
+    return c.json(
+      jobs.map((job) => jobOfRunnerEntity(job, instanceUrl, clock.nowMs())),
+      200,
+      page.headers,
+    );
+  });
+
+  app.notFound(notFound);
+  return app;
+}
+
+const notFound = (c: Context): Response => c.json({ message: '404 Not found' }, 404);
+
+/** 429 comes as text, 5xx often as a page of the proxy before GitLab: neither is JSON. */
+const refusal = (status: number, retryAfterSeconds: number | undefined): Response =>
+  new Response(status === 429 ? 'Retry later\n' : '<html>something went wrong</html>', {
+    status,
+    headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+  });

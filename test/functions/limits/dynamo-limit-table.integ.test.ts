@@ -1,0 +1,69 @@
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import { ledgerKeys } from '../../../functions/ledger/keys.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
+import {
+  type DynamoDbLocal,
+  ensureTable,
+  startDynamoDbLocal,
+} from '../../../scripts/local/dynamodb-local.ts';
+import { counter } from '../../support/ledger/asks.ts';
+import { limitTableContract } from './contract.ts';
+
+const TABLE = 'limits-contract';
+const WAIT = { timeoutMs: 10_000 };
+
+let database: DynamoDbLocal;
+let client: ReturnType<typeof dynamoClient>;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  client = dynamoClient(database.endpoint);
+  await ensureTable(client, TABLE);
+});
+
+afterAll(async () => {
+  client?.destroy();
+  await database?.stop();
+});
+
+const options = (instance: string) => ({
+  client,
+  tableName: TABLE,
+  instance,
+  clock: systemClock,
+  random: Math.random,
+});
+
+limitTableContract((instance) => new DynamoLimitTable(options(instance)));
+
+test('limits are no part of the books: no scan of the ledger yields them', async () => {
+  const instance = 'books.example.com';
+  const table = new DynamoLimitTable(options(instance));
+  await table.putChunk('a', { name: 'shared', bytes: new Uint8Array([1]) }, WAIT);
+  await table.flip({ set: 'a', edit: 1, atMs: 1 }, undefined, WAIT);
+  await table.putOpening({ key: counter('group/1'), carried: 1, committed: 1, settled: 1, atMs: 1 }, WAIT);
+  const items: unknown[] = [];
+  for await (const item of new DynamoStore(options(instance)).scan()) items.push(item);
+  expect(items).toEqual([]);
+});
+
+test('a chunk that lost a part is refused, not read as a shorter one', async () => {
+  const instance = 'torn.example.com';
+  const table = new DynamoLimitTable(options(instance));
+  await table.putChunk('a', { name: 'root/1', bytes: new Uint8Array(1_000_000) }, WAIT);
+  const { pk, sk } = ledgerKeys(instance).limitChunk('a', 'root/1', 1);
+  await client.send(new DeleteItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } }));
+  await expect(table.readChunks('a', ['root/1'], WAIT)).rejects.toMatchObject({ code: 'limits_unreadable' });
+});
+
+test('a table that does not answer is limits_unavailable, without the request in the error', async () => {
+  const gone = new DynamoLimitTable({ ...options('gone.example.com'), tableName: 'no-such-table' });
+  const error: unknown = await gone.getPointer(WAIT).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'limits_unavailable', retryable: true });
+  expect(error).not.toHaveProperty('cause');
+  expect(error).not.toHaveProperty('$metadata');
+});

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { readRollupConfig } from '../../../functions/rollup/config.ts';
+
+const ENV = {
+  TOLLGATE_LEDGER_TABLE: 'ledger',
+  TOLLGATE_GITLAB_INSTANCE: 'gitlab.example.com',
+  TOLLGATE_RULES_FILE: 'rules.json',
+};
+
+test('days are those of UTC unless a zone is named', () => {
+  expect(readRollupConfig(ENV).zone).toBe('UTC');
+  expect(readRollupConfig({ ...ENV, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' }).zone).toBe('Europe/Berlin');
+});
+
+test('every wrong setting is named at once', () => {
+  expect(() => readRollupConfig({ TOLLGATE_RULES_FILE: 'r', TOLLGATE_ROLLUP_ZONE: '+01:00' })).toThrow(
+    /TOLLGATE_LEDGER_TABLE is not set.*TOLLGATE_GITLAB_INSTANCE is not set.*"\+01:00"; expected an IANA zone/,
+  );
+});

@@ -1,0 +1,259 @@
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
+import type { InboxItem } from '../../../functions/ledger/store.ts';
+import { createSettleApp, type SettleAppDeps } from '../../../functions/settle/app.ts';
+import { BODY_BYTES_MAX, JOBS_PATH } from '../../../functions/settle/contract.ts';
+import { parseTruthText } from '../../../functions/settle/truth-text.ts';
+import type { Log } from '../../../functions/shared/log.ts';
+import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
+
+const TOKEN = `whsec_${Buffer.from('the token of this year, 32 bytes').toString('base64')}`;
+const NEXT_TOKEN = `whsec_${Buffer.from('the token of next year, 32 bytes').toString('base64')}`;
+const STRANGER = `whsec_${Buffer.from('what somebody made up, 32 bytes.').toString('base64')}`;
+
+/** As GitLab sends it, shortened. */
+const event = (over: object = {}) =>
+  JSON.stringify({
+    object_kind: 'build',
+    ref: 'main',
+    build_id: 4711,
+    build_name: 'unit',
+    build_stage: 'test',
+    build_status: 'success',
+    build_created_at: '2026-11-21 10:59:55 UTC',
+    build_started_at: '2026-11-21 11:00:00 UTC',
+    build_finished_at: '2026-11-21 11:01:30 UTC',
+    build_duration: 90.25,
+    build_failure_reason: 'unknown_failure',
+    pipeline_id: 5000,
+    project_id: 1001,
+    runner: { id: 12, tags: ['docker'] },
+    user: { id: 7 },
+    project: { id: 1001, path_with_namespace: 'acme/payments/checkout' },
+    ...over,
+  });
+
+function anApp(over: Partial<SettleAppDeps> = {}, fault?: () => StoreFault | undefined) {
+  const items: InboxItem[] = [];
+  const lines: string[] = [];
+  const note = (message: string, fields?: object): void =>
+    void lines.push(JSON.stringify({ message, ...fields }));
+  const log: Log = { info: note, warn: note, error: note };
+  const store = new MemoryStore({
+    instance: 'gitlab.example.com',
+    onReceived: (item) => items.push(item),
+    ...(fault !== undefined && { fault }),
+  });
+  const clock = { nowMs: () => NOVEMBER_21_MS };
+  const app = createSettleApp({ inbox: store, secrets: async () => [TOKEN], clock, log, ...over });
+  const post = async (body: string, headers: Record<string, string>) => {
+    const response = await app.request(JOBS_PATH, {
+      method: 'POST',
+      body,
+      headers: { 'x-gitlab-event': 'Job Hook', ...headers },
+    });
+    return { status: response.status, said: await response.json() };
+  };
+  return { app, post, items, lines, store };
+}
+
+/** @param secondsAgo - of the timestamp; what the library compares it with is the machine's clock. */
+const signed = (
+  body: string,
+  { token = TOKEN, id = 'msg-1', secondsAgo = 0 }: { token?: string; id?: string; secondsAgo?: number } = {},
+) => {
+  const at = new Date(Date.now() - secondsAgo * 1000);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(token).sign(id, at, body),
+  };
+};
+
+const RECEIVED = { status: 200, said: { outcome: 'received' } };
+const REPEATED = { status: 200, said: { outcome: 'repeated' } };
+const DROPPED = { status: 200, said: { outcome: 'dropped' } };
+const REFUSED = { status: 401, said: { outcome: 'refused' } };
+
+test('a signed end of a job becomes one inbox item that says what GitLab said, and no more', async () => {
+  const { post, items, lines } = anApp();
+  const body = event({ commit: { message: 'a secret plan' } });
+  expect(await post(body, signed(body))).toEqual(RECEIVED);
+  expect(items).toHaveLength(1);
+  expect(items[0]).toMatchObject({ id: 'msg-1', receivedAtMs: NOVEMBER_21_MS });
+  expect(parseTruthText(items[0]?.body ?? '')).toEqual({
+    jobId: 4711,
+    projectId: 1001,
+    status: 'success',
+    projectPath: 'acme/payments/checkout',
+    jobName: 'unit',
+    jobStage: 'test',
+    pipelineId: 5000,
+    userId: 7,
+    ref: 'main',
+    runnerId: 12,
+    runnerTags: ['docker'],
+    createdAtMs: Date.UTC(2026, 10, 21, 10, 59, 55),
+    startedAtMs: Date.UTC(2026, 10, 21, 11),
+    finishedAtMs: Date.UTC(2026, 10, 21, 11, 1, 30),
+    durationSeconds: 90.25,
+    failureReason: 'unknown_failure',
+  });
+  expect(items[0]?.body).not.toContain('secret');
+  expect(lines).toEqual([]);
+});
+
+test('the signature of either token is good while one replaces the other, with or without whsec_', async () => {
+  const { post } = anApp({ secrets: async () => [TOKEN.slice('whsec_'.length), NEXT_TOKEN] });
+  const body = event();
+  expect(await post(body, signed(body, { id: 'a' }))).toEqual(RECEIVED);
+  expect(await post(body, signed(body, { id: 'b', token: NEXT_TOKEN }))).toEqual(RECEIVED);
+});
+
+test('of several signatures in one header one good one will do', async () => {
+  const { post } = anApp();
+  const body = event();
+  const good = signed(body);
+  const both = `${signed(body, { token: STRANGER })['webhook-signature']} ${good['webhook-signature']}`;
+  expect(await post(body, { ...good, 'webhook-signature': both })).toEqual(RECEIVED);
+});
+
+const body = event();
+const LEGACY = { legacyTokens: async () => ['old-secret', ''] };
+test.each<[string, Record<string, string>, Partial<SettleAppDeps>]>([
+  ['signed with another token', signed(body, { token: STRANGER }), {}],
+  ['signed for another body', signed(event({ build_id: 1 })), {}],
+  ['signed under another id', { ...signed(body), 'webhook-id': 'msg-2' }, {}],
+  [
+    'moved to another time',
+    { ...signed(body, { secondsAgo: 60 }), 'webhook-timestamp': `${Math.floor(Date.now() / 1000)}` },
+    {},
+  ],
+  ['more than five minutes old', signed(body, { secondsAgo: 301 }), {}],
+  ['more than five minutes from the future', signed(body, { secondsAgo: -310 }), {}],
+  ['a timestamp that is no number', { ...signed(body), 'webhook-timestamp': 'now' }, {}],
+  ['a signature without a version', { ...signed(body), 'webhook-signature': 'abc' }, {}],
+  ['no headers at all', {}, {}],
+  ['no secret configured', signed(body), { secrets: async () => [] }],
+  ['a token where none is taken', { 'x-gitlab-token': TOKEN }, {}],
+  ['the wrong token', { 'x-gitlab-token': 'old-secret2' }, LEGACY],
+  ['an empty token', { 'x-gitlab-token': '' }, LEGACY],
+  ['no token', {}, LEGACY],
+])('refused without a word on why, and nothing written: %s', async (_, headers, over) => {
+  const { post, items } = anApp(over);
+  expect(await post(body, headers)).toEqual(REFUSED);
+  expect(items).toEqual([]);
+});
+
+test('the plain token is taken where it is configured, and a signature beside it still is', async () => {
+  const { post } = anApp(LEGACY);
+  expect(await post(body, { 'x-gitlab-token': 'old-secret', 'idempotency-key': 'k1' })).toEqual(RECEIVED);
+  expect(await post(body, { ...signed(body), 'x-gitlab-token': 'wrong' })).toEqual(RECEIVED);
+});
+
+test('a signing token that is no base64 is reported without quoting it, and the others still work', async () => {
+  const { post, lines } = anApp({ secrets: async () => ['whsec_not!base64', TOKEN] });
+  expect(await post(body, signed(body))).toEqual(RECEIVED);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('"number":1');
+  expect(lines[0]).not.toContain('not!base64');
+});
+
+test('a body is not parsed before its sender is known', async () => {
+  const { post, lines } = anApp();
+  expect(await post('{"object_kind":', signed(body))).toEqual(REFUSED);
+  expect(lines).toEqual([]);
+});
+
+test('a body over 1 MB is refused before anything else, one of 1 MB is not', async () => {
+  const { post, items } = anApp();
+  const padded = (bytes: number): string => {
+    const bare = event({ pad: '' });
+    return event({ pad: 'x'.repeat(bytes - bare.length) });
+  };
+  const fits = padded(BODY_BYTES_MAX);
+  expect(await post(fits, signed(fits))).toEqual(RECEIVED);
+  const over = padded(BODY_BYTES_MAX + 1);
+  expect(await post(over, signed(over, { id: 'msg-2' }))).toEqual({
+    status: 413,
+    said: { outcome: 'too_large' },
+  });
+  expect(items).toHaveLength(1);
+});
+
+test.each([
+  'created',
+  'waiting_for_resource',
+  'preparing',
+  'waiting_for_callback',
+  'pending',
+  'running',
+  'canceling',
+  'manual',
+  'scheduled',
+])('a job that is %s has not ended: taken note of, not written down', async (status) => {
+  const { post, items } = anApp();
+  const noise = event({ build_status: status });
+  expect(await post(noise, signed(noise))).toEqual(DROPPED);
+  expect(items).toEqual([]);
+});
+
+test.each(['success', 'failed', 'canceled', 'skipped'])(
+  'a job that is %s has ended: written down',
+  async (status) => {
+    const { post, items } = anApp();
+    const end = event({ build_status: status });
+    expect(await post(end, signed(end))).toEqual(RECEIVED);
+    expect(items).toHaveLength(1);
+  },
+);
+
+test.each([
+  ['another event', { 'x-gitlab-event': 'Pipeline Hook' }, event()],
+  ['another kind of object', {}, event({ object_kind: 'pipeline' })],
+  ['an event without a job', {}, event({ build_id: null })],
+  ['no JSON', {}, 'build'],
+])(
+  'what GitLab sends and nobody can use is dropped, so that the webhook stays on: %s',
+  async (_, headers, sent) => {
+    const { post, items } = anApp();
+    expect(await post(sent, { ...signed(sent), ...headers })).toEqual(DROPPED);
+    expect(items).toEqual([]);
+  },
+);
+
+test('a delivery that comes again is written once, another about the same job is written as well', async () => {
+  const { post, items } = anApp(LEGACY);
+  expect(await post(body, signed(body))).toEqual(RECEIVED);
+  expect(await post(body, signed(body))).toEqual(REPEATED);
+  expect(await post(body, signed(body, { id: 'msg-2' }))).toEqual(RECEIVED);
+  const token = { 'x-gitlab-token': 'old-secret' };
+  expect(await post(body, { ...token, 'idempotency-key': 'k1' })).toEqual(RECEIVED);
+  expect(await post(body, { ...token, 'idempotency-key': 'k1' })).toEqual(REPEATED);
+  // GitLab before 17.4 names deliveries in no way: the same body is the same delivery.
+  expect(await post(body, token)).toEqual(RECEIVED);
+  expect(await post(body, token)).toEqual(REPEATED);
+  expect(items).toHaveLength(4);
+});
+
+test('what could not be written down is answered 503, and so is a sender nobody could check', async () => {
+  const FAILED = { status: 503, said: { outcome: 'failed' } };
+  const silent = anApp({}, () => ({ kind: 'lost-before' }));
+  expect(await silent.post(body, signed(body))).toEqual(FAILED);
+  const blind = anApp({ secrets: () => Promise.reject(new Error('AccessDenied for /tollgate/secret')) });
+  expect(await blind.post(body, signed(body))).toEqual(FAILED);
+  expect([...silent.lines, ...blind.lines].join()).not.toContain('/tollgate/secret');
+});
+
+test('the inbox is no part of the books', async () => {
+  const { post, store } = anApp();
+  await post(body, signed(body));
+  expect(await createLedger({ store }).rebuild({ repair: true })).toMatchObject({
+    records: 0,
+    counters: 0,
+    repaired: 0,
+  });
+  expect([...store.dump()]).toEqual([]);
+});

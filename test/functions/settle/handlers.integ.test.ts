@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import { inboxItem } from '../../../functions/ledger/inbox-item.ts';
+import { ledgerKeys } from '../../../functions/ledger/keys.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import {
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_GITLAB_INSTANCE,
+  ENV_LEDGER_TABLE,
+  ENV_RULES_FILE,
+  ENV_WEBHOOK_SECRETS_PARAMETER,
+} from '../../../functions/names.ts';
+import { JOBS_PATH } from '../../../functions/settle/contract.ts';
+import { truthText } from '../../../functions/settle/truth-text.ts';
+import {
+  type DynamoDbLocal,
+  ensureTable,
+  startDynamoDbLocal,
+} from '../../../scripts/local/dynamodb-local.ts';
+import { packRules } from '../../../scripts/pack-rules.ts';
+import { ranFor } from './truths.ts';
+
+const INSTANCE = 'handlers.example.com';
+const PARAMETER = '/tollgate/test/webhook-secrets';
+const TOKEN = `whsec_${Buffer.from('a token of this test only').toString('base64')}`;
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-settle-'));
+const saved = { ...process.env };
+
+let database: DynamoDbLocal;
+let parameters: Server;
+const asked: unknown[] = [];
+
+/** As much of SSM as one parameter needs. */
+async function startParameters(): Promise<string> {
+  parameters = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    asked.push(JSON.parse(body));
+    response.setHeader('content-type', 'application/x-amz-json-1.1');
+    response.end(JSON.stringify({ Parameter: { Name: PARAMETER, Value: `${TOKEN}\n` } }));
+  });
+  await new Promise<void>((listening) => parameters.listen(0, '127.0.0.1', listening));
+  return `http://127.0.0.1:${(parameters.address() as AddressInfo).port}`;
+}
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  const client = dynamoClient(database.endpoint);
+  await ensureTable(client, 'handlers');
+  client.destroy();
+  writeFileSync(
+    join(folder, 'rules.json'),
+    JSON.stringify(packRules({ root, force: false, nowMs: Date.now() })),
+  );
+  Object.assign(process.env, {
+    [ENV_LEDGER_TABLE]: 'handlers',
+    [ENV_GITLAB_INSTANCE]: INSTANCE,
+    [ENV_RULES_FILE]: join(folder, 'rules.json'),
+    [ENV_DYNAMODB_ENDPOINT]: database.endpoint,
+    [ENV_WEBHOOK_SECRETS_PARAMETER]: PARAMETER,
+    AWS_ENDPOINT_URL_SSM: await startParameters(),
+    AWS_REGION: 'local',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  });
+});
+
+afterAll(async () => {
+  process.env = saved;
+  rmSync(folder, { recursive: true, force: true });
+  parameters?.close();
+  await database?.stop();
+});
+
+const tableOf = (client: ReturnType<typeof dynamoClient>): DynamoStore =>
+  new DynamoStore({
+    client,
+    tableName: 'handlers',
+    instance: INSTANCE,
+    clock: systemClock,
+    random: Math.random,
+  });
+
+test('the webhook’s handler checks a function URL event with the parameter’s secrets, read once, and writes it down', async () => {
+  const { handler } = await import('../../../functions/settle/handler.ts');
+  const post = async (token: string, id: string): Promise<number> => {
+    const body = JSON.stringify({
+      object_kind: 'build',
+      build_id: 1,
+      build_status: 'skipped',
+      project_id: 2,
+    });
+    const at = new Date();
+    const response = await handler(
+      {
+        version: '2.0',
+        routeKey: '$default',
+        rawPath: JOBS_PATH,
+        rawQueryString: '',
+        headers: {
+          'x-gitlab-event': 'Job Hook',
+          'webhook-id': id,
+          'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+          'webhook-signature': new Webhook(token).sign(id, at, body),
+        },
+        requestContext: { http: { method: 'POST', path: JOBS_PATH }, domainName: 'settle.example.com' },
+        body: Buffer.from(body).toString('base64'),
+        isBase64Encoded: true,
+      } as unknown as Parameters<typeof handler>[0],
+      undefined,
+    );
+    return response.statusCode;
+  };
+  const stranger = `whsec_${Buffer.from('what somebody made up').toString('base64')}`;
+  expect([await post(TOKEN, 'a'), await post(stranger, 'b')]).toEqual([200, 401]);
+  expect(asked).toEqual([{ Name: PARAMETER, WithDecryption: true }]);
+
+  const client = dynamoClient(database.endpoint);
+  const item = { id: 'a', body: '', receivedAtMs: 0, untilMs: 0 };
+  expect(await tableOf(client).receive(item, { timeoutMs: 10_000 })).toBe(false);
+  client.destroy();
+});
+
+test('the stream’s handler settles what arrived, on the packed rules', async () => {
+  const { handler } = await import('../../../functions/settle/stream/handler.ts');
+  const item = { id: 'x', body: truthText(ranFor(9, 60)), receivedAtMs: Date.now(), untilMs: Date.now() };
+  const NewImage = inboxItem(item, ledgerKeys(INSTANCE));
+  const event = { Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] };
+  expect(await handler(event)).toEqual({ batchItemFailures: [] });
+
+  const client = dynamoClient(database.endpoint);
+  expect(await createLedger({ store: tableOf(client) }).readRecord(9)).toMatchObject({
+    state: 'SETTLED',
+    unchecked: 'bypass',
+    durationSeconds: 60,
+  });
+  client.destroy();
+});

@@ -1,0 +1,129 @@
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import { ledgerKeys } from '../../../functions/ledger/keys.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { createSettleApp } from '../../../functions/settle/app.ts';
+import { consume } from '../../../functions/settle/consume.ts';
+import { JOBS_PATH } from '../../../functions/settle/contract.ts';
+import { silentLog } from '../../../functions/shared/log.ts';
+import {
+  type DynamoDbLocal,
+  ensureTable,
+  startDynamoDbLocal,
+} from '../../../scripts/local/dynamodb-local.ts';
+import { tableStream } from '../../../scripts/local/table-stream.ts';
+import { flowRules } from '../../flow/support/flow.ts';
+import { anAsk, claim } from '../../support/ledger/asks.ts';
+import { inboxContract } from './inbox-contract.ts';
+
+const TABLE = 'settle';
+const INSTANCE = 'gitlab.example.com';
+const TOKEN = `whsec_${Buffer.from('a token of this test only').toString('base64')}`;
+
+let database: DynamoDbLocal;
+let client: ReturnType<typeof dynamoClient>;
+let streams: DynamoDBStreamsClient;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  client = dynamoClient(database.endpoint);
+  streams = new DynamoDBStreamsClient({
+    endpoint: database.endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  await ensureTable(client, TABLE);
+});
+
+afterAll(async () => {
+  client?.destroy();
+  streams?.destroy();
+  await database?.stop();
+});
+
+const store = (instance: string): DynamoStore =>
+  new DynamoStore({ client, tableName: TABLE, instance, clock: systemClock, random: Math.random });
+
+inboxContract(store);
+
+test('from webhook through the real stream to the ledger: settled, released, bypass charged, each once', async () => {
+  const table = store(INSTANCE);
+  const ledger = createLedger({ store: table });
+  const rules = flowRules([{ on: { group: 100 }, money: 1_000, per: 'month' }]);
+  const app = createSettleApp({
+    inbox: table,
+    secrets: async () => [TOKEN],
+    clock: systemClock,
+    log: silentLog,
+  });
+  await ledger.hold(
+    [1, 2].map((jobId) => anAsk(jobId, [claim('group/1', 600, 5_000)])),
+    systemClock.monotonicMs() + 30_000,
+  );
+
+  const deliver = async (jobId: number, id: string, over: object): Promise<number> => {
+    const body = JSON.stringify({
+      object_kind: 'build',
+      build_id: jobId,
+      build_status: 'success',
+      project_id: 1001,
+      project: { path_with_namespace: 'acme/payments/checkout' },
+      ...over,
+    });
+    const at = new Date();
+    const response = await app.request(JOBS_PATH, {
+      method: 'POST',
+      body,
+      headers: {
+        'x-gitlab-event': 'Job Hook',
+        'webhook-id': id,
+        'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+        'webhook-signature': new Webhook(TOKEN).sign(id, at, body),
+      },
+    });
+    return response.status;
+  };
+  const ran = { build_started_at_iso: new Date(Date.now() - 90_000).toISOString(), build_duration: 90 };
+  const deliveries = [
+    deliver(1, 'a', ran),
+    deliver(1, 'a', ran),
+    deliver(1, 'b', ran),
+    deliver(2, 'c', { build_status: 'canceled' }),
+    deliver(3, 'd', ran),
+  ];
+  expect(await Promise.all(deliveries)).toEqual([200, 200, 200, 200, 200]);
+
+  const done = new AbortController();
+  const deps = {
+    ledger,
+    keys: ledgerKeys(INSTANCE),
+    currentRules: async () => rules,
+    clock: systemClock,
+    log: silentLog,
+  };
+  const states = async (): Promise<(string | undefined)[]> =>
+    (await ledger.readRecords([1, 2, 3])).map((record) => record?.state);
+  const pause = () => systemClock.sleep(20);
+  for await (const Records of tableStream({
+    client: streams,
+    tableName: TABLE,
+    signal: done.signal,
+    pause,
+  })) {
+    expect(await consume({ Records }, deps)).toEqual({ batchItemFailures: [] });
+    // What was settled comes by in the stream as well, so there is always another batch to look at.
+    if (`${await states()}` === 'SETTLED,RELEASED,SETTLED') done.abort();
+  }
+
+  expect(await ledger.readRecord(1)).toMatchObject({
+    durationSeconds: 90,
+    entries: 0,
+    claims: [{ counted: 90 }],
+  });
+  expect(await ledger.readRecord(3)).toMatchObject({ unchecked: 'bypass', claims: [{ counted: 150_000 }] });
+  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+});

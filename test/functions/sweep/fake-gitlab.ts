@@ -1,0 +1,59 @@
+import type { GitLab, JobsPage } from '../../../functions/gitlab/gitlab.ts';
+import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
+
+export const PAGE = 100;
+
+export type Call = 'job' | 'running' | 'recent' | 'runners';
+
+/** GitLab's REST API over a map of jobs, a hundred a page, newest first. */
+export class FakeGitLab implements GitLab {
+  readonly jobs = new Map<number, JobTruth>();
+  readonly calls: Record<Call, number> = { job: 0, running: 0, recent: 0, runners: 0 };
+  /** Thrown instead of an answer. */
+  fail: (call: Call, id: number) => Error | undefined = () => undefined;
+  /** Awaited before and after GitLab looks, so that things happen in between. */
+  step: (label: string) => Promise<unknown> = async () => {};
+
+  put(...truths: readonly JobTruth[]): void {
+    for (const truth of truths) this.jobs.set(truth.jobId, truth);
+  }
+
+  get total(): number {
+    return Object.values(this.calls).reduce((sum, count) => sum + count, 0);
+  }
+
+  async job(projectId: number, jobId: number): Promise<JobTruth | undefined> {
+    await this.#count('job', jobId);
+    const truth = this.jobs.get(jobId);
+    await this.step('answered');
+    return truth?.projectId === projectId ? truth : undefined;
+  }
+
+  async jobsOfRunner(
+    runnerId: number,
+    { status, page }: { readonly status?: 'running'; readonly page?: string },
+  ): Promise<JobsPage> {
+    await this.#count(status === undefined ? 'recent' : 'running', runnerId);
+    const below = page === undefined ? Number.POSITIVE_INFINITY : Number(page);
+    const matching = [...this.jobs.values()]
+      .filter((truth) => truth.runnerId === runnerId && truth.jobId < below)
+      .filter((truth) => status === undefined || truth.status === status)
+      .sort((a, b) => b.jobId - a.jobId);
+    const jobs = matching.slice(0, PAGE);
+    await this.step('answered');
+    return matching.length > PAGE ? { jobs, next: String(jobs.at(-1)?.jobId) } : { jobs };
+  }
+
+  async runners() {
+    await this.#count('runners', 0);
+    const runnerIds = [...this.jobs.values()].flatMap(({ runnerId }) => runnerId ?? []);
+    return { runnerIds: [...new Set(runnerIds)] };
+  }
+
+  async #count(call: Call, id: number): Promise<void> {
+    this.calls[call] += 1;
+    await this.step(call);
+    const error = this.fail(call, id);
+    if (error !== undefined) throw error;
+  }
+}

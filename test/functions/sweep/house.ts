@@ -1,0 +1,95 @@
+import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import type { JobState } from '../../../functions/ledger/ledger.ts';
+import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { memoryMarks } from '../../../functions/ledger/sweep-marks.ts';
+import type { SweepReport } from '../../../functions/sweep/report.ts';
+import { type SweepDeps, sweep } from '../../../functions/sweep/sweep.ts';
+import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
+import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
+import { manualClock } from '../../support/ledger/test-clock.ts';
+import { FakeGitLab } from './fake-gitlab.ts';
+
+export const MINUTE_MS = 60_000;
+export const TIMEOUT_SECONDS = 3_600;
+/** When a hold of this house is due, after it was made. */
+export const DUE_MS = (TIMEOUT_SECONDS + 15 * 60) * 1000;
+
+export interface Held {
+  /** Told by the router. */
+  readonly runnerId?: number;
+  readonly projectId?: number | undefined;
+}
+
+/** Group 1 pays one micro-unit a second and has slots; a minute's estimate is held. */
+export function house(over: Partial<SweepDeps> = {}) {
+  const clock = manualClock();
+  const gitlab = new FakeGitLab();
+  const store = new MemoryStore({ instance: 'gitlab.example.com', clock });
+  const ledger = createLedger({ store, clock });
+  const charged: JobTruth[] = [];
+  const deps: SweepDeps = {
+    gitlab,
+    ledger,
+    marks: memoryMarks(),
+    chargeBypass: async (truths) => {
+      charged.push(...truths);
+      return truths.map(() => 'bypass');
+    },
+    memory: newSweepMemory(),
+    clock,
+    chargeUnknown: 'nothing',
+    ...over,
+  };
+  return {
+    clock,
+    gitlab,
+    store,
+    ledger,
+    charged,
+    sweep: (again: Partial<SweepDeps> = {}): Promise<SweepReport> => sweep({ ...deps, ...again }),
+    hold: async (jobIds: readonly number[], held: Held = {}): Promise<void> => {
+      const { runnerId, projectId } = { projectId: 1, ...held };
+      const facts = someFacts({
+        timeoutSeconds: TIMEOUT_SECONDS,
+        estimateSeconds: 60,
+        ...(projectId !== undefined && { projectId }),
+        ...(runnerId !== undefined && { asked: { runnerId } }),
+      });
+      const claims = [
+        claim('group/1', 60),
+        claim('group/1', 1, undefined, { counter: counter('group/1', 'slots', 'now'), unit: 'jobs' }),
+      ];
+      for (let start = 0; start < jobIds.length; start += 50) {
+        const asks = jobIds.slice(start, start + 50).map((jobId) => anAsk(jobId, claims, { facts }));
+        await ledger.hold(asks, clock.monotonicMs() + 30_000);
+      }
+    },
+    states: async (...jobIds: readonly number[]): Promise<readonly (JobState | undefined)[]> =>
+      (await ledger.readRecords(jobIds)).map((record) => record?.state),
+    spent: async (): Promise<number> => (await ledger.readCounters([counter('group/1')]))[0]?.committed ?? -1,
+    slots: async (): Promise<number> =>
+      (await ledger.readCounters([counter('group/1', 'slots', 'now')]))[0]?.committed ?? -1,
+    truth: (jobId: number, truth: Partial<JobTruth> = {}): JobTruth => ({
+      jobId,
+      projectId: 1,
+      status: 'running',
+      runnerId: 7,
+      startedAtMs: clock.nowMs(),
+      ...truth,
+    }),
+    finished: (jobId: number, durationSeconds: number, truth: Partial<JobTruth> = {}): JobTruth => ({
+      jobId,
+      projectId: 1,
+      status: 'success',
+      runnerId: 7,
+      startedAtMs: clock.nowMs(),
+      finishedAtMs: clock.nowMs() + durationSeconds * 1000,
+      durationSeconds,
+      ...truth,
+    }),
+  };
+}
+
+export const range = (from: number, count: number): number[] =>
+  Array.from({ length: count }, (_, index) => from + index);

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { aPolicy, someLimits } from '../documents.ts';
+
+const LIMIT = { on: { group: 101 }, money: 500, per: 'month' };
+const GRANT = {
+  on: { group: 101 },
+  limit: 'money-month',
+  amount: '+200',
+  from: '2026-11-01',
+  until: '2026-11-30',
+  reason: 'release',
+};
+const problemsOf = (document: object): readonly string[] => {
+  const parsed = parseLimits(document, 'v', aPolicy());
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+};
+
+test('a grant is put on the limit it names, in the limit’s own units', () => {
+  const limits = someLimits({
+    limits: [LIMIT, { on: { group: 101 }, cpu: 64 }],
+    grants: [
+      { ...GRANT, ticket: 'FIN-7' },
+      { ...GRANT, limit: 'cpu-now', amount: '+500m' },
+    ],
+  });
+  const [money, cpu] = limits.bySubject.get('group/101') ?? [];
+  const november = { fromMs: Date.UTC(2026, 10, 1), untilMs: Date.UTC(2026, 11, 1) };
+  expect(money?.grants).toEqual([{ amount: 200_000_000, ...november, reason: 'release', ticket: 'FIN-7' }]);
+  expect(cpu?.grants).toEqual([{ amount: 500, ...november, reason: 'release' }]);
+});
+
+test.each([
+  ['a limit that is not there', { limit: 'money-day' }, 'grants[0].limit: '],
+  ['a subject without limits', { on: { group: 7 } }, 'grants[0].limit: '],
+  ['less than nothing', { amount: '-5' }, 'grants[0].amount: '],
+  ['nothing', { amount: 0 }, 'grants[0].amount: '],
+  ['a share', { amount: '20%' }, 'grants[0].amount: '],
+  ['a word', { amount: 'unlimited' }, 'grants[0].amount: '],
+  ['more than can be counted', { amount: '9000000000' }, 'grants[0].amount: '],
+  ['an end before its start', { until: '2026-10-31' }, 'grants[0].until: '],
+  ['no end', { until: undefined }, 'grants[0].until: '],
+  ['no start', { from: undefined }, 'grants[0].from: '],
+  ['no reason', { reason: undefined }, 'grants[0].reason: '],
+  ['an empty ticket', { ticket: ' ' }, 'grants[0].ticket: '],
+  ['an unknown key', { why: 'x' }, 'grants[0].why: '],
+])('a grant with %s is refused', (_, wrong, at) => {
+  const problems = problemsOf({ limits: [LIMIT], grants: [{ ...GRANT, ...wrong }] });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(at);
+});
+
+test('a limit that is lifted needs no grant', () => {
+  expect(problemsOf({ limits: [{ ...LIMIT, money: 'unlimited' }], grants: [GRANT] })[0]).toContain(
+    'grants[0].amount: ',
+  );
+});
+
+test.each([
+  ['a share', { carry: { max: '20%' } }, { carryMax: 100_000_000 }],
+  ['an amount', { carry: { max: 25.5 } }, { carryMax: 25_500_000 }],
+  ['an overdraft that is carried', { overdraft: 'carry' }, { overdraft: 'carry' }],
+  ['one that is told', { overdraft: 'alert' }, { overdraft: 'alert' }],
+])('a limit carries over %s', (_, written, expected) => {
+  const [limit] = someLimits({ limits: [{ ...LIMIT, ...written }] }).bySubject.get('group/101') ?? [];
+  expect(limit).toMatchObject(expected);
+});
+
+test.each([
+  ['without a cap', { carry: {} }, 'limits[0].carry.max: '],
+  ['more than itself', { carry: { max: '120%' } }, 'limits[0].carry.max: '],
+  ['as a number', { carry: 5 }, 'limits[0].carry: '],
+  ['without an amount', { money: 'unlimited', carry: { max: 5 } }, 'limits[0].carry: '],
+  ['0', { money: 0, overdraft: 'carry' }, 'limits[0].overdraft: '],
+  ['every hour', { per: 'hour', carry: { max: 5 } }, 'limits[0].carry: '],
+  ['once', { per: 'once', overdraft: 'carry' }, 'limits[0].overdraft: '],
+  ['in another way', { overdraft: 'forgive' }, 'limits[0].overdraft: '],
+])('a limit that carries over %s is refused', (_, wrong, at) => {
+  const problems = problemsOf({ limits: [{ ...LIMIT, ...wrong }] });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(at);
+});
+
+test('jobs at once, starts and the default of personal namespaces carry nothing over', () => {
+  const jobs = { on: { group: 101 }, jobs: 5 };
+  expect(problemsOf({ limits: [{ ...jobs, overdraft: 'alert' }] })).toHaveLength(1);
+  expect(problemsOf({ limits: [{ ...jobs, carry: { max: 1 } }] })).toHaveLength(1);
+  const starts = { on: { group: 101 }, starts: 5, per: 'day' };
+  expect(problemsOf({ limits: [{ ...starts, carry: { max: 1 } }] })).toHaveLength(1);
+  expect(problemsOf({ personal_default: [{ money: 5, per: 'month', carry: { max: 1 } }] })).toHaveLength(1);
+});

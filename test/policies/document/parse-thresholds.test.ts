@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { readLimitThresholds, readThresholds } from '../../../policies/document/parse-thresholds.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { Reading } from '../../../policies/document/reading.ts';
+
+const reading = (thresholds: unknown) => Reading.of({ thresholds });
+
+test.each([
+  { written: [50, 75, 90, 100], read: [50, 75, 90, 100] },
+  { written: [100, 50], read: [50, 100] },
+  { written: [], read: [] },
+  { written: undefined, read: undefined },
+])('$written is read as $read', ({ written, read }) => {
+  const document = reading(written);
+  expect(readThresholds(document.at('thresholds'))).toEqual(read);
+  expect(document.problems).toEqual([]);
+});
+
+describe('what is refused names its place and the remedy', () => {
+  test.each([
+    [50, 'thresholds: 50; expected a list of percents such as [50, 75, 90, 100]'],
+    [[50, 50], 'thresholds[1]: 50; expected a percent that is named once'],
+    [[0], 'thresholds[0]: 0; expected a whole percent of the limit from 1 to 1000'],
+    [['50%'], "thresholds[0]: '50%'; expected a whole percent of the limit from 1 to 1000"],
+    [[12.5], 'thresholds[0]: 12.5; expected a whole percent of the limit from 1 to 1000'],
+    [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 'thresholds: has 11 entries; expected at most 10'],
+  ])('%j', (written, problem) => {
+    const document = reading(written);
+    readThresholds(document.at('thresholds'));
+    expect(document.problems.map(problemText)).toEqual([problem]);
+  });
+
+  test.each([
+    [
+      'jobs',
+      undefined,
+      'a list of 1; expected nothing: jobs of running jobs rise and fall all day, in no period',
+    ],
+    ['starts', 'hour', 'a list of 1; expected nothing: every hour would announce them anew'],
+  ] as const)('on %s per %s', (kind, per, problem) => {
+    const document = reading([50]);
+    readLimitThresholds(document.at('thresholds'), kind, per);
+    expect(document.problems.map(problemText)).toEqual([`thresholds: ${problem}`]);
+  });
+});

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
+import {
+  decodeHistory,
+  encodeHistory,
+  HISTORY_CHARACTERS_MAX,
+} from '../../../policies/estimate/history-text.ts';
+import { withoutParallelSuffix } from '../../../policies/estimate/parallel-name.ts';
+import {
+  HISTORIES_MAX,
+  historiesOf,
+  NO_HISTORY,
+  type ProjectHistory,
+  type Run,
+  withRuns,
+} from '../../../policies/estimate/project-history.ts';
+import {
+  ESTIMATE_SECONDS_MIN,
+  estimateOfRuns,
+  OUTLIER_FACTOR,
+  type RunHistory,
+  withRun,
+} from '../../../policies/estimate/run-history.ts';
+import type { EstimateMode } from '../../../policies/estimate.ts';
+import { aPolicy } from '../documents.ts';
+
+const HOUR_MS = 3_600_000;
+const historyOf = (...seconds: readonly number[]): RunHistory =>
+  seconds.reduce<RunHistory | undefined>((history, each) => withRun(history, each, HOUR_MS), undefined) ?? {
+    lastSeconds: [],
+    runs: 0,
+    usedAtHour: 0,
+  };
+const aRun = (jobName: string, seconds: number, over: Partial<Run> = {}): Run => ({
+  jobName,
+  runnerClass: 'small',
+  seconds,
+  endedAtMs: HOUR_MS,
+  ...over,
+});
+const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
+
+test.each<[readonly number[], number | undefined, string]>([
+  [[], undefined, 'no run tells nothing'],
+  [[120, 120], undefined, 'two runs tell too little'],
+  [[120, 130, 140], 140, 'the longest of a few'],
+  [[...times(18, 100), 300, 350], 100, 'two of twenty may be longer'],
+  [[...times(17, 100), 300, 350, 390], 300, 'three of twenty may not'],
+  [[1, 1, 1], ESTIMATE_SECONDS_MIN, 'never nothing'],
+  [[100, 100, 72_000], 400, 'a run of 20 h counts for four times the median'],
+  [[...times(20, 900), ...times(20, 100)], 100, 'only the last twenty runs count'],
+  [[0, -5, Number.NaN, 120, 130], undefined, 'a job that did not run tells nothing'],
+])('%j → %s: %s', (seconds, expected) => {
+  expect(estimateOfRuns(historyOf(...seconds))).toBe(expected);
+});
+
+test('one run of any length moves the estimate of a known job to at most four times its longest usual run', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 60, max: 180 }), { minLength: 2, maxLength: 40 }),
+      fc.integer({ min: 1, max: 10_000_000 }),
+      fc.nat(40),
+      (usual, poison, at) => {
+        const runs = [...usual.slice(0, at), poison, ...usual.slice(at)];
+        expect(estimateOfRuns(historyOf(...runs))).toBeLessThanOrEqual(Math.max(...usual) * OUTLIER_FACTOR);
+      },
+    ),
+  );
+});
+
+test.each([
+  ['rspec 3/50', 'rspec'],
+  ['build: [linux, arm64]', 'build'],
+  ['deploy: [a, b] 1/2', 'deploy: [a, b]'],
+  ['unit', undefined],
+  ['v1/2', undefined],
+  [': [a]', undefined],
+])('the shared name of %j is %j', (name, shared) => {
+  expect(withoutParallelSuffix(name)).toBe(shared);
+});
+
+test('a job of a matrix is known by its own runs first, then by those of the others', () => {
+  const project = withRuns(NO_HISTORY, [
+    ...times(3, 500).map((seconds) => aRun('test: [slow]', seconds)),
+    ...times(17, 100).map((seconds) => aRun('test: [fast]', seconds)),
+  ]);
+  const estimate = (name: string): number | undefined =>
+    historiesOf(project, name, 'small').map(estimateOfRuns).find(Boolean);
+  expect(estimate('test: [slow]')).toBe(500);
+  expect(estimate('test: [new]')).toBe(400);
+  expect(historiesOf(project, 'test: [new]', 'large')).toEqual([]);
+});
+
+test('a flood of new names does not push out the jobs that run all the time, and is bounded', () => {
+  const regular = times(20, 60).map((seconds) => aRun('unit', seconds));
+  const flood = Array.from({ length: 1_000 }, (_, index) =>
+    aRun(`job-${index}`, 60, { endedAtMs: 2 * HOUR_MS }),
+  );
+  const project = withRuns(withRuns(NO_HISTORY, regular), flood);
+  expect(project.size).toBe(HISTORIES_MAX);
+  expect(historiesOf(project, 'unit', 'small')).toHaveLength(1);
+});
+
+test('a project with 200 usual job names takes some 20 KB', () => {
+  const project = withRuns(
+    NO_HISTORY,
+    Array.from({ length: 200 }, (_, index) =>
+      times(20, 90 + index * 7).map((s) => aRun(`integration-test-${index}`, s)),
+    ).flat(),
+  );
+  expect(Buffer.byteLength(encodeHistory(project))).toBeLessThan(21_000);
+});
+
+test('whatever jobs are called, a history survives its text as far as it fits, and stays below 100 KB', () => {
+  const run = fc.record({
+    jobName: fc.oneof(
+      fc.string({ minLength: 1, maxLength: 300, unit: 'binary' }),
+      fc.constantFrom('__proto__', '日'.repeat(120), '"'.repeat(120), '\n', 'constructor'),
+    ),
+    runnerClass: fc.constantFrom('small', 'large'),
+    seconds: fc.integer({ min: 1, max: 3_000_000 }),
+    endedAtMs: fc.integer({ min: 0, max: 4e12 }),
+  });
+  fc.assert(
+    fc.property(fc.array(run, { maxLength: 400 }), (runs) => {
+      const project = withRuns(NO_HISTORY, runs);
+      const text = encodeHistory(project);
+      expect(text.length).toBeLessThanOrEqual(HISTORY_CHARACTERS_MAX);
+      expect(Buffer.byteLength(text)).toBeLessThan(100_000);
+      const again = decodeHistory(text);
+      for (const [key, history] of again) expect(history).toEqual(project.get(key));
+      if (text.length < HISTORY_CHARACTERS_MAX - 1_000) expect(again.size).toBe(project.size);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a text that is no history is none', () => {
+  for (const text of ['', '{', '{}', '[1,[2],["a",-1,0,"x"],["a",1,0,"zz!"]]']) {
+    expect(
+      [...decodeHistory(text).values()].flatMap(({ lastSeconds }) => lastSeconds).every(Number.isSafeInteger),
+    ).toBe(true);
+  }
+});
+
+const estimated = (history: ProjectHistory | undefined, request: object = {}, mode?: EstimateMode): number =>
+  historyEstimator(() => history).estimateSeconds(
+    { jobId: 1, jobName: 'unit', projectId: 7, timeoutSeconds: 3_600, ...request },
+    { defaultSeconds: 600, timeoutSeconds: 3_600, ...(mode && { mode }) },
+    { name: 'small', estimateSeconds: 900 },
+  );
+const known = withRuns(
+  NO_HISTORY,
+  times(5, 200).map((seconds) => aRun('unit', seconds)),
+);
+
+test.each<[string, number, number]>([
+  ['a known job takes its p90', estimated(known), 200],
+  ['never more than its timeout', estimated(known, { timeoutSeconds: 100 }), 100],
+  ['an unknown job takes the default of its class', estimated(known, { jobName: 'other' }), 900],
+  ['a job without a name takes the default of its class', estimated(known, { jobName: undefined }), 900],
+  ['a job without a project takes the default of its class', estimated(known, { projectId: undefined }), 900],
+  ['where nothing was read the default counts', estimated(undefined), 900],
+  ['mode default does not look at runs', estimated(known, {}, 'default'), 900],
+  ['mode timeout holds the worst case', estimated(known, {}, 'timeout'), 3_600],
+])('%s', (_name, seconds, expected) => {
+  expect(seconds).toBe(expected);
+});
+
+test('the policy names the mode and a default per class, and refuses what is neither', () => {
+  const prices = (estimate: unknown) => ({
+    version: '1',
+    classes: [{ name: 'small', rate_per_minute: 1, estimate }],
+    default_class: 'small',
+  });
+  const policy = aPolicy({ estimate: { mode: 'timeout', default: '10m' }, prices: prices('25m') });
+  expect(policy.estimate.mode).toBe('timeout');
+  expect(policy.prices.defaultClass.estimateSeconds).toBe(1_500);
+  expect(() => aPolicy({ estimate: { mode: 'median', default: '10m' } })).toThrow('estimate.mode');
+  expect(() => aPolicy({ prices: prices('soon') })).toThrow('prices.classes[0].estimate');
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
+import { type RunOutQuestion, runOut } from '../../../policies/forecast/run-out.ts';
+import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
+
+const DAY = (year: number, month: number, day: number) => dayNumber({ year, month, day });
+
+/** One amount per day, the last of them the day before `today`. */
+const daysUntil = (today: number, amounts: readonly number[]): readonly DailyUsage[] =>
+  amounts.map((amount, index) => ({ day: calendarDay(today - amounts.length + index), amount }));
+
+const ask = (over: Partial<RunOutQuestion>): string => {
+  const forecast = runOut({
+    usage: daysUntil(DAY(2026, 11, 21), Array(10).fill(24)),
+    left: 24,
+    nowMs: Date.UTC(2026, 10, 21),
+    untilMs: Date.UTC(2026, 11, 1),
+    zone: 'UTC',
+    ...over,
+  });
+  if (forecast === undefined) return 'unknown';
+  return forecast.outcome === 'lasts' ? 'lasts' : new Date(forecast.atMs).toISOString().slice(0, 16);
+};
+
+describe('at an even pace', () => {
+  test.each([
+    { guarantee: 'a day of it lasts a day', over: {}, at: '2026-11-22T00:00' },
+    { guarantee: 'half a day of it half a day', over: { left: 12 }, at: '2026-11-21T12:00' },
+    {
+      guarantee: 'what began at noon ends at noon',
+      over: { nowMs: Date.UTC(2026, 10, 21, 12) },
+      at: '2026-11-22T12:00',
+    },
+    { guarantee: 'nothing left is over now', over: { left: 0 }, at: '2026-11-21T00:00' },
+    { guarantee: 'an overdraft, too', over: { left: -5 }, at: '2026-11-21T00:00' },
+    { guarantee: 'to the end of the period is long enough', over: { left: 240 }, at: 'lasts' },
+    { guarantee: 'an hour less is not', over: { left: 239 }, at: '2026-11-30T23:00' },
+    {
+      guarantee: 'what never starts anew is looked at for a year',
+      over: { left: 24 * 365, untilMs: Infinity },
+      at: '2027-11-21T00:00',
+    },
+    { guarantee: 'and no further', over: { left: 24 * 400, untilMs: Infinity }, at: 'lasts' },
+    { guarantee: 'without history nobody knows', over: { usage: [] }, at: 'unknown' },
+    {
+      guarantee: 'today alone is no history',
+      over: { usage: daysUntil(DAY(2026, 11, 22), [24]) },
+      at: 'unknown',
+    },
+    { guarantee: 'nor is last summer', over: { usage: daysUntil(DAY(2026, 7, 1), [24]) }, at: 'unknown' },
+    {
+      guarantee: 'who used nothing has enough',
+      over: { usage: daysUntil(DAY(2026, 11, 21), [0, 0]) },
+      at: 'lasts',
+    },
+  ])('$guarantee', ({ over, at }) => {
+    expect(ask(over)).toBe(at);
+  });
+});
+
+describe('days that are not 24 hours', () => {
+  test.each([
+    {
+      zone: 'Europe/Berlin',
+      today: DAY(2026, 10, 25),
+      now: '2026-10-24T22:00Z',
+      half: '2026-10-25T10:30',
+      guarantee: 'half a day of 25 hours is 12.5',
+    },
+    {
+      zone: 'Europe/Berlin',
+      today: DAY(2026, 3, 29),
+      now: '2026-03-28T23:00Z',
+      half: '2026-03-29T10:30',
+      guarantee: 'half a day of 23 hours is 11.5',
+    },
+    {
+      zone: 'Pacific/Kiritimati',
+      today: DAY(2026, 11, 21),
+      now: '2026-11-20T10:00Z',
+      half: '2026-11-20T22:00',
+      guarantee: 'a day 14 hours ahead begins 14 hours earlier',
+    },
+    {
+      zone: 'Pacific/Pago_Pago',
+      today: DAY(2026, 11, 21),
+      now: '2026-11-21T11:00Z',
+      half: '2026-11-21T23:00',
+      guarantee: 'a day 11 hours behind begins 11 hours later',
+    },
+  ])('$guarantee', ({ zone, today, now, half }) => {
+    const nowMs = Date.parse(now);
+    const usage = daysUntil(today, Array(10).fill(24));
+    expect(ask({ usage, zone, nowMs, untilMs: nowMs + 30 * 86_400_000, left: 12 })).toBe(half);
+  });
+});
+
+describe('a synthetic month of five working days and quiet weekends', () => {
+  const today = DAY(2026, 11, 20); // A Friday.
+  const usage = daysUntil(
+    today,
+    Array.from({ length: 28 }, (_, index) => (weekday(today - 28 + index) < 5 ? 100 : 10)),
+  );
+  const friday = { usage, nowMs: Date.UTC(2026, 10, 20), untilMs: Date.UTC(2026, 11, 31) };
+
+  test.each([
+    { left: 100, at: '2026-11-21T00:00', guarantee: 'a working day lasts until the weekend' },
+    { left: 115, at: '2026-11-22T12:00', guarantee: 'a little more lasts deep into it' },
+    { left: 120, at: '2026-11-23T00:00', guarantee: 'and to its end' },
+    { left: 170, at: '2026-11-23T12:00', guarantee: 'on Monday it goes fast again' },
+    { left: 520, at: '2026-11-27T00:00', guarantee: 'a week lasts a week' },
+  ])('$guarantee', ({ left, at }) => {
+    expect(ask({ ...friday, left })).toBe(at);
+  });
+
+  test('of less than two weeks the weekdays are not told apart', () => {
+    const week = usage.slice(-7);
+    expect(ask({ ...friday, usage: week, left: 520 })).toBe('2026-11-27T00:00');
+    expect(ask({ ...friday, usage: week, left: 260 })).toBe('2026-11-23T12:00');
+  });
+
+  test('a day nobody mentioned used nothing', () => {
+    expect(ask({ ...friday, usage: usage.filter(({ amount }) => amount === 100), left: 170 })).toBe(
+      '2026-11-23T16:48',
+    );
+  });
+});

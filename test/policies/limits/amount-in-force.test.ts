@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { evaluate } from '../../../policies/evaluate.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import { carriedInto, carriesOver, previousCounterOf } from '../../../policies/limits/carry-over.ts';
+import type { Limit } from '../../../policies/limits/limits.ts';
+import { aPolicy, NOW_MS, someLimits, using } from '../documents.ts';
+
+const GRANT = { on: { group: 101 }, limit: 'money-month', reason: 'release', ticket: 'FIN-7' };
+const NOVEMBER = { from: '2026-11-01', until: '2026-11-30' };
+
+const document = (limit: object, grants: readonly object[] = []) => ({
+  limits: [{ on: { group: 101 }, money: 500, per: 'month', ...limit }],
+  grants: grants.map((grant) => ({ ...GRANT, ...NOVEMBER, ...grant })),
+});
+function limitOf(limit: object, grants: readonly object[] = [], over: Partial<Limit> = {}): Limit {
+  const [read] = someLimits(document(limit, grants)).bySubject.get('group/101') ?? [];
+  if (read === undefined) throw new Error('the limit was not read');
+  return { ...read, ...over };
+}
+const inForce = (limit: Limit, atMs = NOW_MS): number => {
+  const { amount } = limitAt(limit, atMs);
+  return amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount / 1_000_000;
+};
+const opening = (carried: number, period = '2026-11') => ({
+  opening: { period, carried: carried * 1_000_000 },
+});
+const claimOf = (limit: object, grants: readonly object[], nowMs = NOW_MS) => {
+  const policy = aPolicy();
+  const request = { jobId: 1, namespaceId: 101, rootNamespaceId: 100, jobTags: ['large'] };
+  return evaluate(request, using(policy, someLimits(document(limit, grants), policy), { nowMs }));
+};
+
+describe('grants', () => {
+  test('a limit without any is the one that was written', () => {
+    const limit = limitOf({});
+    expect(limitAt(limit, NOW_MS)).toBe(limit);
+  });
+
+  test('grants overlapping add up; those of another time do not count', () => {
+    const limit = limitOf({}, [
+      { amount: '+200' },
+      { amount: 50.5 },
+      { amount: 1000, from: '2026-12-01', until: '2026-12-31' },
+      { amount: 1000, from: '2026-10-01', until: '2026-10-31' },
+    ]);
+    expect(inForce(limit)).toBe(750.5);
+  });
+
+  test('they are half-open, on the calendar of the limit’s zone', () => {
+    const limit = limitOf({ zone: 'Europe/Berlin' }, [
+      { amount: 200, from: '2026-11-21', until: '2026-11-21' },
+    ]);
+    const [startMs, endMs] = [Date.UTC(2026, 10, 20, 23), Date.UTC(2026, 10, 21, 23)];
+    expect([startMs - 1, startMs, endMs - 1, endMs].map((atMs) => inForce(limit, atMs))).toEqual([
+      500, 700, 700, 500,
+    ]);
+  });
+
+  test('a grant lifts a limit of 0 for its time', () => {
+    expect(inForce(limitOf({ money: 0 }, [{ amount: 30 }]))).toBe(30);
+    expect(inForce(limitOf({ money: 0 }, [{ amount: 30 }]), Date.UTC(2026, 11, 1))).toBe(0);
+  });
+
+  test('shares of soft and grace grow along, amounts of them keep their distance or their place', () => {
+    const shares = limitAt(limitOf({ soft: '80%', grace: '10%' }, [{ amount: 500 }]), NOW_MS);
+    expect([shares.softAmount, shares.graceAmount]).toEqual([800_000_000, 1_100_000_000]);
+    const amounts = limitAt(limitOf({ soft: 400, grace: 50 }, [{ amount: 500 }]), NOW_MS);
+    expect([amounts.softAmount, amounts.graceAmount]).toEqual([400_000_000, 1_050_000_000]);
+  });
+
+  test('the bound that is asked, and the number a rejection names, are those in force', () => {
+    const { claims } = claimOf({ money: 5 }, [{ amount: 3 }]);
+    expect(claims[0]?.bound).toBe(8_000_000);
+    expect(claims[0]?.refusal({ committed: 8_000_000, settled: 0 })).toMatchObject({
+      limitAmount: 8_000_000,
+    });
+    const { violations } = claimOf({ money: 5 }, [{ amount: 3 }], Date.UTC(2026, 11, 1));
+    expect(violations[0]?.reason).toMatchObject({ code: 'EXCEEDS_LIMIT_ALONE', limitAmount: 5_000_000 });
+  });
+});
+
+describe('carry-over', () => {
+  const MICROS = 1_000_000;
+  const into = (limit: Limit, committed: number, settled = committed, carried = 0): number =>
+    carriedInto(limit, NOW_MS, {
+      committed: committed * MICROS,
+      settled: settled * MICROS,
+      carried: carried * MICROS,
+    }) / MICROS;
+
+  test.each([
+    [0, 100, 'at most the cap'],
+    [420, 80, 'what is left'],
+    [500, 0, 'nothing of what is used up'],
+    [620, 0, 'nothing of what is overdrawn: it is absorbed'],
+  ])('after %i of 500 were used the next period gets %i: %s', (used, expected) => {
+    expect(into(limitOf({ carry: { max: '20%' } }), used)).toBe(expected);
+  });
+
+  test('what jobs still hold is not left over, and what they hold is not overdrawn', () => {
+    const limit = limitOf({ carry: { max: 100 }, overdraft: 'carry' });
+    expect(into(limit, 450, 400)).toBe(50);
+    expect(into(limit, 520, 490)).toBe(0);
+  });
+
+  test('an overdraft that is carried is taken from the next period, of which never less than nothing is left', () => {
+    const limit = limitOf({ overdraft: 'carry' });
+    expect(into(limit, 620)).toBe(-120);
+    expect(inForce({ ...limit, ...opening(-120) })).toBe(380);
+    expect(inForce({ ...limit, ...opening(-800) })).toBe(0);
+    expect(into(limitOf({ overdraft: 'alert' }), 620)).toBe(0);
+  });
+
+  test('a grant helps in full out of an overdraft', () => {
+    expect(inForce(limitOf({}, [{ amount: 30 }], opening(-800)))).toBe(30);
+  });
+
+  test('what had been carried in counts: it may be used up, and is carried on up to the cap', () => {
+    const limit = limitOf({ carry: { max: 100 }, overdraft: 'carry' });
+    expect(into(limit, 560, 560, 100)).toBe(40);
+    expect(into(limit, 620, 620, 100)).toBe(-20);
+    expect(into(limit, 0, 0, 100)).toBe(100);
+  });
+
+  test('a grant that ended leaves nothing over, but what was spent under it is no overdraft', () => {
+    const early = { amount: 200, from: '2026-10-01', until: '2026-10-10' };
+    const limit = limitOf({ carry: { max: 100 }, overdraft: 'carry' }, [early]);
+    expect(into(limit, 650)).toBe(0);
+    expect(into(limit, 710)).toBe(-10);
+    expect(into(limit, 450)).toBe(50);
+  });
+
+  test('it counts in its own period alone', () => {
+    const limit = limitOf({}, [], opening(40));
+    expect([Date.UTC(2026, 11, 1) - 1, Date.UTC(2026, 11, 1)].map((atMs) => inForce(limit, atMs))).toEqual([
+      540, 500,
+    ]);
+  });
+
+  test.each([
+    ['a month', { per: 'month' }, NOW_MS, '2026-10'],
+    ['a leap month', { per: 'month' }, Date.UTC(2028, 2, 31, 12), '2028-02'],
+    ['a week over the year', { per: 'week' }, Date.UTC(2027, 0, 4), '2026-W53'],
+    ['a fiscal year', { per: 'year', fiscal_start: '04-06' }, Date.UTC(2027, 3, 6), '2026@04-06'],
+    [
+      'a day after the clocks changed',
+      { per: 'day', zone: 'Europe/Berlin' },
+      Date.UTC(2026, 9, 25, 23),
+      '2026-10-25',
+    ],
+    ['a zone at +14', { per: 'day', zone: 'Pacific/Kiritimati' }, Date.UTC(2026, 10, 20, 10), '2026-11-20'],
+    ['a zone at -11', { per: 'day', zone: 'Pacific/Pago_Pago' }, Date.UTC(2026, 10, 21, 11), '2026-11-20'],
+  ])('%s comes after the one it takes from', (_, limit, atMs, period) => {
+    expect(previousCounterOf(limitOf(limit), atMs)?.period).toBe(period);
+  });
+
+  test('what never starts anew has no period before', () => {
+    expect(previousCounterOf(limitOf({ per: 'once' }), NOW_MS)).toBeUndefined();
+    expect(into(limitOf({ per: 'once' }), 0)).toBe(0);
+  });
+
+  test('only limits that say so carry anything over', () => {
+    expect(
+      [{}, { overdraft: 'absorb' }, { overdraft: 'alert' }].map((each) => carriesOver(limitOf(each))),
+    ).toEqual([false, false, false]);
+    expect([{ overdraft: 'carry' }, { carry: { max: 5 } }].map((each) => carriesOver(limitOf(each)))).toEqual(
+      [true, true],
+    );
+  });
+});

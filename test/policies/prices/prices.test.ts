@@ -1,0 +1,223 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
+import {
+  costMicros,
+  MICROS_PER_MINUTE_MAX,
+  type PriceList,
+  type RunnerClass,
+} from '../../../policies/price.ts';
+import { jobPriceOf } from '../../../policies/prices/job-price.ts';
+import { priceJumps } from '../../../policies/prices/price-jumps.ts';
+import { pricesAt, runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import { aPolicy, policyDocument, someLimits, using } from '../documents.ts';
+
+const large = (over: object = {}) => ({ name: 'large', tags: ['large'], rate_per_minute: '0.60', ...over });
+const version = (name: string, over: object = {}, from?: string, more: object = {}) => ({
+  version: name,
+  ...(from !== undefined && { from }),
+  classes: [large(over)],
+  default_class: 'large',
+  ...more,
+});
+const problemsOf = (prices: unknown): readonly string[] => {
+  const parsed = parsePolicy(policyDocument({ prices }), 'v');
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+};
+const factsAt = (prices: unknown, nowMs: number, request: object = {}) => {
+  const policy = aPolicy({ prices });
+  return evaluate({ jobId: 1, timeoutSeconds: 90, ...request }, using(policy, someLimits({}), { nowMs }))
+    .facts;
+};
+const aClass = (over: Partial<RunnerClass>): RunnerClass => ({
+  name: 'large',
+  tags: [],
+  runnerIds: new Set(),
+  microsPerMinute: 0,
+  ...over,
+});
+
+describe('versions', () => {
+  const DECEMBER_MS = Date.UTC(2026, 11, 1);
+  const prices = [
+    version('2026-11', {}, '2026-11-01'),
+    version('2026-12', { rate_per_minute: 1 }, '2026-12-01'),
+    version('2027-01', { rate_per_minute: 2, name: 'large' }, '2027-01-01T00:00+01:00'),
+  ];
+
+  test.each([
+    [0, '2026-11', 600_000, 'before all: the first'],
+    [DECEMBER_MS - 1, '2026-11', 600_000, 'the last millisecond before'],
+    [DECEMBER_MS, '2026-12', 1_000_000, 'the first instant'],
+    [Date.UTC(2026, 11, 31, 23), '2027-01', 2_000_000, 'an instant of another zone'],
+  ])('at %i prices %s are in force: %i a minute, %s', (nowMs, priceVersion, microsPerMinute) => {
+    expect(factsAt(prices, nowMs)).toMatchObject({ priceVersion, microsPerMinute });
+    expect(pricesAt(aPolicy({ prices }).prices, nowMs).version).toBe(priceVersion);
+  });
+
+  test('one version alone is written without a list and is in force always', () => {
+    expect(factsAt(version('1'), 0)).toMatchObject({ priceVersion: '1', microsPerMinute: 600_000 });
+    expect(problemsOf({ ...version('1'), from: '2026-11-01' })).toHaveLength(1);
+  });
+
+  test('rules may be about the classes of every version', () => {
+    const gpu = {
+      version: '2',
+      from: '2026-12-01',
+      default_class: 'gpu',
+      classes: [{ name: 'gpu', rate_per_minute: 1 }],
+    };
+    expect(runnerClassNames(aPolicy({ prices: [version('1'), gpu] }).prices)).toEqual(['large', 'gpu']);
+  });
+
+  test.each([
+    ['none', [], 'prices: '],
+    ['a second one without a date', [version('1'), version('2')], 'prices[1].from: '],
+    ['two of one date', [version('1', {}, '2026-11-01'), version('2', {}, '2026-11-01')], 'prices[1].from: '],
+    [
+      'the later one first',
+      [version('1', {}, '2026-12-01'), version('2', {}, '2026-11-01')],
+      'prices[1].from: ',
+    ],
+    ['a name twice', [version('1'), version('1', {}, '2026-11-01')], 'prices[1].version: '],
+    ['a date that is none', [version('1', {}, '2026-02-30')], 'prices[0].from: '],
+  ])('versions with %s are refused', (_, prices, at) => {
+    const problems = problemsOf(prices);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(at);
+  });
+});
+
+describe('jumps', () => {
+  test('a price typo of 1000 times is refused, with the class, both rates and the way out', () => {
+    const [problem, ...more] = problemsOf([
+      version('1'),
+      version('2', { rate_per_minute: 600 }, '2026-12-01'),
+    ]);
+    expect(more).toEqual([]);
+    expect(problem).toBe(
+      'prices[1]: rate_per_minute of class large goes from 0.60 (version 1) to 600.00, more than 5 times; ' +
+        'correct it, or write allow_jump: true here if it is meant',
+    );
+  });
+
+  test('allow_jump lets it pass, for that version alone', () => {
+    const meant = version('2', { rate_per_minute: 600 }, '2026-12-01', { allow_jump: true });
+    expect(problemsOf([version('1'), meant])).toEqual([]);
+    expect(problemsOf([version('1'), meant, version('3', {}, '2027-01-01')])).toHaveLength(1);
+  });
+
+  test.each([
+    ['exactly five times', 1, 5, 0],
+    ['one micro-unit more', 1_000_000, 5_000_001, 1],
+    ['a fifth', 5, 1, 0],
+    ['less than a fifth', 6, 1, 1],
+    ['free as before', 0, 0, 0],
+    ['no longer free', 0, 1, 1],
+    ['free from now on', 1, 0, 1],
+  ])('%s: %i → %i is %i jumps', (_, from, to, jumps) => {
+    const list = (microsPerMinute: number): PriceList => {
+      const only = aClass({ microsPerMinute });
+      return { version: '1', classes: [only], defaultClass: only };
+    };
+    expect(priceJumps(list(from), list(to), 5)).toHaveLength(jumps);
+  });
+
+  test('rates of CPU and memory are looked at, and a class that is new is no jump', () => {
+    const list = (...classes: RunnerClass[]): PriceList => ({
+      version: '1',
+      classes,
+      defaultClass: aClass({}),
+    });
+    const priced = { microsPerMinute: 1_000, footprint: { millicpu: 1_000 } };
+    const jumps = priceJumps(
+      list(aClass({ ...priced, microsPerCpuHour: 1 })),
+      list(aClass({ ...priced, microsPerCpuHour: 6 }), aClass({ name: 'new', microsPerMinute: 1 })),
+    );
+    expect(jumps).toEqual([{ runnerClass: 'large', rate: 'rate_per_cpu_hour', fromMicros: 1, toMicros: 6 }]);
+  });
+});
+
+describe('rounding', () => {
+  test.each([
+    ['second', 90, 900_000],
+    ['minute', 90, 1_200_000],
+    ['minute', 60, 600_000],
+    ['minute', 0, 0],
+  ])('by the %s, %i seconds at 0.60 a minute cost %i', (round, seconds, micros) => {
+    expect(costMicros(600_000, seconds, round === 'minute' ? 'minute' : undefined)).toBe(micros);
+  });
+
+  test('the hold is rounded as the settlement will be, and the record says how', () => {
+    expect(factsAt(version('1', { round: 'minute' }), 0)).toMatchObject({
+      costMicros: 1_200_000,
+      round: 'minute',
+    });
+    expect(factsAt(version('1', { round: 'second' }), 0)).not.toHaveProperty('round');
+  });
+
+  test('by the minute a job never costs less than by the second, nor a minute more', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: MICROS_PER_MINUTE_MAX }),
+        fc.integer({ min: 0, max: 31 * 86_400 }),
+        (rate, seconds) => {
+          const more = costMicros(rate, seconds, 'minute') - costMicros(rate, seconds);
+          expect(more).toBeGreaterThanOrEqual(0);
+          expect(more).toBeLessThanOrEqual(rate);
+        },
+      ),
+    );
+  });
+});
+
+describe('CPU and memory', () => {
+  const runner = aClass({
+    microsPerMinute: 100,
+    microsPerCpuHour: 60_000,
+    microsPerGibHour: 6_000,
+    footprint: { millicpu: 2_000, bytes: 2 ** 30 },
+  });
+  const perMinute = (variables: Record<string, string>, of = runner): number =>
+    jobPriceOf({ jobId: 1, variables }, of, '1').microsPerMinute;
+
+  test('a job pays for what it requests, and for what its class is said to take where it states nothing', () => {
+    expect(perMinute({})).toBe(100 + 2 * 1_000 + 100);
+    expect(perMinute({ KUBERNETES_CPU_REQUEST: '500m', KUBERNETES_MEMORY_REQUEST: '3Gi' })).toBe(
+      100 + 500 + 300,
+    );
+  });
+
+  test('a request that cannot be read is no way to pay less', () => {
+    expect(perMinute({ KUBERNETES_CPU_REQUEST: 'none' })).toBe(100 + 2 * 1_000 + 100);
+  });
+
+  test('parts of a micro-unit are rounded up once', () => {
+    expect(perMinute({ KUBERNETES_CPU_REQUEST: '1m' }, { ...runner, microsPerGibHour: 1 })).toBe(100 + 1 + 1);
+  });
+
+  test('what no machine has costs at most as much as a price may be', () => {
+    expect(perMinute({ KUBERNETES_CPU_REQUEST: '1T' })).toBe(MICROS_PER_MINUTE_MAX);
+  });
+
+  test('the rate with both travels with the record', () => {
+    const rates = { rate_per_cpu_hour: '0.60', rate_per_gib_hour: '0.06', cpu: 4, memory: '8Gi' };
+    const facts = factsAt(version('1', rates), 0);
+    expect(facts.microsPerMinute).toBe(600_000 + 4 * 10_000 + 8 * 1_000);
+    expect(facts.costMicros).toBe((648_000 * 90) / 60);
+  });
+
+  test.each([
+    ['a CPU rate without CPUs', { rate_per_cpu_hour: 1 }, 'classes[0].cpu: '],
+    ['a memory rate without memory', { rate_per_gib_hour: 1 }, 'classes[0].memory: '],
+    ['a rate that is none', { rate_per_cpu_hour: '1e3', cpu: 1 }, 'classes[0].rate_per_cpu_hour: '],
+    ['a rate of too much', { rate_per_cpu_hour: 10_001, cpu: 1 }, 'classes[0].rate_per_cpu_hour: '],
+    ['another rounding', { round: 'hour' }, 'classes[0].round: '],
+  ])('%s is refused', (_, wrong, at) => {
+    const problems = problemsOf(version('1', wrong));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(at);
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { hookBench, newJob, RUNNER } from './hook-bench.ts';
+
+const bench = () => {
+  const { local } = hookBench();
+  for (let id = 1; id <= 45; id += 1) {
+    local.create(newJob(id));
+    local.start(id, RUNNER);
+  }
+  const get = (path: string, token = 'glpat-local') =>
+    local.fetch(`http://gitlab.localhost/api/v4${path}`, { headers: { 'private-token': token } });
+  return { local, get };
+};
+
+test.each([
+  { path: '/projects/42/jobs/1', token: 'glpat-wrong', status: 401, message: '401 Unauthorized' },
+  { path: '/projects/42/jobs/99', token: 'glpat-local', status: 404, message: '404 Not found' },
+  { path: '/runners/99/jobs', token: 'glpat-local', status: 404, message: '404 Not found' },
+  { path: '/nothing', token: 'glpat-local', status: 404, message: '404 Not found' },
+])('$path with $token is answered $status', async ({ path, token, status, message }) => {
+  const response = await bench().get(path, token);
+  expect([response.status, await response.json()]).toEqual([status, { message }]);
+});
+
+test('a single job has its runner and a project without id; a listed job the reverse', async () => {
+  const { get } = bench();
+  const single: unknown = await (await get('/projects/42/jobs/1')).json();
+  const listed: unknown = await (await get('/runners/7/jobs?per_page=1')).json();
+  expect(single).toMatchObject({ runner: { id: 7 }, project: { ci_job_token_scope_enabled: false } });
+  expect(single).not.toHaveProperty('project.id');
+  expect(listed).toMatchObject([{ id: 45, project: { id: 42, path_with_namespace: 'shop/web-app' } }]);
+  expect(listed).not.toHaveProperty('[0].runner');
+});
+
+test('a failure reason is there only when the job failed', async () => {
+  const { local, get } = bench();
+  local.end(1, { status: 'failed', failureReason: 'script_failure' });
+  local.end(2, { status: 'success' });
+  expect(await (await get('/projects/42/jobs/1')).json()).toHaveProperty('failure_reason', 'script_failure');
+  expect(await (await get('/projects/42/jobs/2')).json()).not.toHaveProperty('failure_reason');
+});
+
+test('numbered pages tell of the others, 20 a page unless asked', async () => {
+  const { get } = bench();
+  const second = await get('/runners/7/jobs?page=2');
+  expect(Object.fromEntries(second.headers)).toMatchObject({
+    'x-page': '2',
+    'x-per-page': '20',
+    'x-next-page': '3',
+    'x-prev-page': '1',
+    'x-total': '45',
+    'x-total-pages': '3',
+    link: expect.stringContaining('rel="next"'),
+  });
+  const last = await get('/runners/7/jobs?page=3');
+  expect([last.headers.get('x-next-page'), last.headers.has('link')]).toEqual(['', false]);
+  expect(await last.json()).toHaveLength(5);
+});
+
+test('a keyset page has a link only, and the last one none', async () => {
+  const { get } = bench();
+  const first = await get('/runners/7/jobs?pagination=keyset&order_by=id&per_page=40');
+  expect(first.headers.has('x-total')).toBe(false);
+  const next =
+    /<http:\/\/gitlab\.localhost\/api\/v4([^>]*)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  const last = await get(next);
+  expect(last.headers.has('link')).toBe(false);
+  expect(await last.json()).toMatchObject([5, 4, 3, 2, 1].map((id) => ({ id })));
+});
+
+test('faults of the REST API are used up one by one', async () => {
+  const { local, get } = bench();
+  local.faults.answerRest({ status: 429, retryAfterSeconds: 7 });
+  local.faults.answerRest({ status: 502 });
+  const limited = await get('/runners/all');
+  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7']);
+  expect((await get('/runners/all')).status).toBe(502);
+  expect((await get('/runners/all')).status).toBe(200);
+});
