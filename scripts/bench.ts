@@ -5,11 +5,14 @@ import { parseArgs } from 'node:util';
 import { burstFigure } from './bench/burst.ts';
 import { coldStartFigure } from './bench/cold-start.ts';
 import { contentionFigures } from './bench/contention.ts';
+import { estimateFigures } from './bench/estimate-bench.ts';
 import { exchangeFigures } from './bench/exchanges.ts';
 import { type Figure, failed, reached, renderTable } from './bench/figure.ts';
 import { loadFigures } from './bench/load-speed.ts';
 import { memoryFigure } from './bench/memory.ts';
 import { policyFigures } from './bench/policy-speed.ts';
+import { settlementFigures } from './bench/settlement.ts';
+import { sweepFigures } from './bench/sweep-bench.ts';
 
 const USAGE = `npm run bench [-- --only <part>] [--json]
 
@@ -17,7 +20,8 @@ Measures each figure and says whether it reaches what is promised. Ratios are me
 exact, "modelled" figures rest on the constants in scripts/bench/contention-constants.ts. The same figures are written to
 .tollgate/bench.json.
 
-  --only contention | burst | policy | load | cold | exchanges | memory     one part
+  --only contention | settlement | burst | policy | load | estimate | sweep | cold |
+                                                                     exchanges | memory     one part
   --json                                                             print JSON instead of the table
 
 A ratio that is missed is measured again, up to three times: a neighbour on the machine spoils one measurement.
@@ -27,9 +31,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   contention: contentionFigures,
+  settlement: settlementFigures,
   burst: async () => [await burstFigure()],
   policy: policyFigures,
   load: loadFigures,
+  estimate: estimateFigures,
+  sweep: sweepFigures,
   cold: async () => [await coldStartFigure(root)],
   exchanges: exchangeFigures,
   memory: async () => [await memoryFigure()],

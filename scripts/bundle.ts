@@ -2,6 +2,7 @@
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
+ *   dist/settle/, settle-stream/, sweep/, rollup/   the other functions, likewise
  *   dist/relay/relay.mjs     the relay for its container, with the wire descriptors and the same rules beside it
  * `npm run bundle -- admit` builds one of them. `--force` packs a policy that would reject the platform's own jobs.
  */
@@ -15,6 +16,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Beyond this, a cold start pays for code it does not use. */
 export const ADMIT_BUNDLE_BYTES_MAX = 600 * 1024;
+
+/** Folders under `functions/` that have a handler. */
+export const FUNCTIONS = ['admit', 'settle', 'settle/stream', 'sweep', 'rollup'] as const;
+
+export type FunctionName = (typeof FUNCTIONS)[number];
 
 export interface Bundle {
   readonly file: string;
@@ -39,10 +45,13 @@ const OPTIONS: BuildOptions = {
 };
 
 /** Builds the admit function; what it loads after its import stands in chunks beside it. */
-export async function bundleAdmit(outfile: string): Promise<Bundle> {
+export const bundleAdmit = (outfile: string): Promise<Bundle> => bundleFunction('admit', outfile);
+
+/** Builds a function: `functions/<name>/handler.ts`. */
+export async function bundleFunction(name: FunctionName, outfile: string): Promise<Bundle> {
   const { metafile } = await build({
     ...OPTIONS,
-    entryPoints: { handler: `${root}functions/admit/handler.ts` },
+    entryPoints: { handler: `${root}functions/${name}/handler.ts` },
     outdir: dirname(outfile),
     entryNames: basename(outfile, '.mjs'),
     chunkNames: 'chunk-[hash]',
@@ -75,17 +84,20 @@ if (import.meta.main) {
   const wanted = process.argv.slice(2).filter((each) => each !== '--force');
   const rules = JSON.stringify(packRules({ root, force, nowMs: Date.now() }));
   for (const [name, bundle, file] of [
-    ['admit', bundleAdmit, 'handler.mjs'],
-    ['relay', bundleRelay, 'relay.mjs'],
-  ] as const) {
+    ...FUNCTIONS.map(
+      (each) => [each, (outfile: string) => bundleFunction(each, outfile), 'handler.mjs'] as const,
+    ),
+    ['relay', bundleRelay, 'relay.mjs'] as const,
+  ]) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
-    const folder = `${root}dist/${name}`;
+    const folder = `${root}dist/${name.replace('/', '-')}`;
     // Chunks are named by their content: those of an earlier build would stay beside the new ones.
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { bytes } = await bundle(`${folder}/${file}`);
     writeFileSync(`${folder}/rules.json`, rules);
-    console.log(`dist/${name}/${file.padEnd(12)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
+    const shown = `dist/${name.replace('/', '-')}/${file}`;
+    console.log(`${shown.padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
     if (name === 'admit' && bytes > ADMIT_BUNDLE_BYTES_MAX) {
       console.error(`the admit bundle is larger than ${ADMIT_BUNDLE_BYTES_MAX / 1024} KB`);
       process.exit(1);

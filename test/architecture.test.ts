@@ -81,6 +81,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'functions/rollup/handler.ts': [
     'functions/rollup/',
     'functions/admit/rules-file.ts',
+    'functions/thresholds/',
     'functions/ledger/',
     'functions/shared/',
   ],

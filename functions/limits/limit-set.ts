@@ -59,7 +59,10 @@ export function splitLimits(
     chunk[list] = entries;
   };
   for (const list of PLACED) for (const entry of listOf(document[list])) place(list, entry);
-  const fiscal = document.fiscal_start === undefined ? {} : { fiscal_start: document.fiscal_start };
+  const fiscal = {
+    ...(document.fiscal_start !== undefined && { fiscal_start: document.fiscal_start }),
+    ...(document.thresholds !== undefined && { thresholds: document.thresholds }),
+  };
   const { personal_default } = document;
   const own = { ...fiscal, ...shared, ...(personal_default !== undefined && { personal_default }) };
   const roots = [...byRoot.keys()].sort((a, b) => a - b);

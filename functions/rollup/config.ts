@@ -5,6 +5,7 @@ import {
   ENV_LEDGER_TABLE,
   ENV_ROLLUP_ZONE,
   ENV_RULES_FILE,
+  ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
 
 export interface RollupConfig {
@@ -13,6 +14,8 @@ export interface RollupConfig {
   readonly rulesFile: string;
   /** IANA zone of the days of usage. */
   readonly zone: string;
+  /** ARN of the topic that owners listen to; absent: nobody is told of thresholds. */
+  readonly thresholdsTopicArn: string | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -31,6 +34,7 @@ export function readRollupConfig(env: Readonly<Record<string, string | undefined
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
     rulesFile: env[ENV_RULES_FILE] ?? '',
     zone,
+    thresholdsTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

@@ -1,10 +1,7 @@
 import type { Limit } from '../../policies/limits/limits.ts';
 
 /** A limit whose way to its end is told to its owner. Its `amount` is what is in force: base, carry-over and grants. */
-export type WatchedLimit = Limit & {
-  /** Whole percent of the amount. Absent: {@link THRESHOLDS_DEFAULT} for budgets, none for others. */
-  readonly thresholds?: readonly number[];
-};
+export type WatchedLimit = Limit;
 
 export const THRESHOLDS_DEFAULT: readonly number[] = [50, 75, 90, 100];
 

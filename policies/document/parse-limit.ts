@@ -5,6 +5,7 @@ import { isName, NAME_EXPECTED } from './name.ts';
 import { readAmount, readMargins } from './parse-limit-amount.ts';
 import { CARRY_KEYS, readCarry } from './parse-limit-carry.ts';
 import { PERIOD_KEYS, readPeriod } from './parse-limit-period.ts';
+import { readLimitThresholds } from './parse-thresholds.ts';
 import type { Reading } from './reading.ts';
 
 export const LIMIT_KEYS: readonly string[] = [
@@ -16,16 +17,21 @@ export const LIMIT_KEYS: readonly string[] = [
   ...PERIOD_KEYS,
   'mode',
   'owner',
+  'thresholds',
 ];
 
 const OWNER_CHARACTERS_MAX = 100;
 
-/**
- * Reads the limit itself; `on` was read by the caller.
- *
- * @param fiscalStart - of the document, for limits that name none.
- */
-export function readLimit(reading: Reading, subject: string, fiscalStart: FiscalStart): Limit | undefined {
+/** What a document says once for all limits that do not say it themselves. */
+export interface LimitDefaults {
+  readonly fiscalStart: FiscalStart;
+  /** Of budgets: money and minutes. */
+  readonly thresholds?: readonly number[] | undefined;
+}
+
+/** Reads the limit itself; `on` was read by the caller. */
+export function readLimit(reading: Reading, subject: string, defaults: LimitDefaults): Limit | undefined {
+  const { fiscalStart } = defaults;
   const kind = readKind(reading);
   if (kind === undefined) return undefined;
   const amount = readAmount(reading.at(kind), kind);
@@ -39,6 +45,10 @@ export function readLimit(reading: Reading, subject: string, fiscalStart: Fiscal
   const owner = reading.at('owner').isThere
     ? reading.at('owner').text(`a name of at most ${OWNER_CHARACTERS_MAX} characters`, isOwner)
     : undefined;
+  const isBudget = kind === 'money' || kind === 'minutes';
+  const thresholds =
+    readLimitThresholds(reading.at('thresholds'), kind, period?.per) ??
+    (isBudget && period?.per !== 'minute' && period?.per !== 'hour' ? defaults.thresholds : undefined);
   if (amount === undefined || period === undefined || mode === undefined || id === undefined)
     return undefined;
   return {
@@ -52,6 +62,7 @@ export function readLimit(reading: Reading, subject: string, fiscalStart: Fiscal
     ...period,
     mode,
     ...(owner !== undefined && { owner }),
+    ...(thresholds !== undefined && { thresholds }),
   };
 }
 

@@ -1,14 +1,15 @@
 import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from '../limits/counters-per-job.ts';
-import { CALENDAR_YEAR, type FiscalStart } from '../limits/fiscal.ts';
+import { CALENDAR_YEAR } from '../limits/fiscal.ts';
 import type { Limit, LimitSet, Rollout } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
 import type { Directory } from '../place/directory.ts';
 import type { Policy } from '../policy.ts';
 import { runnerClassNames } from '../prices/prices-at.ts';
 import { withGrants } from './parse-grants.ts';
-import { LIMIT_KEYS, readLimit } from './parse-limit.ts';
+import { LIMIT_KEYS, type LimitDefaults, readLimit } from './parse-limit.ts';
 import { readFiscalStart } from './parse-limit-period.ts';
 import { readSubject } from './parse-subject.ts';
+import { readThresholds } from './parse-thresholds.ts';
 import type { DocumentProblem, Parsed } from './parsed.ts';
 import { Reading } from './reading.ts';
 
@@ -52,13 +53,17 @@ export function parseLimitsPart(
 }
 
 function readLimitSet(reading: Reading, version: string, policy: Policy): LimitSet | undefined {
-  if (!reading.object(['fiscal_start', 'limits', 'grants', 'personal_default', 'rollout'])) return undefined;
-  const fiscalStart = readFiscalStart(reading.at('fiscal_start')) ?? CALENDAR_YEAR;
-  const bySubject = readLimits(reading.at('limits'), policy, fiscalStart);
+  if (!reading.object(['fiscal_start', 'thresholds', 'limits', 'grants', 'personal_default', 'rollout']))
+    return undefined;
+  const defaults: LimitDefaults = {
+    fiscalStart: readFiscalStart(reading.at('fiscal_start')) ?? CALENDAR_YEAR,
+    thresholds: readThresholds(reading.at('thresholds')),
+  };
+  const bySubject = readLimits(reading.at('limits'), policy, defaults);
   return {
     version,
     bySubject: withGrants(bySubject, reading.at('grants'), runnerClassNames(policy.prices)),
-    personalDefault: readPersonal(reading.at('personal_default'), fiscalStart),
+    personalDefault: readPersonal(reading.at('personal_default'), defaults),
     rollouts: readRollouts(reading.at('rollout')),
   };
 }
@@ -66,14 +71,14 @@ function readLimitSet(reading: Reading, version: string, policy: Policy): LimitS
 function readLimits(
   reading: Reading,
   policy: Policy,
-  fiscalStart: FiscalStart,
+  defaults: LimitDefaults,
 ): ReadonlyMap<string, readonly Limit[]> {
   const bySubject = new Map<string, Limit[]>();
   const runnerClasses = runnerClassNames(policy.prices);
   for (const each of reading.list('limits', LIMITS_MAX)) {
     if (!each.object(['on', ...LIMIT_KEYS])) continue;
     const subject = readSubject(each.at('on'), runnerClasses);
-    const limit = readLimit(each, subject ?? '', fiscalStart);
+    const limit = readLimit(each, subject ?? '', defaults);
     if (subject === undefined || limit === undefined) continue;
     const others = bySubject.get(subject);
     if (others === undefined) bySubject.set(subject, [limit]);
@@ -83,10 +88,10 @@ function readLimits(
   return bySubject;
 }
 
-function readPersonal(reading: Reading, fiscalStart: FiscalStart): readonly Limit[] {
+function readPersonal(reading: Reading, defaults: LimitDefaults): readonly Limit[] {
   const limits: Limit[] = [];
   for (const each of reading.list('limits', PERSONAL_MAX)) {
-    const limit = each.object(LIMIT_KEYS) ? readLimit(each, '', fiscalStart) : undefined;
+    const limit = each.object(LIMIT_KEYS) ? readLimit(each, '', defaults) : undefined;
     if (limit === undefined) continue;
     if (limits.some((other) => other.id === limit.id)) refuseSecond(each, limit);
     limits.push(limit);

@@ -69,6 +69,8 @@ export interface Limit {
   readonly fiscalStart?: FiscalStart;
   readonly mode: Mode;
   readonly owner?: string;
+  /** Whole percent of the amount at which the owner is told; `[]` at none. Absent: 50, 75, 90 and 100 of budgets. */
+  readonly thresholds?: readonly number[];
 }
 
 /** What a period began with, fixed when it opened. */

@@ -12,7 +12,7 @@ const IN_FLIGHT = 64;
 const MODELLED_MS = 2_000;
 
 /** A modelled deployment: a table with the service's contention rules, and the two ways to it. */
-function deployment(roots: number) {
+export function deployment(roots: number) {
   const time = new VirtualTime();
   const random = seededRandom(1);
   const memory = new MemoryStore({ instance: INSTANCE });
@@ -24,7 +24,14 @@ function deployment(roots: number) {
     after: (delayMs: number, run: () => void) => time.after(delayMs, run),
   };
   const defer = (run: () => void): void => void time.after(0, run);
-  return { time, clock, counts: store.counts, ...sides({ store, clock, random, defer, roots }) };
+  return {
+    time,
+    clock,
+    random,
+    store,
+    counts: store.counts,
+    ...sides({ store, clock, random, defer, roots }),
+  };
 }
 
 type Modelled = Load & { readonly counts: StoreCounts };

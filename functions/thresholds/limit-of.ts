@@ -1,0 +1,30 @@
+import type { CounterKey } from '../../policies/claim.ts';
+import { limitAt } from '../../policies/limits/amount-in-force.ts';
+import { type LimitSet, limitsOn, personalLimitsOn } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Watched } from './watched.ts';
+
+/** The limit a counter counts for, with the amount in force now, and whose it is. */
+export function limitOf(
+  { subject, limit: id }: CounterKey,
+  limits: LimitSet,
+  directory: Directory | undefined,
+  nowMs: number,
+): Watched | undefined {
+  const [kind = '', name = ''] = subject.split('/');
+  const group = kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+  const on = group?.personal === true ? personalLimitsOn(limits, subject) : limitsOn(limits, subject);
+  const limit = on.find((each) => each.id === id);
+  if (limit === undefined) return undefined;
+  const path =
+    group?.path ?? (kind === 'project' ? directory?.projectById.get(Number(name))?.path : undefined);
+  return {
+    limit: limitAt(limit, nowMs),
+    subjectLabel: labelOf(kind, path ?? name, group?.personal === true),
+  };
+}
+
+function labelOf(kind: string, name: string, personal: boolean): string {
+  if (kind === 'instance') return 'the whole GitLab';
+  return `${personal ? 'personal namespace' : kind.replace('-', ' ')} ${name}`;
+}
