@@ -1,0 +1,155 @@
+/** Every job of the month, with all that will happen to it. */
+import type { Places, Project } from './draw-groups.ts';
+import { between, logNormal } from './log-normal.ts';
+import {
+  DELAY_MS,
+  HOUR_WEIGHTS,
+  JOB_CHANCE,
+  type JobKind,
+  MONTH_DAYS,
+  MONTH_END_MS,
+  MONTH_START_MS,
+  OUTAGE,
+  QUEUE_MS,
+  type Shape,
+  STAGES,
+  TROUBLE,
+  WEEKDAY_WEIGHTS,
+} from './workload.ts';
+
+/** What becomes of a job if it may run. All of it is drawn before anybody asks. */
+export interface PlannedJob {
+  readonly jobId: number;
+  readonly pipelineId: number;
+  /** Index into the projects of the places. */
+  readonly project: number;
+  readonly kind: JobKind;
+  readonly askedAtMs: number;
+  readonly queueMs: number;
+  /** As GitLab tells it, with three decimals; never above the timeout. */
+  readonly durationSeconds: number;
+  readonly fate: 'runs' | 'bypass' | 'routerFailure' | 'canceledBeforeStart' | 'vanished';
+  /** When events of its end are delivered, ms after the end. Empty: lost. */
+  readonly endDelaysMs: readonly number[];
+  /** When "running" is delivered, ms after the end. */
+  readonly lateRunningMs?: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** 1 November 2026 is a Sunday; `WEEKDAY_WEIGHTS` begins on Monday. */
+const FIRST_WEEKDAY = 6;
+
+export function drawJobs(shape: Shape, places: Places, random: () => number): readonly PlannedJob[] {
+  const hours = hourEnds();
+  const jobs: PlannedJob[] = [];
+  for (let pipelineId = 1; jobs.length < shape.jobs; pipelineId += 1) {
+    const index = projectAt(places.projects, random());
+    const project = places.projects[index];
+    if (project === undefined) throw new RangeError('a month needs projects');
+    jobs.push(...drawPipeline({ pipelineId, project, index, startMs: startOf(hours, random), random }));
+  }
+  const asked = jobs.slice(0, shape.jobs).sort((a, b) => a.askedAtMs - b.askedAtMs);
+  return asked.map((job, index) => ({ ...job, jobId: index + 1 }));
+}
+
+/** Where each hour of the month ends on a scale from 0 to 1. */
+function hourEnds(): readonly number[] {
+  const weights = Array.from({ length: MONTH_DAYS * 24 }, (_, hour) => {
+    const weekday = (FIRST_WEEKDAY + Math.floor(hour / 24)) % 7;
+    return (WEEKDAY_WEIGHTS[weekday] ?? 0) * (HOUR_WEIGHTS[hour % 24] ?? 0);
+  });
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let until = 0;
+  return weights.map((weight) => {
+    until += weight / total;
+    return until;
+  });
+}
+
+function startOf(hours: readonly number[], random: () => number): number {
+  const hour = firstAbove(hours.length, random(), (index) => hours[index] ?? 1);
+  return MONTH_START_MS + hour * HOUR_MS + random() * HOUR_MS;
+}
+
+const projectAt = (projects: readonly Project[], share: number): number =>
+  firstAbove(projects.length, share, (index) => projects[index]?.weightUntil ?? 1);
+
+/** The first index whose end is above the share; ends rise. */
+function firstAbove(count: number, share: number, endOf: (index: number) => number): number {
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (endOf(middle) > share) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+interface Pipeline {
+  readonly pipelineId: number;
+  readonly project: Project;
+  readonly index: number;
+  readonly startMs: number;
+  readonly random: () => number;
+}
+
+function drawPipeline(pipeline: Pipeline): readonly PlannedJob[] {
+  const { startMs, random } = pipeline;
+  const jobs: PlannedJob[] = [];
+  let stageMs = startMs;
+  for (const stage of STAGES) {
+    let endMs = stageMs;
+    for (const kind of stage) {
+      if (random() >= JOB_CHANCE) continue;
+      const job = drawJob(pipeline, kind, stageMs);
+      // A pipeline of the last evening belongs to the month that asked last.
+      if (job.askedAtMs >= MONTH_END_MS) continue;
+      jobs.push(job);
+      endMs = Math.max(endMs, stageMs + job.queueMs + job.durationSeconds * 1000);
+    }
+    stageMs = endMs;
+  }
+  return jobs;
+}
+
+function drawJob({ pipelineId, project, index, random }: Pipeline, kind: JobKind, atMs: number): PlannedJob {
+  const median = project.medianSeconds.get(kind.name) ?? kind.medianSeconds;
+  const ran = Math.min(kind.timeoutSeconds, Math.max(1, logNormal(median, kind.sigma, random)));
+  const fate = drawFate(random());
+  const reordered = random() < TROUBLE.reordered;
+  return {
+    jobId: 0,
+    pipelineId,
+    project: index,
+    kind,
+    askedAtMs: Math.round(afterOutage(atMs)),
+    queueMs: Math.round(between(QUEUE_MS.least, QUEUE_MS.most, random)),
+    durationSeconds: Math.round(ran * 1000) / 1000,
+    fate,
+    endDelaysMs: fate === 'vanished' ? [] : drawDelays(reordered, random),
+    ...(reordered && { lateRunningMs: Math.round(random() * DELAY_MS.reordered) }),
+  };
+}
+
+function drawFate(share: number): PlannedJob['fate'] {
+  let until = 0;
+  for (const fate of ['bypass', 'routerFailure', 'canceledBeforeStart', 'vanished'] as const) {
+    until += TROUBLE[fate];
+    if (share < until) return fate;
+  }
+  return 'runs';
+}
+
+function drawDelays(reordered: boolean, random: () => number): readonly number[] {
+  if (random() < TROUBLE.lostEnd) return [];
+  const first = Math.round(random() * (reordered ? DELAY_MS.reordered : DELAY_MS.usual));
+  return random() < TROUBLE.repeatedEnd ? [first, Math.round(random() * DELAY_MS.repeated)] : [first];
+}
+
+/** What would have asked while GitLab was away asks afterwards, in the same order, within an hour. */
+function afterOutage(atMs: number): number {
+  if (atMs < OUTAGE.fromMs || atMs >= OUTAGE.untilMs) return atMs;
+  const share = (atMs - OUTAGE.fromMs) / (OUTAGE.untilMs - OUTAGE.fromMs);
+  return OUTAGE.untilMs + share * OUTAGE.backlogMs;
+}

@@ -1,0 +1,45 @@
+/** What must hold after the last sweep of every month, whatever was lost on the way. */
+import type { MonthResult } from './month.ts';
+
+export interface Invariant {
+  readonly name: string;
+  /** What was counted, and what it must be. */
+  readonly value: string;
+  readonly must: string;
+  readonly holds: boolean;
+}
+
+export function invariantsOf({ audit, relays }: MonthResult): readonly Invariant[] {
+  return [
+    {
+      name: 'charged, micro-units of settled jobs',
+      value: audit.chargedMicros,
+      must: audit.trueMicros,
+      holds: audit.chargedMicros === audit.trueMicros,
+    },
+    zero('jobs in another state or at another amount than the truth', audit.wrongJobs),
+    zero('counters that are not the sum of what was used', audit.wrongCounters),
+    zero('held on any counter', audit.heldLeft),
+    zero('live holds', audit.liveLeft),
+    zero('checked claims beyond their limit at commit', audit.heldPastLimit),
+    zero('counters over their limit without a recorded cause', audit.overLimit.unexplained),
+    zero('counters that a rebuild would change', audit.drift),
+    zero('jobs asked about twice and answered differently', relays.answeredTwoWays),
+    zero('fallback answers never posted', relays.unmeteredLeft),
+  ];
+}
+
+const zero = (name: string, value: number): Invariant => ({
+  name,
+  value: String(value),
+  must: '0',
+  holds: value === 0,
+});
+
+/** `1.000000` only if the two are the same. */
+export function chargedPerTrue({ audit }: MonthResult): string {
+  const [charged, real] = [BigInt(audit.chargedMicros), BigInt(audit.trueMicros)];
+  if (real === 0n) return charged === 0n ? '1.000000' : 'infinite';
+  const millionths = (charged * 1_000_000n) / real;
+  return `${millionths / 1_000_000n}.${String(millionths % 1_000_000n).padStart(6, '0')}`;
+}

@@ -1,0 +1,76 @@
+/** The month in a table for people: one column per way of estimating, then what must hold. */
+import { chargedPerTrue, invariantsOf } from './invariants.ts';
+import type { MonthResult } from './month.ts';
+
+const MICROS = 1_000_000;
+
+export function reportText(months: readonly MonthResult[]): string {
+  const [first] = months;
+  if (first === undefined) return '';
+  const rows: (readonly [string, (month: MonthResult) => string | number])[] = [
+    ['jobs planned', ({ jobs }) => jobs],
+    ['admitted', ({ admitted }) => admitted],
+    ['rejected', ({ rejected }) => rejected],
+    ['  wrongly, by a budget', ({ wronglyRejected }) => wronglyRejected.budget],
+    ['  wrongly, by jobs at once', ({ wronglyRejected }) => wronglyRejected.slots],
+    ['  wrongly, share of all jobs', (month) => percent(wrongOf(month), month.jobs)],
+    ['actual ÷ hold, p50', ({ audit }) => (audit.actualPerHold.p50 / 1000).toFixed(3)],
+    ['actual ÷ hold, p90', ({ audit }) => (audit.actualPerHold.p90 / 1000).toFixed(3)],
+    ['settled jobs', ({ audit }) => audit.settledJobs],
+    ['charged, micro-units', ({ audit }) => audit.chargedMicros],
+    ['true cost, micro-units', ({ audit }) => audit.trueMicros],
+    ['charged ÷ true cost', chargedPerTrue],
+    ['counters over their limit', ({ audit }) => audit.overLimit.counters],
+    ['  by how much, currency', ({ audit }) => money(audit.overLimit.excess.micros ?? 0)],
+    ['  by how much, minutes', ({ audit }) => ((audit.overLimit.excess.seconds ?? 0) / 60).toFixed(1)],
+    ...(['overrun', 'bypass', 'unmetered'] as const).flatMap((cause) => [
+      [`  ${cause} on them, jobs`, ({ audit }: MonthResult) => audit.overLimit.causes[cause].jobs] as const,
+      [
+        `  ${cause} on them, currency`,
+        ({ audit }: MonthResult) => money(audit.overLimit.causes[cause].micros),
+      ] as const,
+    ]),
+    ['jobs that never asked, charged', ({ ends }) => ends.bypass ?? 0],
+    ['answered by the fallback', ({ relays }) => relays.fallback],
+    ['asked again after a relay died', ({ relays }) => relays.askedTwice],
+    ['ends found by the sweep', ({ ends }) => ends.swept ?? 0],
+    ['events that changed nothing', ({ ends }) => ends.unchanged ?? 0],
+    ['holds expired (GitLab forgot the job)', ({ ends }) => ends.expired ?? 0],
+    ['calls to GitLab', ({ gitlabCalls }) => gitlabCalls],
+    ['transactions', ({ transactions }) => transactions],
+  ];
+  const head = ['holds by', ...months.map(({ estimate }) => estimate)];
+  const lines = table([
+    head,
+    ...rows.map(([name, of]) => [name, ...months.map((month) => String(of(month)))]),
+  ]);
+  const checks = months.flatMap((month) =>
+    invariantsOf(month)
+      .filter(({ holds }) => !holds)
+      .map(({ name, value, must }) => `BROKEN (${month.estimate}): ${name}: ${value}, must be ${must}`),
+  );
+  const count = invariantsOf(first).length;
+  const verdict = checks.length === 0 ? [`All ${count} invariants hold in every column.`] : checks;
+  return [...lines, '', ...verdict].join('\n');
+}
+
+export const wrongOf = ({ wronglyRejected }: MonthResult): number =>
+  wronglyRejected.budget + wronglyRejected.slots;
+
+const percent = (part: number, of: number): string => `${((100 * part) / Math.max(1, of)).toFixed(3)} %`;
+
+const money = (micros: number): string => (micros / MICROS).toFixed(2);
+
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows.reduce<readonly number[]>(
+    (before, row) => row.map((cell, column) => Math.max(before[column] ?? 0, cell.length)),
+    [],
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  '),
+  );
+}

@@ -1,0 +1,132 @@
+/**
+ * The workload of the simulated month: every number that shapes it stands in this file, and was fixed before any
+ * estimator was tuned on it. The same seed gives the same month.
+ */
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** November 2026 in Berlin, which has no daylight saving then: one offset for the whole month. */
+export const ZONE = 'Europe/Berlin';
+export const MONTH_START_MS = Date.UTC(2026, 9, 31, 23);
+export const MONTH_DAYS = 30;
+export const MONTH_END_MS = MONTH_START_MS + MONTH_DAYS * DAY_MS;
+const at = (day: number, hour: number): number => MONTH_START_MS + (day - 1) * DAY_MS + hour * HOUR_MS;
+
+export const SHAPE = {
+  seed: 20_261_101,
+  jobs: 200_000,
+  /** Level 1, 2 and 3: 200 groups. */
+  groupsByLevel: [10, 40, 150],
+  /** Spread over the groups of level 3. */
+  projects: 400,
+} as const;
+
+export interface Shape {
+  readonly seed: number;
+  readonly jobs: number;
+  readonly groupsByLevel: readonly [roots: number, middle: number, leaves: number];
+  readonly projects: number;
+}
+
+/** A few projects make most of the jobs: the n-th weighs n to the power of this. */
+export const PROJECT_WEIGHT_POWER = -0.7;
+
+/** Weight of each hour of a day, 0 to 23: people start at eight, eat at noon, and schedules run at two in the night. */
+export const HOUR_WEIGHTS = [
+  1, 1, 6, 2, 1, 1, 2, 8, 30, 60, 75, 70, 45, 65, 80, 75, 60, 40, 20, 10, 6, 4, 2, 1,
+] as const;
+/** Monday to Sunday. */
+export const WEEKDAY_WEIGHTS = [90, 110, 115, 110, 80, 8, 6] as const;
+
+export interface JobKind {
+  readonly name: string;
+  /** The median of the median: each project has its own, drawn once (log-normal with {@link PROJECT_SIGMA}). */
+  readonly medianSeconds: number;
+  /** Of one project's runs around its own median. */
+  readonly sigma: number;
+  readonly runnerClass: 'small' | 'medium' | 'large';
+  readonly timeoutSeconds: number;
+}
+
+/** A pipeline runs its stages one after the other, and the jobs of a stage together. */
+export const STAGES: readonly (readonly JobKind[])[] = [
+  [
+    { name: 'lint', medianSeconds: 50, sigma: 0.25, runnerClass: 'small', timeoutSeconds: 3_600 },
+    { name: 'build', medianSeconds: 240, sigma: 0.35, runnerClass: 'medium', timeoutSeconds: 3_600 },
+  ],
+  [
+    { name: 'unit', medianSeconds: 180, sigma: 0.3, runnerClass: 'small', timeoutSeconds: 3_600 },
+    { name: 'integration', medianSeconds: 480, sigma: 0.5, runnerClass: 'medium', timeoutSeconds: 3_600 },
+    { name: 'e2e', medianSeconds: 900, sigma: 0.6, runnerClass: 'large', timeoutSeconds: 7_200 },
+  ],
+  [{ name: 'deploy', medianSeconds: 90, sigma: 0.8, runnerClass: 'small', timeoutSeconds: 3_600 }],
+];
+/** Not every pipeline runs every job. */
+export const JOB_CHANCE = 0.85;
+export const PROJECT_SIGMA = 0.6;
+
+/** Units of currency. */
+export const PRICE_PER_MINUTE = { small: '0.0125', medium: '0.025', large: '0.06' } as const;
+
+/** How long a job is taken to run by the default estimator, unless its timeout is shorter. */
+export const ESTIMATE_DEFAULT = '10m';
+
+/** From the answer to the start, ms. */
+export const QUEUE_MS = { least: 1_000, most: 15_000 } as const;
+
+/** Shares of all jobs. */
+export const TROUBLE = {
+  /** No event of the end ever comes. */
+  lostEnd: 0.05,
+  repeatedEnd: 0.01,
+  /** The end comes minutes late, and "running" after it. */
+  reordered: 0.02,
+  /** Never asked and ran. */
+  bypass: 0.005,
+  /** Admitted by us and rejected by another controller: `job_router_failure`. */
+  routerFailure: 0.003,
+  /** Canceled between answer and start. */
+  canceledBeforeStart: 0.005,
+  /** Its project was deleted: no event, and GitLab answers 404. */
+  vanished: 0.0002,
+} as const;
+
+/** Delivery of an event after what it tells, ms. */
+export const DELAY_MS = { usual: 3_000, reordered: 20 * MINUTE_MS, repeated: 2 * HOUR_MS } as const;
+
+/** GitLab is away: no questions, no events, no REST. What would have asked asks within an hour afterwards. */
+export const OUTAGE = { fromMs: at(18, 9), untilMs: at(18, 15), backlogMs: HOUR_MS } as const;
+/** The ledger's table does not answer: the relays' fallback admits, and posts it later. */
+export const TABLE_SILENT = { fromMs: at(24, 14), untilMs: at(24, 14) + 10 * MINUTE_MS } as const;
+/** Each relay dies once with a batch in flight: the first time after its transaction, the second time with it. */
+export const RELAY_KILLS = [
+  { relay: 0, atMs: at(10, 10), backMs: at(10, 10) + 2 * MINUTE_MS },
+  { relay: 1, atMs: at(12, 14), backMs: at(12, 14) + 2 * MINUTE_MS },
+] as const;
+/** Of the ledger's transactions. */
+export const TABLE_FAULTS = { conflict: 0.002, throttle: 0.001, lostAnswer: 0.0005 } as const;
+
+/** Budgets as shares of what the level's jobs would cost in the month, were all of them admitted: below 1 runs out. */
+export const BUDGET_SHARE = {
+  root: { least: 0.9, most: 1.6 },
+  middle: { least: 0.8, most: 1.8 },
+  leaf: { least: 0.6, most: 2.4 },
+  /** Of an average working day, on some groups of level 2. */
+  middleDay: { least: 1.1, most: 2.5, chance: 0.5 },
+  /** Minutes of an average week, on some projects. */
+  projectWeek: { least: 0.8, most: 2, chance: 0.3 },
+} as const;
+/** Jobs at once, as a multiple of the average number in flight during working hours, but never below the floor. */
+export const SLOTS = { leaf: { times: 5, floor: 8 }, middle: { times: 4, floor: 20 } } as const;
+/** Monday to Friday of November 2026. */
+export const WORKING_DAYS = 21;
+export const WORKING_HOURS_A_DAY = 10;
+
+/** The same month for a test: some groups, some jobs. */
+export const smallShape = (seed: number, jobs: number): Shape => ({
+  seed,
+  jobs,
+  groupsByLevel: [2, 4, 8],
+  projects: 12,
+});
