@@ -30,6 +30,11 @@ export interface Claim {
   readonly unit: Unit;
   /** Whole units, ≥ 0. */
   readonly amount: number;
+  /**
+   * Larger than its whole limit: it asks nothing, because the violation is told already, and counts in `committed` alone.
+   * Whoever runs nevertheless (a rule that watches, a fallback, a bypass) is in the books.
+   */
+  readonly neverFits?: true;
   /** The effective mode: only `enforce` may refuse the job, the others count apart in `fitted`. */
   readonly mode: 'shadow' | 'warn' | 'enforce';
   /** The limit in force, > 0. A limit of 0 never becomes a claim: it is a violation at once. */

@@ -106,8 +106,8 @@ function ask(
   const check = COUNTED_CHECKS[ASKED_BY[limit.kind]];
   const finding = outcome.guard(rule, mode, () => check(job, limitAt(limit, job.nowMs), label, asking));
   if (finding?.claim !== undefined) claims.push(finding.claim);
-  else if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
-  else if (finding !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);
+  if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
+  if (finding?.missing !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);
 }
 
 const termsOf = (

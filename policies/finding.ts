@@ -6,12 +6,12 @@ import type { Mode, RuleClass } from './mode.ts';
 import type { LimitFacts, Reason, Violation } from './reason.ts';
 
 /**
- * What a rule finds about one limit: a question for its counter, a violation that needs no counter, or a field that is
- * missing to tell (`on_missing` then decides).
+ * What a rule finds about one limit: a question for its counter, a violation that needs no counter (and what the job
+ * counts there, should it run all the same), or a field that is missing to tell (`on_missing` then decides).
  */
 export type Finding =
   | { readonly claim: LimitClaim; readonly violation?: never; readonly missing?: never }
-  | { readonly violation: Violation; readonly claim?: never; readonly missing?: never }
+  | { readonly violation: Violation; readonly claim?: LimitClaim; readonly missing?: never }
   | { readonly missing: string; readonly claim?: never; readonly violation?: never };
 
 /** The rule that asks, with the mode in force for this limit. */
@@ -44,7 +44,8 @@ export function findingOf(ask: Ask, asking: Asking): Finding | undefined {
   if (limit.amount === 0 || asked > limit.amount) {
     const reason: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...limitFacts(ask, limit.amount) };
     const { rule, class: ruleClass, mode } = asking;
-    return { violation: { rule, class: ruleClass, mode, reason } };
+    const violation = { rule, class: ruleClass, mode, reason };
+    return asked === 0 ? { violation } : { violation, claim: CounterClaim.thatNeverFits(ask, asking) };
   }
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, limit.amount) };
 }
@@ -54,6 +55,7 @@ class CounterClaim implements LimitClaim {
   readonly unit: LimitClaim['unit'];
   readonly amount: number;
   readonly bound?: number;
+  readonly neverFits?: true;
   readonly grace?: Grace;
   readonly soft?: SoftBound;
   readonly mode: LimitClaim['mode'];
@@ -61,7 +63,12 @@ class CounterClaim implements LimitClaim {
   readonly class: RuleClass;
   readonly #ask: Ask;
 
-  constructor(ask: Ask, asking: Asking, bound?: number) {
+  /** It counts and does not ask. */
+  static thatNeverFits(ask: Ask, asking: Asking): LimitClaim {
+    return new CounterClaim(ask, asking, undefined, true);
+  }
+
+  constructor(ask: Ask, asking: Asking, bound?: number, neverFits = false) {
     const { limit } = ask;
     this.counter = counterOf(limit, ask.job.nowMs);
     this.unit = limit.unit;
@@ -71,6 +78,10 @@ class CounterClaim implements LimitClaim {
     this.class = asking.class;
     this.#ask = ask;
     if (bound !== undefined) this.bound = bound;
+    if (neverFits) {
+      this.neverFits = true;
+      return;
+    }
     // A limit that only watches refuses nobody, and tells all there is to tell by its own bound.
     if (asking.mode !== 'enforce') return;
     if (bound !== undefined && limit.softAmount !== undefined) this.soft = softBound(ask, limit.softAmount);

@@ -33,7 +33,7 @@ export function judgeClaim(
   own: number,
 ): Judged {
   const { amount, bound, soft, grace } = claim;
-  if (bound === undefined) return { bound, fitted: true };
+  if (bound === undefined) return { bound, fitted: claim.neverFits !== true };
   if (counter === undefined) return { bound: soft?.bound ?? bound, fitted: true };
   const { settled } = counter;
   if (claim.mode !== 'enforce') {

@@ -51,13 +51,13 @@ function toldByFallback(record: JobRecord): Move<'recorded'> {
 function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
   const claims = ask.claims.map(
-    ({ counter, unit, amount }): RecordClaim => ({
+    ({ counter, unit, amount, neverFits }): RecordClaim => ({
       counter,
       unit,
       held: amount,
       counted: amount,
       corrected: 0,
-      fitted: true,
+      fitted: neverFits !== true,
       checked: false,
     }),
   );

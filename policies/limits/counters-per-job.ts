@@ -46,9 +46,6 @@ function pipelines(limits: LimitSet): number {
   return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
 }
 
-/** `off`, `unlimited` and 0 need no counter; a grant lifts a 0. */
+/** `off` and `unlimited` need no counter. A limit of 0 does: what runs all the same is in the books. */
 const counted = (limits: readonly Limit[]): number =>
-  limits.filter(
-    ({ mode, amount, grants = [] }) =>
-      mode !== 'off' && amount !== 'unlimited' && (amount > 0 || grants.length > 0),
-  ).length;
+  limits.filter(({ mode, amount }) => mode !== 'off' && amount !== 'unlimited').length;

@@ -140,17 +140,16 @@ function hasRightState({ state }: JobRecord, run: Run | undefined): boolean {
 }
 
 /**
- * Every group has a budget of money, so whatever was let go on counts on all three of its groups. Except where its
- * estimate is larger than a limit alone: then there is no claim on that limit, also of one that never asked.
+ * Every group has a budget of money, so whatever was let go on counts on all three of its groups, also where it is larger
+ * than a limit alone, and also if it never asked.
  */
-function countsOnEveryLevel({ claims, facts }: JobRecord, run: Run | undefined, of: AuditOf): boolean {
+function countsOnEveryLevel({ claims }: JobRecord, run: Run | undefined, of: AuditOf): boolean {
   if (run === undefined) return true;
   const money = claims.filter(({ unit }) => unit === 'micros').map(({ counter }) => counter.subject);
   const groupIds = of.places.projects[run.job.project]?.groupIds ?? [];
   return groupIds.every((id) => {
     const subject = `group/${id}`;
-    const limit = of.store.limitOf({ subject, limit: 'money-month' }) ?? 0;
-    return money.includes(subject) || facts.costMicros > limit;
+    return money.includes(subject);
   });
 }
 

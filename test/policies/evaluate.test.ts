@@ -141,9 +141,14 @@ test.each([
     ['large'],
     'budgets shadow EXCEEDS_LIMIT_ALONE',
   ],
-])('%s: a violation at once, and no claim', (_, limit, runnerTags, violation) => {
+])('%s: a violation at once, and a claim that asks nothing', (_, limit, runnerTags, violation) => {
   const evaluation = evaluate({ ...request, runnerTags }, using(aPolicy(), someLimits({ limits: [limit] })));
-  expect([violationsOf(evaluation), claimsOf(evaluation)]).toEqual([[violation], []]);
+  expect(violationsOf(evaluation)).toEqual([violation]);
+  // What costs nothing counts nothing.
+  expect(evaluation.claims.every((claim) => claim.neverFits === true && claim.bound === undefined)).toBe(
+    true,
+  );
+  expect(evaluation.claims).toHaveLength(runnerTags.includes('free') ? 0 : 1);
 });
 
 test.each([

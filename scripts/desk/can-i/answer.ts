@@ -55,7 +55,7 @@ export async function answerOf(
     verdict: violations.length > 0 ? 'rejected' : 'admitted',
     terms,
     results: withRefusals(ruleResults(request, rules, nowMs), [...violations, ...shadow]),
-    asks: claims.map((claim) => askSeen(limitAskOf(claim), known)),
+    asks: claims.filter(({ neverFits }) => !neverFits).map((claim) => askSeen(limitAskOf(claim), known)),
     violations,
     shadow,
     ...textOf(violations),

@@ -52,7 +52,7 @@ export function checkJob(
     rejects,
     watched: certain.filter(({ mode, exempt }) => mode !== 'enforce' && exempt !== true),
     untold,
-    asks: results.flatMap(({ claims }) => claims.map(limitAskOf)),
+    asks: results.flatMap(({ claims }) => claims.filter(({ neverFits }) => !neverFits).map(limitAskOf)),
   };
 }
 

@@ -52,10 +52,13 @@ export const reasonText = (reason: Reason, currency: string): string =>
 
 function asks({ claims, askedBy }: RuleResult, currency: string): readonly string[] {
   if (askedBy !== undefined) return [`rule ${askedBy} asks in its place`];
-  return claims.map((claim) => {
-    const ask = limitAskOf(claim);
-    return `${ask.limit} of ${ask.subjectLabel}: asks ${askText(ask, currency)}`;
-  });
+  // What never fits is told as the violation it is.
+  return claims
+    .filter(({ neverFits }) => !neverFits)
+    .map((claim) => {
+      const ask = limitAskOf(claim);
+      return `${ask.limit} of ${ask.subjectLabel}: asks ${askText(ask, currency)}`;
+    });
 }
 
 function lacks({ missing, unproven, onMissing }: RuleResult): readonly string[] {

@@ -108,6 +108,18 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       expect([await committed('group/1'), await committed('group/2')]).toEqual([95, 0]);
     });
 
+    test('what never fits a limit that watches counts in committed alone: it ran, and would not have', async () => {
+      const { hold, ledger } = build();
+      const { bound: _, ...larger } = { ...shadowClaim('group/1', 500, 100), neverFits: true as const };
+      expect(words(await hold([anAsk(1, [larger]), anAsk(2, [shadowClaim('group/1', 60, 100)])]))).toEqual([
+        'admitted',
+        'admitted',
+      ]);
+      expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 560, fitted: 60 }]);
+      await ledger.settle([{ jobId: 1, durationSeconds: 300, endedAtMs: 0 }]);
+      expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 360, fitted: 60 }]);
+    });
+
     test('a limit of 0 blocks also where a credit has brought the counter below zero', async () => {
       const { hold, ledger } = build();
       await ledger.adjust({ counter: counter('group/1'), amount: -50, id: 'c', reason: 'r', actor: 'a' });
