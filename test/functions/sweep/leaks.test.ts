@@ -70,6 +70,20 @@ test.each([
   },
 );
 
+test('a token that may not list runners may not see the job either: its 404 frees nothing, until the token is mended', async () => {
+  const { clock, gitlab, hold, sweep, states, slots } = house();
+  await hold([1]);
+  gitlab.fail = (call) =>
+    call === 'runners' ? new GitLabError('gitlab_refused', 'GET /runners/all: 403') : undefined;
+  clock.advance(DUE_MS + MINUTE_MS);
+  expect(await sweep()).toMatchObject({ expired: 0, unaskable: 1, postponed: 1 });
+  expect([await states(1), await slots()]).toEqual([['HELD'], 1]);
+  gitlab.fail = () => undefined;
+  clock.advance(61 * MINUTE_MS);
+  expect(await sweep()).toMatchObject({ expired: 1 });
+  expect(await slots()).toBe(0);
+});
+
 test('API token expired: nothing is freed, the run stops after a few tries and says so, and later all is made good', async () => {
   const { clock, gitlab, hold, sweep, finished, spent, slots } = house();
   const jobIds = range(1, 200);
