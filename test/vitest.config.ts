@@ -17,6 +17,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.integ.test.ts'],
+          // Properties of a few thousand runs take seconds, and longer on a machine that has other things to do.
+          testTimeout: 30_000,
         },
       },
       {
