@@ -1,3 +1,4 @@
+import { isRecord } from '../../policies/document/reading.ts';
 import { REQUESTS_MAX } from './contract.ts';
 
 /** A batch before its entries are looked at: each entry is judged on its own later. */
@@ -15,7 +16,7 @@ const REMAINING_MS_MAX = 30_000;
 
 /** Reads `{requests: [1..96], remainingMs}`; only a broken envelope is refused here. */
 export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
-  if (!isObject(body))
+  if (!isRecord(body))
     return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);
   const problems: string[] = entryProblems('requests', body.requests);
   const remainingMs = body.remainingMs;
@@ -34,7 +35,7 @@ export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
 
 /** Reads `{answers: [1..96]}`. */
 export function parseUnmeteredEnvelope(body: unknown): Parsed<readonly unknown[]> {
-  if (!isObject(body)) return refuse(['body is not a JSON object; expected {"answers": [...]}']);
+  if (!isRecord(body)) return refuse(['body is not a JSON object; expected {"answers": [...]}']);
   const problems = entryProblems('answers', body.answers);
   return problems.length > 0 ? refuse(problems) : { ok: true, value: body.answers as unknown[] };
 }
@@ -51,9 +52,6 @@ const refuse = (problems: readonly string[]): { ok: false; problems: readonly st
   ok: false,
   problems,
 });
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as it may appear in a problem: its kind, and itself only where it is a number. Never its text. */
 const show = (value: unknown): string =>

@@ -1,9 +1,9 @@
+import { isRecord } from '../../policies/document/reading.ts';
 import { evaluate } from '../../policies/evaluate.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { UnmeteredAsk } from '../ledger/ledger.ts';
 import type { UnmeteredResponse } from './contract.ts';
 import { type DecideDeps, toHoldAsk } from './decide.ts';
-import { isObject } from './envelope.ts';
 
 type Result = UnmeteredResponse['results'][number];
 
@@ -50,7 +50,7 @@ export async function recordUnmetered(
 }
 
 function parseAnswer(entry: unknown) {
-  if (!isObject(entry)) return undefined;
+  if (!isRecord(entry)) return undefined;
   const { answered, cause, answeredAtMs } = entry;
   const request = parseAdmissionRequest(entry.request);
   if (!request.ok) return undefined;

@@ -1,3 +1,4 @@
+import { isRecord } from '../../policies/document/reading.ts';
 import { readInstant } from './instant.ts';
 import { JOB_STATUSES, type JobStatus } from './job-truth.ts';
 
@@ -111,9 +112,6 @@ export class JobReader {
     return undefined;
   }
 }
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isId = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0;

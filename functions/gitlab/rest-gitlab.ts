@@ -1,5 +1,5 @@
+import { isRecord } from '../../policies/document/reading.ts';
 import { type GitLab, GitLabError, type JobsPage } from './gitlab.ts';
-import { isRecord } from './job-reader.ts';
 import type { JobTruth } from './job-truth.ts';
 import { type RestAnswer, type RestCallDeps, restCall } from './rest-call.ts';
 import { parseRestJob } from './rest-job.ts';

@@ -1,4 +1,5 @@
-import { isRecord, JobReader, type UnreadableJob } from './job-reader.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import { JobReader, type UnreadableJob } from './job-reader.ts';
 import type { JobTruth } from './job-truth.ts';
 import { withoutAbsent } from './without-absent.ts';
 

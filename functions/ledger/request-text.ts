@@ -1,4 +1,5 @@
 /** What rules looked at, inside a record: JSON with short names, because it has to fit beside the claims in 1 KB. */
+import { isRecord } from '../../policies/document/reading.ts';
 import type {
   FilledFact,
   RecordedRequest,
@@ -47,7 +48,7 @@ export function decodeRequest(text: string): RecordedRequest | undefined {
   } catch {
     return undefined;
   }
-  return isObject(parsed) ? (lengthened(parsed) as RecordedRequest) : undefined;
+  return isRecord(parsed) ? (lengthened(parsed) as RecordedRequest) : undefined;
 }
 
 function shortened(request: RecordedRequest | RecordedService): Readonly<Record<string, unknown>> {
@@ -75,8 +76,6 @@ function lengthened(short: Readonly<Record<string, unknown>>): Readonly<Record<s
   return long;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const readText = (value: unknown): unknown => (typeof value === 'string' ? value : undefined);
 const readTexts = (value: unknown): unknown =>
   Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
@@ -90,7 +89,7 @@ const readers: Readonly<Record<string, (value: unknown) => unknown>> = {
   services: (value) =>
     Array.isArray(value)
       ? value
-          .filter(isObject)
+          .filter(isRecord)
           .map(lengthened)
           .filter((service) => 'name' in service)
       : undefined,

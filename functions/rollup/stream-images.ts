@@ -1,4 +1,5 @@
 /** What a batch of the table's stream says, of what the rollup counts. */
+import { isRecord } from '../../policies/document/reading.ts';
 import { decodeItem } from '../ledger/item.ts';
 import type { Item } from '../ledger/item-bytes.ts';
 import { COUNTER_SK, type LedgerKeys, RECORD_SK } from '../ledger/keys.ts';
@@ -66,9 +67,7 @@ function imageOf(sequence: string, old: Item | undefined, now: Item, keys: Ledge
 const isOurs = (item: Item, keys: LedgerKeys): boolean =>
   (item[SK]?.S === RECORD_SK || item[SK]?.S === COUNTER_SK) && (item[PK]?.S ?? '').startsWith(keys.prefix);
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const fieldOf = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
+const fieldOf = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined);
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 /** The shape of attribute values is DynamoDB's own. */
-const itemOf = (value: unknown): Item | undefined => (isObject(value) ? (value as Item) : undefined);
+const itemOf = (value: unknown): Item | undefined => (isRecord(value) ? (value as Item) : undefined);

@@ -1,4 +1,4 @@
-import { isRecord } from '../../functions/gitlab/job-reader.ts';
+import { isRecord } from '../../policies/document/reading.ts';
 import type { JobQuestion } from '../local-router/question.ts';
 import type { LocalRunner, NewJob } from './job.ts';
 

@@ -9,7 +9,7 @@ import type { DeskIo } from '../command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
 
-/** Somebody's books, to read. */
+/** Somebody's books. */
 export interface DeskLedger {
   readonly store: LedgerStore;
   /** For people: `table tollgate-ledger`. */
@@ -28,17 +28,36 @@ const ATTEMPTS_MAX = 4;
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
+/** What the books are opened for. */
+interface Purpose {
+  readonly right: (store: LedgerStore) => LedgerStore;
+  readonly attemptsMax: number;
+}
+
+const TO_READ: Purpose = { right: readOnly, attemptsMax: ATTEMPTS_MAX };
+/** A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not. */
+const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1 };
+
 /**
  * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
  *
  * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
  */
-export const openDeskLedger: OpenLedger = async (flags, io) => {
-  const place = ledgerPlace(flags, io);
-  return place.kind === 'local' ? openLocal(place.instance, io.root) : openTable(place);
-};
+export const openDeskLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
 
-async function openLocal(instance: string, root: string): Promise<DeskLedger> {
+/** The ledger with the right to write, for `rebuild --repair` alone. */
+export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
+
+async function openFor(
+  purpose: Purpose,
+  flags: LedgerFlags,
+  io: Pick<DeskIo, 'env' | 'root'>,
+): Promise<DeskLedger> {
+  const place = ledgerPlace(flags, io);
+  return place.kind === 'local' ? openLocal(place.instance, io.root, purpose) : openTable(place, purpose);
+}
+
+async function openLocal(instance: string, root: string, purpose: Purpose): Promise<DeskLedger> {
   const dataDir = `${root}.tollgate/dynamodb`;
   if (!existsSync(dataDir)) {
     throw new Error(
@@ -53,7 +72,7 @@ async function openLocal(instance: string, root: string): Promise<DeskLedger> {
   const database = await startDynamoDbLocal({ dataDir });
   const client = dynamoClient(database.endpoint);
   return {
-    store: storeOf(client, LOCAL_TABLE, instance),
+    store: purpose.right(storeOf(client, LOCAL_TABLE, instance)),
     description: 'the ledger of npm start on this machine',
     instance,
     close: async () => {
@@ -63,11 +82,11 @@ async function openLocal(instance: string, root: string): Promise<DeskLedger> {
   };
 }
 
-function openTable(place: Extract<LedgerPlace, { kind: 'table' }>): DeskLedger {
-  const client = tableClient(place);
+function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, purpose: Purpose): DeskLedger {
+  const client = tableClient(place, purpose.attemptsMax);
   const where = place.endpoint ?? place.region;
   return {
-    store: storeOf(client, place.tableName, place.instance),
+    store: purpose.right(storeOf(client, place.tableName, place.instance)),
     description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
     instance: place.instance,
     close: async () => client.destroy(),
@@ -75,15 +94,18 @@ function openTable(place: Extract<LedgerPlace, { kind: 'table' }>): DeskLedger {
 }
 
 const storeOf = (client: DynamoDBClient, tableName: string, instance: string): LedgerStore =>
-  readOnly(new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random }));
+  new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random });
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-function tableClient({ region, endpoint }: Extract<LedgerPlace, { kind: 'table' }>): DynamoDBClient {
+function tableClient(
+  { region, endpoint }: Extract<LedgerPlace, { kind: 'table' }>,
+  maxAttempts: number,
+): DynamoDBClient {
   // DynamoDB Local asks for credentials and takes any.
   if (endpoint !== undefined && LOOPBACK.test(new URL(endpoint).hostname)) return dynamoClient(endpoint);
   return new DynamoDBClient({
-    maxAttempts: ATTEMPTS_MAX,
+    maxAttempts,
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,

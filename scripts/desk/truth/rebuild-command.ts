@@ -3,11 +3,10 @@ import type { RebuildReport } from '../../../functions/ledger/ledger.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openDeskLedger, openToRepair } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
 import { type Confirm, confirmOnTerminal } from './confirm.ts';
 import { driftText, type RebuildResult, rebuildText } from './drift-text.ts';
-import { openToRepair } from './open-to-repair.ts';
 import { progressOf, watched } from './progress.ts';
 
 const HELP = `tollgate rebuild [flags]
