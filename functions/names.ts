@@ -20,3 +20,156 @@ export const ENV_WEBHOOK_SECRETS_PARAMETER = 'TOLLGATE_WEBHOOK_SECRETS_PARAMETER
 export const ENV_WEBHOOK_TOKENS_PARAMETER = 'TOLLGATE_WEBHOOK_TOKENS_PARAMETER';
 /** ARN of the SNS topic that owners of limits listen to. */
 export const ENV_THRESHOLDS_TOPIC = 'TOLLGATE_THRESHOLDS_TOPIC';
+
+/**
+ * `gitlab.example.com@heartbeat`, and one item per relay: the relay writes it, the watchdog reads it. No part of the books, so
+ * it lies outside their prefix.
+ */
+export const HEARTBEAT_PK_SUFFIX = '@heartbeat';
+/** When the relay last said that it can be asked, Unix ms, and how many streams it had. */
+export const HEARTBEAT_AT = 'at';
+export const HEARTBEAT_STREAMS = 'os';
+/** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */
+export const WATCHDOG_PK_SUFFIX = '@watchdog';
+/** The runner controller's id in GitLab. */
+export const ENV_CONTROLLER_ID = 'TOLLGATE_CONTROLLER_ID';
+/** SSM parameter with an administrator's token that may change the runner controller (scope `api`). */
+export const ENV_CONTROLLER_TOKEN_PARAMETER = 'TOLLGATE_CONTROLLER_TOKEN_PARAMETER';
+/** ARN of the SNS topic that pages whoever is on call. */
+export const ENV_PAGE_TOPIC = 'TOLLGATE_PAGE_TOPIC';
+
+/** The table's shape, for whoever creates it and whoever filters its stream. */
+export const PK = 'pk';
+export const SK = 'sk';
+/** Live jobs by due time; ended jobs have neither attribute and so leave the index. */
+export const DUE_INDEX = 'due';
+export const DUE_PK = 'duePk';
+export const DUE_AT = 'dueAt';
+/** Unix seconds. Garbage collection only: nothing is given back by it. */
+export const TTL_ATTRIBUTE = 'ttl';
+/** Sort keys of the items that readers of the stream are told of. */
+export const RECORD_SK = 'record';
+export const COUNTER_SK = 'counter';
+export const INBOX_SK = 'inbox';
+/** Path below the settle function's URL that GitLab's job webhooks go to. */
+export const WEBHOOK_PATH = '/v1/gitlab/jobs';
+/** `gitlab.example.com@directory` begins the keys of what the directory sync keeps in the table. */
+export const DIRECTORY_PK_SUFFIX = '@directory';
+/** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
+export const SESSIONS_PK_SUFFIX = '@sessions';
+
+/**
+ * Names this deployment in the metrics, e.g. `production`; with several GitLab instances in one account the instance, too.
+ * Unset: no metrics are written.
+ */
+export const ENV_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
+/** Every metric of functions and relay lies here, under this one dimension: each further set of dimensions costs extra. */
+export const METRIC_NAMESPACE = 'Tollgate';
+export const METRIC_DIMENSION = 'deployment';
+
+/**
+ * What the functions measure, with the statistic that says most. `Sum` counts are added up before they are written. Those
+ * "only when" something happened are written for that alone: where they are missing, all is well.
+ */
+export const METRIC_UNKNOWN_GROUPS = {
+  name: 'UnknownGroups',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Admissions whose group is not in the directory, so only some of its limits applied; only when there are any.',
+} as const;
+export const METRIC_LEDGER_RETRIES = {
+  name: 'LedgerRetries',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Transactions that met a conflict, a throttle or silence and had to be tried again; only when there are any.',
+} as const;
+export const METRIC_LIMITS_UNREADABLE = {
+  name: 'LimitsUnreadable',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Times the live limits could not be read or parsed: the last valid ones stay; only when there are any.',
+} as const;
+export const METRIC_JOB_EVENTS = {
+  name: 'JobEvents',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Ends of jobs that GitLab told by webhook and the stream handed on. None while jobs run: the webhook is silent.',
+} as const;
+export const METRIC_JOB_EVENTS_REFUSED = {
+  name: 'JobEventsRefused',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Deliveries with neither a signature nor a token of ours; only when there are any.',
+} as const;
+export const METRIC_SETTLEMENT_LAG_SECONDS = {
+  name: 'SettlementLagSeconds',
+  unit: 'Seconds',
+  statistic: 'p99',
+  says: 'From the end of a job, by GitLab, to the moment it was charged.',
+} as const;
+export const METRIC_LIVE_HOLDS = {
+  name: 'LiveHolds',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Jobs that hold something, at most as many as one sweep looks at.',
+} as const;
+export const METRIC_OLDEST_DUE_AGE_SECONDS = {
+  name: 'OldestDueAgeSeconds',
+  unit: 'Seconds',
+  statistic: 'Maximum',
+  says: 'How long the oldest hold that ought to have ended has been due.',
+} as const;
+export const METRIC_GITLAB_SILENT = {
+  name: 'GitLabSilent',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: '1: a sweep ended early because GitLab did not answer; nothing was freed for it.',
+} as const;
+export const METRIC_HEALED_BY_SWEEP = {
+  name: 'HealedBySweep',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Holds that a sweep ended because no webhook had.',
+} as const;
+export const METRIC_BYPASS_JOBS = {
+  name: 'BypassJobs',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Jobs met by the sweep that ran without an admission. Its share of RanJobs passes Tollgate by.',
+} as const;
+export const METRIC_RAN_JOBS = {
+  name: 'RanJobs',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Jobs the sweep met that ran or run, each about once.',
+} as const;
+export const METRIC_DRIFTED_COUNTERS = {
+  name: 'DriftedCounters',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Counters that do not show what their records make, in the check of the night.',
+} as const;
+export const METRIC_DIRECTORY_AGE_SECONDS = {
+  name: 'DirectoryAgeSeconds',
+  unit: 'Seconds',
+  statistic: 'Maximum',
+  says: 'How long ago all groups were last listed to their end.',
+} as const;
+
+/** All of them, for whoever shows or checks them. */
+export const FUNCTION_METRICS = [
+  METRIC_UNKNOWN_GROUPS,
+  METRIC_LEDGER_RETRIES,
+  METRIC_LIMITS_UNREADABLE,
+  METRIC_JOB_EVENTS,
+  METRIC_JOB_EVENTS_REFUSED,
+  METRIC_SETTLEMENT_LAG_SECONDS,
+  METRIC_LIVE_HOLDS,
+  METRIC_OLDEST_DUE_AGE_SECONDS,
+  METRIC_GITLAB_SILENT,
+  METRIC_HEALED_BY_SWEEP,
+  METRIC_BYPASS_JOBS,
+  METRIC_RAN_JOBS,
+  METRIC_DRIFTED_COUNTERS,
+  METRIC_DIRECTORY_AGE_SECONDS,
+] as const;

@@ -114,6 +114,7 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
     unit: limit.unit,
     limitAmount,
     asked,
+    ...(limit.overdrawn !== undefined && { overdrawn: limit.overdrawn }),
     ...(period !== undefined && { periodLabel: period.label }),
     ...(period !== undefined &&
       Number.isFinite(period.endMs) && { resetsAtMs: period.endMs, zone: limit.zone }),

@@ -13,6 +13,8 @@ export interface LimitFacts {
   readonly limitAmount: number;
   /** What this job asked for, whole units. */
   readonly asked: number;
+  /** Whole units, above 0: the limit is smaller than what was set, because so much was overdrawn in the period before. */
+  readonly overdrawn?: number;
   /** What a person calls the period, e.g. `November 2026`; absent for jobs at once. */
   readonly periodLabel?: string;
   /** When the period ends and the number starts anew, Unix ms. */

@@ -1,7 +1,8 @@
 import type { RelayClock } from './exchange.ts';
+import { readText } from './read-text.ts';
 import { RelayError } from './relay-error.ts';
 
-/** `fetch`, or the admit app in this process. */
+/** `fetch`, one of the ways of admit-route.ts, or the admit app in this process. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface AdmitCallDeps {
@@ -68,13 +69,17 @@ async function post(
     }
     return { kind: 'refused', error: new RelayError('admit_refused', said) };
   } catch (cause) {
-    const error = unreachable(`${path} could not be called: ${networkProblem(cause)}`, { cause });
+    // What the way there already knows, e.g. that a call could not be signed, is said as it says it.
+    const error =
+      cause instanceof RelayError
+        ? cause
+        : unreachable(`${path} could not be called: ${networkProblem(cause)}`, { cause });
     return { kind: 'unreachable', cause: 'unreachable', error };
   }
 }
 
 async function readJson(response: Response, path: string): Promise<AdmitAnswer> {
-  const text = await readText(response);
+  const text = await readText(response, RESPONSE_BYTES_MAX);
   if (text !== undefined) {
     try {
       return { kind: 'answered', body: JSON.parse(text) };
@@ -84,25 +89,6 @@ async function readJson(response: Response, path: string): Promise<AdmitAnswer> 
   }
   const problem = text === undefined ? `more than ${RESPONSE_BYTES_MAX} bytes` : 'what is not JSON';
   return malformed(`${path} answered with ${problem}`);
-}
-
-/** The answer's text; nothing if it is too long. */
-async function readText(response: Response): Promise<string | undefined> {
-  // Of a packed answer the length says nothing: `fetch` unpacks it on the way.
-  const { headers } = response;
-  const length = headers.has('content-encoding')
-    ? Number.NaN
-    : Number(headers.get('content-length') ?? Number.NaN);
-  if (length <= RESPONSE_BYTES_MAX) return response.text();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    // Leaving the loop cancels the rest.
-    if (bytes > RESPONSE_BYTES_MAX) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes).toString('utf8');
 }
 
 export const malformed = (problem: string): Exclude<AdmitAnswer, { kind: 'answered' }> => ({

@@ -30,6 +30,8 @@ interface Settled {
   readonly answer: Answer;
   readonly request?: AdmissionRequest;
   readonly decision?: Decision;
+  /** Present if the job went to the ledger. */
+  readonly batch?: string | undefined;
   /** Present when the ledger did not decide. */
   readonly cause?: FallbackCause;
 }
@@ -53,19 +55,23 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     const read = readQuestion(question.bytes);
     if (!read.ok) return fromFallback(fallback.answerUnread(read.projectId, read.cause), read.cause);
     const { request } = read;
-    const verdict = await deps.commit.decide(request, question.arrivedAtMs + deps.deadlineMs);
+    let batch: string | undefined;
+    const verdict = await deps.commit.decide(request, question.arrivedAtMs + deps.deadlineMs, (id) => {
+      batch = id;
+    });
     fallback.noted(request, verdict);
     switch (verdict.outcome) {
       case 'admitted':
-        return { answer: { outcome: 'admitted' }, request, decision: verdict };
+        return { answer: { outcome: 'admitted' }, request, decision: verdict, batch };
       case 'rejected':
         return {
           answer: { outcome: 'rejected', reason: reasonText(verdict.text) },
           request,
           decision: verdict,
+          batch,
         };
       case 'undecided':
-        return fromFallback(fallback.answer(request, verdict.cause), verdict.cause, request);
+        return { ...fromFallback(fallback.answer(request, verdict.cause), verdict.cause, request), batch };
     }
   }
 
@@ -96,7 +102,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
   }
 
   function told(question: Question, settled: Settled, heard: boolean): void {
-    const { answer, request, decision, cause } = settled;
+    const { answer, request, decision, cause, batch } = settled;
     // Nobody heard it: the job did not pass on our word, and it is asked again or fails without us.
     if (cause !== undefined && request !== undefined && heard) {
       deps.unmetered.add({ request, answered: answer.outcome, cause, answeredAtMs: clock.nowMs() });
@@ -106,6 +112,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
       answer,
       via: cause === undefined ? 'ledger' : 'fallback',
       ...(cause !== undefined && { cause }),
+      ...(batch !== undefined && { batch }),
       latencyMs: clock.monotonicMs() - question.arrivedAtMs,
       heard,
       ...(request !== undefined && { request }),

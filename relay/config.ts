@@ -1,22 +1,35 @@
+import {
+  type AdmitRoute,
+  type AwsConfig,
+  isLoopback,
+  readAdmitRoute,
+  readAwsConfig,
+} from './aws/aws-config.ts';
+import { isDeployment } from './emf/emf.ts';
 import { EnvReader } from './env-reader.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import * as names from './names.ts';
 import { RelayError } from './relay-error.ts';
+import { INVOKE_URL } from './route/invoke-route.ts';
 import { parseTarget, type RouterTarget } from './router/target.ts';
 
 /** Everything a relay is told at its start. */
 export interface RelayConfig {
   readonly router: RouterTarget;
-  /** Exactly one of the two. */
+  /** Exactly one of the two; an empty value while the token is in `aws.tokenParameter`. */
   readonly token: { readonly file: string } | { readonly value: string };
   readonly caFile: string | undefined;
   readonly protoFile: string | undefined;
   readonly policyFile: string | undefined;
   readonly admitUrl: string;
+  readonly admitRoute: AdmitRoute;
+  readonly aws: AwsConfig;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
   readonly health: { readonly host: string; readonly port: number };
   readonly logLevel: LogLevel;
+  /** Absent: no metrics for CloudWatch. */
+  readonly deployment: string | undefined;
 }
 
 /** The router's own patience is not known; its users' is: a runner's poll that takes longer is felt. */
@@ -37,13 +50,16 @@ const NOWHERE: RouterTarget = {
 /** @throws {RelayError} `config_invalid` listing every setting that is missing or wrong, never a secret. */
 export function readRelayConfig(env: Readonly<Record<string, string | undefined>>): RelayConfig {
   const read = new EnvReader(env);
+  const admitRoute = readAdmitRoute(read);
   const config: RelayConfig = {
     router: readTarget(read),
     token: readToken(read),
-    caFile: read.optional(names.ENV_CA_FILE),
+    caFile: readCaFile(read),
     protoFile: read.optional(names.ENV_PROTO_FILE),
     policyFile: read.optional(names.ENV_POLICY_FILE),
-    admitUrl: readAdmitUrl(read),
+    admitUrl: admitRoute.kind === 'invoke' ? INVOKE_URL : readAdmitUrl(read),
+    admitRoute,
+    aws: readAwsConfig(read, admitRoute),
     deadlineMs: read.integer(names.ENV_DEADLINE_MS, DEADLINE_MS),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
     health: {
@@ -51,6 +67,7 @@ export function readRelayConfig(env: Readonly<Record<string, string | undefined>
       port: read.integer(names.ENV_HEALTH_PORT, HEALTH_PORT),
     },
     logLevel: read.choice(names.ENV_LOG_LEVEL, LOG_LEVELS, 'info'),
+    deployment: readDeployment(read),
   };
   read.throwIfAnyProblem();
   return config;
@@ -80,13 +97,28 @@ function readTarget(read: EnvReader): RouterTarget {
 function readToken(read: EnvReader): RelayConfig['token'] {
   const file = read.optional(names.ENV_ROUTER_TOKEN_FILE);
   const value = read.optional(names.ENV_ROUTER_TOKEN);
-  if ((file === undefined) === (value === undefined)) {
-    const both = `${names.ENV_ROUTER_TOKEN_FILE} and ${names.ENV_ROUTER_TOKEN}`;
+  const places = {
+    [names.ENV_ROUTER_TOKEN_FILE]: file,
+    [names.ENV_ROUTER_TOKEN_PARAMETER]: read.optional(names.ENV_ROUTER_TOKEN_PARAMETER),
+    [names.ENV_ROUTER_TOKEN]: value,
+  };
+  const given = Object.entries(places).flatMap(([name, set]) => (set === undefined ? [] : [name]));
+  if (given.length === 0) {
     read.problem(
-      file === undefined ? `neither of ${both} is set; set the first` : `both ${both} are set; keep one`,
+      `none of ${Object.keys(places).join(', ')} is set; set one, on AWS the second, else the first`,
     );
+  } else if (given.length > 1) {
+    read.problem(`${given.length === 2 ? 'both ' : ''}${given.join(' and ')} are set; keep one`);
   }
   return file !== undefined ? { file } : { value: value ?? '' };
+}
+
+function readCaFile(read: EnvReader): string | undefined {
+  const file = read.optional(names.ENV_CA_FILE);
+  if (file !== undefined && read.optional(names.ENV_CA_PARAMETER) !== undefined) {
+    read.problem(`${names.ENV_CA_FILE} and ${names.ENV_CA_PARAMETER} are set; keep one`);
+  }
+  return file;
 }
 
 function readAdmitUrl(read: EnvReader): string {
@@ -112,9 +144,16 @@ function readAdmitUrl(read: EnvReader): string {
   return url.href.replace(/\/+$/, '');
 }
 
+function readDeployment(read: EnvReader): string | undefined {
+  const text = read.optional(names.ENV_DEPLOYMENT);
+  if (text !== undefined && !isDeployment(text)) {
+    read.problem(
+      `${names.ENV_DEPLOYMENT} is "${text}"; expected up to 200 of letters, digits and . _ / @ -, a letter or digit first`,
+    );
+  }
+  return text;
+}
+
 /** What is wrong without the code, which the whole list carries once. */
 const problemOf = (error: unknown): string =>
   error instanceof RelayError ? error.message.replace(/^\[\w+\] /, '') : 'is not a router URL';
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -54,6 +54,7 @@ export type RelayEvent =
     }
   | {
       readonly type: 'batch';
+      readonly id?: string;
       readonly root: string;
       readonly jobs: number;
       readonly waiters: number;
@@ -64,6 +65,8 @@ export type RelayEvent =
       /** Who decided: the ledger's decision, or the relay's own fallback with its cause. */
       readonly via: 'ledger' | 'fallback';
       readonly cause?: string;
+      /** The batch in which the job went to the admit function, as that function logs it. */
+      readonly batch?: string;
       readonly latencyMs: number;
       /** False when the router had gone before it could be told. */
       readonly heard: boolean;

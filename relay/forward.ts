@@ -36,14 +36,19 @@ export interface Forwarder {
 export function createForwarder(deps: ForwarderDeps): Forwarder {
   const { clock, breaker, observe } = deps;
 
-  async function send(jobs: readonly BatchJob[], remainingMs: number): Promise<readonly Verdict[]> {
+  async function send(
+    jobs: readonly BatchJob[],
+    remainingMs: number,
+    batch?: string,
+  ): Promise<readonly Verdict[]> {
     const all = (verdict: Verdict): readonly Verdict[] => jobs.map(() => verdict);
     const deadlineMs = clock.monotonicMs() + remainingMs;
     const requests = jobs.map((job) => job.json).join(',');
+    const named = batch === undefined ? '' : `"batch":${JSON.stringify(batch)},`;
     for (let attempt = 1; ; attempt += 1) {
       const leftMs = Math.floor(deadlineMs - clock.monotonicMs());
       if (!breaker.allow()) return all(undecided('circuit_open'));
-      const body = `{"requests":[${requests}],"remainingMs":${leftMs}}`;
+      const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}}`;
       const answer = await call(ADMISSIONS_PATH, body, leftMs, (parsed) =>
         parseVerdicts(parsed, jobs.length),
       );

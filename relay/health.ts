@@ -15,6 +15,8 @@ export interface RelayStatus {
   readonly busyStreams: number;
   /** How long there has been no stream at the router; absent while there is one. */
   readonly downMs: number | undefined;
+  /** Whether there ever was a stream at the router. */
+  readonly everConnected: boolean;
   /** Absent before the first answer. */
   readonly lastAnswerAgeMs: number | undefined;
   readonly breaker: BreakerState['name'];
@@ -43,7 +45,9 @@ export function createHealthApp(deps: HealthDeps): Hono {
   return app;
 }
 
-export const isHealthy = ({ downMs }: RelayStatus): boolean => downMs === undefined || downMs <= DOWN_MS_MAX;
+/** A relay that has not had a stream yet is not well: a deployment must not end the old relays on its word. */
+export const isHealthy = ({ downMs, everConnected }: RelayStatus): boolean =>
+  everConnected && (downMs === undefined || downMs <= DOWN_MS_MAX);
 
 /**
  * Listens; resolves with the port (which may have been 0) and a way to stop.

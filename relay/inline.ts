@@ -6,7 +6,7 @@ export const INLINE_URL = 'http://admit.inline';
 
 /**
  * The admit function inside this process: the same app, the same contract, no network. For one machine and for small
- * sites; the ledger is whatever the dependencies say.
+ * sites; the ledger, the limits in force and what is known of how long jobs last are whatever the dependencies say.
  */
 export function inlineFetch(deps: Parameters<typeof createAdmitApp>[0]): Fetch {
   const app = createAdmitApp(deps);

@@ -7,6 +7,14 @@ import { noticeOf } from './notice.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Where containers collect lines. One for log and metrics, or one line could be torn by another. */
+export const standardOut = (): DestinationStream => pino.destination(1);
+
+/** Longer than GitLab's own paths are in practice; a line has room for everything else. */
+const PATH_LENGTH_MAX = 255;
+/** A job has some two dozen counters at most, and its page names them all; a log's reader wants the first ones. */
+const NAMED_MAX = 10;
+
 /** JSON lines on stdout, where containers collect it. */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
@@ -93,29 +101,38 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
   };
 }
 
-/** The decision log: one line per answer, complete on its own. */
+/**
+ * The decision log: one line per answer, complete on its own. What has too many values for a metric is counted from it, e.g.
+ * rejections by rule or money by group. `batch` is also in what the admit function says about the same jobs.
+ */
 function logAnswer(log: Logger, event: Extract<RelayEvent, { type: 'answered' }>): void {
-  const { request, decision, answer, via, cause, latencyMs, heard } = event;
+  const { request, decision, answer, via, cause, latencyMs, heard, batch } = event;
   const decided = decision === undefined || decision.outcome === 'undecided' ? undefined : decision;
   const terms = decided?.terms;
+  const violations = decided?.outcome === 'rejected' ? decided.violations.slice(0, NAMED_MAX) : undefined;
   const line = {
     decisionId: decided?.decisionId,
     jobId: request?.jobId,
     projectId: request?.projectId,
-    projectPath: request?.projectPath,
-    group: terms?.group,
+    projectPath: request?.projectPath?.slice(0, PATH_LENGTH_MAX),
+    group: terms?.group.slice(0, PATH_LENGTH_MAX),
+    root: rootPathOf(terms?.group ?? request?.projectPath),
     outcome: answer.outcome,
-    codes: decided?.outcome === 'rejected' ? decided.violations.map(({ reason }) => reason.code) : undefined,
-    rules: decided?.outcome === 'rejected' ? decided.violations.map(({ rule }) => rule) : undefined,
+    codes: violations?.map(({ reason }) => reason.code),
+    rules: violations?.map(({ rule }) => rule),
     notice: noticeOf(event),
-    shadow: decided?.shadow.length ? decided.shadow.map(({ rule }) => rule) : undefined,
+    shadow: decided?.shadow.length ? decided.shadow.slice(0, NAMED_MAX).map(({ rule }) => rule) : undefined,
     costMicros: terms?.costMicros,
     runnerClass: terms?.runnerClass,
     via,
     cause,
+    batch,
     latencyMs: Math.round(latencyMs),
     heard: heard ? undefined : false,
   };
   if (via === 'fallback' || !heard) log.warn(line, 'decision');
   else log.info(line, 'decision');
 }
+
+const rootPathOf = (path: string | undefined): string | undefined =>
+  path?.split('/', 1)[0]?.slice(0, PATH_LENGTH_MAX);

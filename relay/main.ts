@@ -1,37 +1,54 @@
 /** The relay as a process: reads its environment, wires the parts, leaves on SIGTERM. */
+import type { Logger } from 'pino';
+import { awsServices } from './aws/aws-services.ts';
+import { openAuthority, openToken } from './aws/secrets.ts';
 import { systemClock } from './clock.ts';
 import { type RelayConfig, readRelayConfig } from './config.ts';
+import { type Emf, startEmf } from './emf/emf.ts';
 import { createHealthApp, serveHealth } from './health.ts';
-import { createLogger, logEvents } from './log.ts';
+import { startHeartbeat } from './heartbeat/heartbeat.ts';
+import { createLogger, logEvents, standardOut } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { readPolicyFile } from './policy-file.ts';
 import { createRelay } from './relay.ts';
 import { RelayError } from './relay-error.ts';
 import { createRouter } from './router/router-client.ts';
+import { awsCredentials } from './signing/credentials.ts';
 import { tellAll } from './tell-all.ts';
-import { fileToken, literalToken } from './token.ts';
 import { VERSION } from './version.ts';
 import { loadSchema } from './wire/schema.ts';
 
 async function main(config: RelayConfig): Promise<void> {
-  const log = createLogger(config.logLevel);
+  const out = standardOut();
+  const log = createLogger(config.logLevel, out);
+  const ending = endOnSignals(log);
   const metrics = createMetrics();
-  const observers = [metrics.observe, logEvents(log, systemClock)];
+  const emf = emfOf(config, (line) => out.write(line));
+  const observers = [metrics.observe, logEvents(log, systemClock), ...(emf ? [emf.observe] : [])];
   const schema = loadSchema(config.protoFile);
   const rules = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile);
   if (rules === undefined) log.warn('no policy file: the fallback knows no security rules');
+  const { nowMs } = systemClock;
+  const aws = awsServices(config, { fetch, credentials: awsCredentials(), nowMs });
+  const secrets = {
+    parameter: aws.parameter,
+    clock: systemClock,
+    random: Math.random,
+    failed: (error: unknown) => log.warn({ error: whyOf(error) }, 'a parameter could not be read'),
+  };
+  const [token, tls] = await Promise.all([openToken(config, secrets), openAuthority(config, secrets)]);
   const relay = createRelay({
     router: createRouter({
       target: config.router,
       schema,
-      token: 'file' in config.token ? fileToken(config.token.file) : literalToken(config.token.value),
+      token,
       userAgent: `tollgate/${VERSION}`,
       version: VERSION,
-      ...(config.caFile !== undefined && { tls: { caFile: config.caFile } }),
+      tls,
     }),
     schema,
     admitUrl: config.admitUrl,
-    fetch,
+    fetch: aws.admitFetch,
     policy: rules?.policy,
     directory: rules?.directory,
     deadlineMs: config.deadlineMs,
@@ -42,32 +59,21 @@ async function main(config: RelayConfig): Promise<void> {
     createHealthApp({ status: relay.status, renderMetrics: metrics.render }),
     config.health,
   );
-
-  const leave = (signal: string): void => {
-    log.info({ signal }, 'stopping');
-    relay.stop().then(
-      () => {
-        health.close();
-        log.info('stopped');
-        process.exit(0);
-      },
-      (error: unknown) => fail(error, 'could not stop'),
-    );
-  };
-  const fail = (error: unknown, message: string): void => {
-    log.fatal({ error: nameOf(error), at: error instanceof Error ? framesOf(error) : undefined }, message);
-    process.exit(1);
-  };
-  process.once('SIGTERM', leave);
-  process.once('SIGINT', leave);
-  // Nobody knows what is broken now: a fresh process is better than a guess.
-  process.on('uncaughtException', (error) => fail(error, 'uncaught'));
-  process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'));
-
+  const failed = (error: unknown): void => log.warn({ error: whyOf(error) }, 'a heartbeat was not written');
+  const { putBeat: put } = aws;
+  const stopHeartbeat = put && startHeartbeat({ status: relay.status, put, clock: systemClock, failed });
+  ending.by(async () => {
+    emf?.leave();
+    await relay.stop();
+    stopHeartbeat?.();
+    health.close();
+    emf?.stop();
+  });
   relay.start();
   log.info(
     {
       router: config.router.url,
+      admit: config.admitRoute.kind,
       schema: schema.source,
       policy: rules?.policy.version,
       healthPort: health.port,
@@ -76,9 +82,50 @@ async function main(config: RelayConfig): Promise<void> {
   );
 }
 
+function emfOf({ deployment }: RelayConfig, write: (line: string) => void): Emf | undefined {
+  return deployment === undefined
+    ? undefined
+    : startEmf({ deployment, clock: systemClock, random: Math.random, write });
+}
+
+/**
+ * Signals are heard from the beginning: the first process of a container has no default for them. Until there is something
+ * to be ended with care, the process just ends.
+ */
+function endOnSignals(log: Logger): { by(stop: () => Promise<void>): void } {
+  let stop = async (): Promise<void> => {};
+  const fail = (error: unknown, message: string): void => {
+    log.fatal({ error: nameOf(error), at: error instanceof Error ? framesOf(error) : undefined }, message);
+    process.exit(1);
+  };
+  const leave = (signal: string): void => {
+    log.info({ signal }, 'stopping');
+    stop().then(
+      () => {
+        log.info('stopped');
+        process.exit(0);
+      },
+      (error: unknown) => fail(error, 'could not stop'),
+    );
+  };
+  process.once('SIGTERM', leave);
+  process.once('SIGINT', leave);
+  // Nobody knows what is broken now: a fresh process is better than a guess.
+  process.on('uncaughtException', (error) => fail(error, 'uncaught'));
+  process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'));
+  return {
+    by: (how) => {
+      stop = how;
+    },
+  };
+}
+
 /** Where, without the message: it might quote what came from outside. */
 const framesOf = (error: Error): readonly string[] | undefined =>
   error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
+
+/** Our own messages quote nothing from outside and say what to do. */
+const whyOf = (error: unknown): string => (error instanceof RelayError ? error.message : nameOf(error));
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 

@@ -6,13 +6,24 @@ export const ENV_ROUTER_URL = 'TOLLGATE_ROUTER_URL';
 export const ENV_ROUTER_TOKEN_FILE = 'TOLLGATE_ROUTER_TOKEN_FILE';
 /** The token itself, where no file can be mounted. */
 export const ENV_ROUTER_TOKEN = 'TOLLGATE_ROUTER_TOKEN';
+/** SSM SecureString with the token: read at the start, and again when the router refuses it. */
+export const ENV_ROUTER_TOKEN_PARAMETER = 'TOLLGATE_ROUTER_TOKEN_PARAMETER';
 /** `yes` lets the token and the jobs travel unencrypted to another host. */
 export const ENV_ALLOW_PLAINTEXT_ROUTER = 'TOLLGATE_ALLOW_PLAINTEXT_ROUTER';
 /** PEM file of a certificate authority to trust for the router, besides the system's. */
 export const ENV_CA_FILE = 'TOLLGATE_CA_FILE';
+/** SSM parameter with the PEM text of that authority, in the place of a file. */
+export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
 /** A `FileDescriptorSet` with GitLab's real schema; ours when unset. */
 export const ENV_PROTO_FILE = 'TOLLGATE_PROTO_FILE';
-/** Base URL of the service that decides. */
+/**
+ * How the service that decides is called: `plain` HTTP; `url`, a Lambda Function URL with signed calls; `invoke`, Lambda's
+ * own API, for networks that reach no Function URL.
+ */
+export const ENV_ADMIT_ROUTE = 'TOLLGATE_ADMIT_ROUTE';
+/** Name or ARN of the admit function, with a version or alias if it has one: for the route `invoke`. */
+export const ENV_ADMIT_FUNCTION = 'TOLLGATE_ADMIT_FUNCTION';
+/** Base URL of the service that decides, for the routes `plain` and `url`. */
 export const ENV_ADMIT_URL = 'TOLLGATE_ADMIT_URL';
 /** `yes` lets the jobs travel unencrypted to a service on another host. */
 export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
@@ -22,10 +33,24 @@ export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
 export const ENV_FALLBACK = 'TOLLGATE_FALLBACK';
 /** The compiled policy, JSON. Without it the relay can evaluate no security rule by itself. */
 export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
+/** DynamoDB table for the heartbeat that the watchdog reads. Unset: no heartbeat. */
+export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
+/** Begins the heartbeat's key, as it begins every key of the table: `gitlab.example.com`. */
+export const ENV_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
+/** Containers on Fargate are told. */
+export const ENV_AWS_REGION = 'AWS_REGION';
+/** Endpoints of the services in the place of AWS's own, as the SDKs read them: for emulators. */
+export const ENV_LAMBDA_ENDPOINT = 'AWS_ENDPOINT_URL_LAMBDA';
+export const ENV_SSM_ENDPOINT = 'AWS_ENDPOINT_URL_SSM';
+export const ENV_DYNAMODB_ENDPOINT = 'AWS_ENDPOINT_URL_DYNAMODB';
 export const ENV_HEALTH_HOST = 'TOLLGATE_HEALTH_HOST';
 export const ENV_HEALTH_PORT = 'TOLLGATE_HEALTH_PORT';
 export const ENV_LOG_LEVEL = 'TOLLGATE_LOG_LEVEL';
 
+/** Names this deployment in CloudWatch's metrics, e.g. `production`. Unset: none are written. */
+export const ENV_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
+
+/** For Prometheus, at `/metrics`. */
 export const METRIC_STREAMS_OPEN = 'tollgate_relay_streams_open';
 export const METRIC_STREAMS_WAITING = 'tollgate_relay_streams_waiting';
 export const METRIC_RECONNECTS = 'tollgate_relay_reconnects_total';
@@ -43,3 +68,89 @@ export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
 export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
 export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
 export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
+
+/**
+ * For CloudWatch, beside the functions' in one namespace and under one dimension. Written by every relay every minute, zeros
+ * included: without any, no relay lives. The two that measure something that happened are left out where nothing did.
+ */
+export const RELAY_QUESTIONS = {
+  name: 'Questions',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Questions the router asked.',
+} as const;
+export const RELAY_ADMITTED = {
+  name: 'Admitted',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Answers that let a job run, whoever decided.',
+} as const;
+export const RELAY_REJECTED = {
+  name: 'Rejected',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Answers that fail a job, whoever decided.',
+} as const;
+export const RELAY_FALLBACK_ANSWERS = {
+  name: 'FallbackAnswers',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Of all answers, those given without the ledger.',
+} as const;
+export const RELAY_UNREADABLE_QUESTIONS = {
+  name: 'UnreadableQuestions',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Questions that could not be decoded or name no job.',
+} as const;
+export const RELAY_STREAMS_OPEN = {
+  name: 'StreamsOpen',
+  unit: 'Count',
+  statistic: 'Minimum',
+  says: 'The fewest streams a relay had open at the router within its minute. One value a relay: the SampleCount of a minute is how many relays live.',
+} as const;
+export const RELAY_RECONNECTS = {
+  name: 'Reconnects',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Times a stream opened after a relay had had none.',
+} as const;
+export const RELAY_ANSWER_LATENCY_MS = {
+  name: 'AnswerLatencyMs',
+  unit: 'Milliseconds',
+  statistic: 'p99',
+  says: 'From question to answer.',
+} as const;
+export const RELAY_BATCH_JOBS = {
+  name: 'BatchJobs',
+  unit: 'Count',
+  statistic: 'Average',
+  says: 'Jobs per batch sent to the admit function.',
+} as const;
+export const RELAY_UNMETERED_QUEUED = {
+  name: 'UnmeteredQueued',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Most fallback answers that waited in one relay to be told to the ledger.',
+} as const;
+export const RELAY_UNMETERED_DROPPED = {
+  name: 'UnmeteredDropped',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Fallback answers lost because that queue was full.',
+} as const;
+
+/** All of them, for whoever shows or checks them. */
+export const RELAY_METRICS = [
+  RELAY_QUESTIONS,
+  RELAY_ADMITTED,
+  RELAY_REJECTED,
+  RELAY_FALLBACK_ANSWERS,
+  RELAY_UNREADABLE_QUESTIONS,
+  RELAY_STREAMS_OPEN,
+  RELAY_RECONNECTS,
+  RELAY_ANSWER_LATENCY_MS,
+  RELAY_BATCH_JOBS,
+  RELAY_UNMETERED_QUEUED,
+  RELAY_UNMETERED_DROPPED,
+] as const;

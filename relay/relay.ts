@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Directory } from '../policies/place/directory.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit-call.ts';
@@ -58,8 +58,10 @@ export function createRelay(options: RelayOptions): Relay {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? Math.random;
   let lastAnswerAtMs: number | undefined;
+  let everConnected = false;
   const observe: Observe = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
+    if (event.type === 'connected') everConnected = true;
     options.observe(event);
   };
 
@@ -75,7 +77,13 @@ export function createRelay(options: RelayOptions): Relay {
     breaker,
     observe,
   });
-  const commit = createGroupCommit({ send: forwarder.send, clock, observe, defer: setImmediate });
+  const commit = createGroupCommit({
+    send: forwarder.send,
+    clock,
+    observe,
+    defer: setImmediate,
+    newBatchId: () => randomBytes(9).toString('base64url'),
+  });
   const unmetered = createUnmetered({ post: forwarder.postUnmetered, clock, random, observe });
   const answer = createAnswering({
     decode: (bytes) => decodeQuestion(schema, bytes),
@@ -134,6 +142,7 @@ export function createRelay(options: RelayOptions): Relay {
         waitingStreams: streams.waiting,
         busyStreams: streams.busy,
         downMs: streams.downSinceMs === undefined ? undefined : Math.round(nowMs - streams.downSinceMs),
+        everConnected,
         lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
         breaker: breaker.state.name,
         openJobs: commit.open,

@@ -18,7 +18,7 @@ const TOKEN = /^[\x21-\x7e]+$/;
 
 /** A token given by value, e.g. from the environment. Throws as {@link TokenSource.read}, at once. */
 export function literalToken(text: string): TokenSource {
-  const token = checked(text, 'the token given by value');
+  const token = checkedToken(text, 'the token given by value');
   return { read: () => token, refresh: () => {} };
 }
 
@@ -38,7 +38,7 @@ export function fileToken(path: string, monotonicMs: () => number = () => perfor
       if (size > TOKEN_BYTES_MAX) {
         throw unreadable(path, `has ${size} bytes; a token file holds one line`);
       }
-      token = checked(readFileSync(path, 'utf8'), path);
+      token = checkedToken(readFileSync(path, 'utf8'), path);
       stamp = found;
     } catch (cause) {
       if (token !== undefined) return;
@@ -66,7 +66,8 @@ export function fileToken(path: string, monotonicMs: () => number = () => perfor
   };
 }
 
-function checked(text: string, where: string): string {
+/** The token in a text. @throws {RelayError} `token_unreadable`, naming the place and never the text. */
+export function checkedToken(text: string, where: string): string {
   const token = text.trim();
   if (token === '') throw unreadable(where, 'is empty');
   if (!TOKEN.test(token)) {

@@ -2,7 +2,7 @@
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
- *   dist/settle/, settle-stream/, sweep/, rollup/   the other functions, likewise
+ *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/   the other functions, likewise
  *   dist/relay/relay.mjs     the relay for its container, with the wire descriptors and the same rules beside it
  * `npm run bundle -- admit` builds one of them. `--force` packs a policy that would reject the platform's own jobs.
  */
@@ -18,7 +18,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const ADMIT_BUNDLE_BYTES_MAX = 600 * 1024;
 
 /** Folders under `functions/` that have a handler. */
-export const FUNCTIONS = ['admit', 'settle', 'settle/stream', 'sweep', 'rollup'] as const;
+export const FUNCTIONS = [
+  'admit',
+  'settle',
+  'settle/stream',
+  'sweep',
+  'rollup',
+  'drift',
+  'watchdog',
+  'directory',
+] as const;
 
 export type FunctionName = (typeof FUNCTIONS)[number];
 
@@ -67,6 +76,7 @@ export async function bundleFunction(name: FunctionName, outfile: string): Promi
 export async function bundleRelay(outfile: string): Promise<Bundle> {
   const bundle = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
   copyFileSync(`${root}relay/wire/default.binpb`, `${dirname(outfile)}/default.binpb`);
+  copyFileSync(`${root}relay/health-check.mjs`, `${dirname(outfile)}/health-check.mjs`);
   return bundle;
 }
 

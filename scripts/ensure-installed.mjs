@@ -3,7 +3,7 @@
  * they are missing or older than the lock file. After it, npm's `node` is the pinned Node 24 of node_modules/.bin.
  */
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,6 +18,13 @@ if (Number(major) < 20) {
 
 // npm writes this file last, so an interrupted install is repeated.
 if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.json')) {
+  // npm empties what a link points to, which is somebody else's.
+  if (lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    console.error(
+      `${root}node_modules is a link and older than package-lock.json: run npm ci where it points to.`,
+    );
+    process.exit(3);
+  }
   console.error('Installing packages (once) …');
   const npm = process.env.npm_execpath;
   const result = npm

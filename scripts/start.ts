@@ -1,9 +1,10 @@
 /** `npm start`: ledger, admit function, job router and relay on this machine, and a real pipeline to decide about. */
 import { fileURLToPath } from 'node:url';
+import { jsonScreen } from './local/json-screen.ts';
 import { HELP, parseOptions, UsageError } from './local/options.ts';
 import { readRules } from './local/rules.ts';
 import { run } from './local/run.ts';
-import { jsonScreen, terminalScreen } from './local/screens.ts';
+import { terminalScreen } from './local/terminal-screen.ts';
 import { DocumentError } from './policy/read-documents.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -25,7 +26,7 @@ async function main(): Promise<number> {
   process.on('SIGTERM', interrupted);
   const screen = options.json
     ? jsonScreen(process.stdout, rules.limits)
-    : terminalScreen(process.stdout, rules.policy.currency);
+    : terminalScreen(process.stdout, rules.policy.currency, process.env);
   await run(options, rules, root, screen, stop.signal);
   return 0;
 }

@@ -27,17 +27,34 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/admit/',
     'functions/estimates/',
     'functions/ledger/',
+    'functions/metrics/',
     'functions/shared/',
     'functions/names.ts',
     'policies/',
     'hono',
     'node:',
   ],
+  // Where packed rules and live limits meet.
+  'functions/admit/rules-in-force.ts': [
+    'functions/admit/decide.ts',
+    'functions/ledger/',
+    'functions/limits/',
+    'functions/shared/',
+    'policies/',
+  ],
+  'functions/admit/deployed-rules.ts': [
+    'functions/admit/',
+    'functions/directory/',
+    'functions/ledger/',
+    'functions/limits/',
+    'functions/shared/',
+  ],
   'functions/settle/': [
     'functions/settle/',
     'functions/admit/decide.ts',
     'functions/gitlab/',
     'functions/ledger/',
+    'functions/metrics/',
     'functions/shared/',
     'functions/names.ts',
     'policies/',
@@ -49,8 +66,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'functions/settle/stream/': [
     'functions/settle/',
     'functions/admit/config.ts',
-    'functions/admit/rules-file.ts',
+    'functions/admit/deployed-rules.ts',
     'functions/ledger/',
+    'functions/metrics/',
+    'functions/names.ts',
     'functions/shared/',
   ],
   'functions/limits/': [
@@ -60,6 +79,26 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'policies/',
     '@aws-sdk/client-dynamodb',
     'node:',
+  ],
+  'functions/directory/': [
+    'functions/directory/',
+    'functions/gitlab/',
+    'functions/ledger/',
+    'functions/limits/chunk-parts.ts',
+    'functions/limits/limits-error.ts',
+    'functions/metrics/',
+    'functions/shared/',
+    'functions/names.ts',
+    'policies/',
+    'node:',
+  ],
+  // Keys and items of its own beside the books.
+  'functions/directory/dynamo-directory-table.ts': [
+    'functions/directory/',
+    'functions/ledger/',
+    'functions/limits/chunk-parts.ts',
+    'functions/limits/limits-error.ts',
+    '@aws-sdk/client-dynamodb',
   ],
   'functions/estimates/': ['functions/estimates/', 'functions/ledger/', 'policies/'],
   'functions/rollup/': [
@@ -80,10 +119,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'functions/rollup/handler.ts': [
     'functions/rollup/',
-    'functions/admit/rules-file.ts',
+    'functions/admit/deployed-rules.ts',
     'functions/thresholds/',
     'functions/ledger/',
     'functions/shared/',
+    'policies/',
   ],
   'functions/thresholds/': [
     'functions/thresholds/',
@@ -99,17 +139,54 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/ledger/',
     'functions/settle/end-of-job.ts',
     'functions/settle/settle-truths.ts',
+    'functions/metrics/',
     'functions/names.ts',
     'functions/shared/',
   ],
   // Charges, like the settle function, jobs that nobody asked about.
   'functions/sweep/handler.ts': [
     'functions/sweep/',
-    'functions/admit/rules-file.ts',
+    'functions/admit/deployed-rules.ts',
     'functions/gitlab/',
     'functions/ledger/',
+    'functions/metrics/',
+    'functions/names.ts',
     'functions/settle/',
     'functions/shared/',
+  ],
+  'functions/signin/': [
+    'functions/signin/',
+    'functions/gitlab/',
+    'functions/shared/',
+    'functions/names.ts',
+    'policies/document/reading.ts',
+    'hono',
+    'node:',
+  ],
+  // Keys and items of its own beside the books.
+  'functions/signin/dynamo-session-store.ts': [
+    'functions/signin/',
+    'functions/ledger/keys.ts',
+    'functions/ledger/table.ts',
+    '@aws-sdk/client-dynamodb',
+  ],
+  // The only file that knows OpenID Connect.
+  'functions/signin/gitlab-sign-in.ts': ['functions/signin/', 'openid-client', 'node:'],
+  'functions/watchdog/': [
+    'functions/watchdog/',
+    'functions/gitlab/',
+    'functions/ledger/',
+    'functions/shared/',
+    'functions/thresholds/',
+    'functions/names.ts',
+    'policies/document/reading.ts',
+  ],
+  // Keys and items of its own beside the books.
+  'functions/watchdog/dynamo-watch-table.ts': [
+    'functions/watchdog/',
+    'functions/ledger/ledger-error.ts',
+    'functions/names.ts',
+    '@aws-sdk/client-dynamodb',
   ],
   'functions/ledger/': [
     'functions/ledger/',
@@ -118,8 +195,25 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '@aws-sdk/client-dynamodb',
     'node:',
   ],
+  'functions/drift/': [
+    'functions/drift/',
+    'functions/ledger/',
+    'functions/metrics/',
+    'functions/names.ts',
+    'functions/shared/',
+    'policies/claim.ts',
+  ],
+  // The deployment makes the table and filters its stream by the same strings.
+  'functions/ledger/table.ts': ['functions/names.ts', '@aws-sdk/client-dynamodb'],
+  'functions/ledger/keys.ts': ['functions/ledger/', 'functions/names.ts', 'policies/', 'node:'],
   // Pure: what the books say against what GitLab says.
-  'functions/truth/': ['functions/truth/', 'functions/gitlab/job-truth.ts', 'functions/ledger/', 'policies/'],
+  'functions/truth/': [
+    'functions/truth/',
+    'functions/gitlab/job-truth.ts',
+    'functions/ledger/',
+    'functions/sweep/verdict.ts',
+    'policies/',
+  ],
   'relay/': [
     'relay/',
     'policies/',
@@ -134,15 +228,25 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'relay/names.ts': [],
   // The only file that may run the function inside the relay's process.
   'relay/inline.ts': ['relay/', 'policies/', 'functions/', 'hono', 'node:'],
+  // Synth may not run what it deploys: of the programs it knows the names.
+  'cdk/': ['cdk/', 'functions/names.ts', 'relay/names.ts', 'aws-cdk-lib', 'constructs', 'node:'],
   // The only file that knows gRPC, and the tunnel beside it.
   'relay/router/router-client.ts': ['relay/', '@grpc/grpc-js', 'node:'],
+  // The only files that know AWS's signature and where a task's credentials are.
+  'relay/signing/': ['relay/', '@smithy/signature-v4', '@aws-sdk/credential-provider-node', 'node:'],
+  // One way to write metrics, for functions and relay.
+  'functions/metrics/': ['functions/metrics/', 'functions/ledger/ledger.ts', 'functions/names.ts'],
+  'functions/metrics/emf-document.ts': ['functions/names.ts'],
+  'relay/emf/': ['relay/', 'functions/metrics/emf-document.ts'],
+  // What the relay writes and the watchdog reads.
+  'relay/heartbeat/': ['relay/', 'functions/names.ts', 'node:'],
   'relay/router/tunnel.ts': ['relay/', 'ws', 'https-proxy-agent', 'proxy-from-env', 'node:'],
 };
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import '([^']+)'/g;
 
-const sources = ['policies', 'functions', 'relay'].flatMap((folder) =>
+const sources = ['policies', 'functions', 'relay', 'cdk'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `${folder}/${name}`),

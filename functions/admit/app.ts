@@ -1,5 +1,6 @@
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
+import { logWith } from '../shared/log-with.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -19,11 +20,22 @@ import { recordUnmetered } from './record-unmetered.ts';
  */
 export function createAdmitApp(deps: DecideDeps): Hono {
   const app = new Hono();
+  const batches = new WeakMap<Request, string>();
 
   app.onError((error, c) => {
     // The name says what kind of failure it was; the message could quote what a caller sent, so it stays here.
-    deps.log.error('request failed', { path: c.req.path, error: error.name });
+    const batch = batches.get(c.req.raw);
+    deps.log.error('request failed', {
+      path: c.req.path,
+      error: error.name,
+      ...(batch !== undefined && { batch }),
+    });
     return c.json({ problems: ['internal error'] } satisfies ProblemsResponse, 500);
+  });
+
+  app.use(async (_, next) => {
+    await next();
+    deps.metrics?.flush();
   });
 
   app.use(
@@ -44,8 +56,10 @@ export function createAdmitApp(deps: DecideDeps): Hono {
   app.post(ADMISSIONS_PATH, async (c) => {
     const envelope = parseAdmissionsEnvelope(parseJson(await c.req.text()));
     if (!envelope.ok) return c.json({ problems: envelope.problems } satisfies ProblemsResponse, 400);
-    const { entries, remainingMs } = envelope.value;
-    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, deps);
+    const { entries, remainingMs, batch } = envelope.value;
+    if (batch !== undefined) batches.set(c.req.raw, batch);
+    const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
+    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, { ...deps, log });
     return c.json({ decisions } satisfies AdmissionsResponse);
   });
 

@@ -1,15 +1,18 @@
 import type { Decision, Notice } from '../../policies/decision.ts';
 import type { Estimator } from '../../policies/estimate.ts';
-import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { EstimateSettings, Policy } from '../../policies/policy.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
-import type { HoldAsk, HoldOutcome, Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../shared/log.ts';
+import { type Judged, judge } from './judge.ts';
 import { noticesOf, type Rejection } from './notice.ts';
+
+export { toHoldAsk } from './judge.ts';
 
 /** What a decision rests on beside the counters. */
 export interface Rules {
@@ -17,12 +20,14 @@ export interface Rules {
   readonly limits: LimitSet;
   readonly directory: Directory | undefined;
   readonly estimator: Estimator;
+  /** Whether the limits are still those in force; true where that is not known in time. Absent: they never change. */
+  readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
 }
 
 export interface DecideDeps {
   readonly ledger: Ledger;
-  /** The rules in force now; limits change without a deploy, so they are asked for with every batch. */
-  readonly currentRules: () => Promise<Rules>;
+  /** The rules in force now for these jobs; limits change without a deploy, so they are asked for with every batch. */
+  readonly currentRules: (requests: readonly AdmissionRequest[]) => Promise<Rules>;
   /** What is known of how long these jobs last, by their last runs; absent: the rules' own estimator. Never throws. */
   readonly estimatorFor?: (
     requests: readonly AdmissionRequest[],
@@ -31,17 +36,14 @@ export interface DecideDeps {
   ) => Promise<Estimator>;
   readonly clock: LedgerClock;
   readonly log: Log;
-}
-
-/** A request that parsed and was evaluated, on its way to the ledger. */
-interface Evaluated {
-  readonly request: AdmissionRequest;
-  readonly evaluation: Evaluation;
+  /** Written at the end of each request. @default none are kept */
+  readonly metrics?: Metrics;
 }
 
 /**
  * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
- * that does not parse is `undecided{invalid}` and its neighbours never notice.
+ * that does not parse is `undecided{invalid}` and its neighbours never notice. What would be rejected on limits that are
+ * not in force any more is evaluated once more, on those that are.
  *
  * @param deadlineMs on `deps.clock.monotonicMs()`.
  */
@@ -50,7 +52,6 @@ export async function decide(
   deadlineMs: number,
   deps: DecideDeps,
 ): Promise<readonly Decision[]> {
-  const rules = await deps.currentRules();
   const decisions: Decision[] = new Array(entries.length);
   const requests: AdmissionRequest[] = [];
   const placeOf: number[] = [];
@@ -69,65 +70,39 @@ export async function decide(
     requests.push(parsed.value);
   });
 
-  const { estimate } = rules.policy;
-  const estimator = (await deps.estimatorFor?.(requests, estimate, deadlineMs)) ?? rules.estimator;
-  const nowMs = deps.clock.nowMs();
-  const evaluated = requests.map((request): Evaluated => {
-    const evaluation = evaluate(request, { ...rules, estimator, nowMs });
-    reportTrouble(request, evaluation, deps.log);
-    return { request, evaluation };
-  });
-
-  const outcomes = evaluated.length === 0 ? [] : await deps.ledger.hold(evaluated.map(toHoldAsk), deadlineMs);
-  const notices = await noticesByJob(evaluated, outcomes, deadlineMs, deps);
-  evaluated.forEach((one, position) => {
-    const outcome = outcomes[position];
-    decisions[placeOf[position] ?? 0] =
-      outcome === undefined
-        ? { outcome: 'undecided', cause: 'unavailable' }
-        : toDecision(one, outcome, notices.get(one), rules.policy, nowMs);
+  const judged = requests.length === 0 ? [] : await judge(requests, deadlineMs, deps);
+  const notices = await noticesByJob(judged, deadlineMs, deps);
+  judged.forEach((one, position) => {
+    decisions[placeOf[position] ?? 0] = toDecision(one, notices.get(one));
   });
   return decisions;
 }
 
 async function noticesByJob(
-  evaluated: readonly Evaluated[],
-  outcomes: readonly HoldOutcome[],
+  judged: readonly Judged[],
   deadlineMs: number,
   deps: DecideDeps,
-): Promise<ReadonlyMap<Evaluated, Notice>> {
-  const rejected: Evaluated[] = [];
+): Promise<ReadonlyMap<Judged, Notice>> {
+  const rejected: Judged[] = [];
   const rejections: Rejection[] = [];
-  evaluated.forEach((one, position) => {
-    const outcome = outcomes[position];
-    if (outcome?.outcome !== 'rejected') return;
+  for (const one of judged) {
+    const { request, evaluation, outcome } = one;
+    if (outcome.outcome !== 'rejected') continue;
     rejected.push(one);
-    rejections.push({ request: one.request, facts: one.evaluation.facts, outcome });
-  });
+    rejections.push({ request, facts: evaluation.facts, outcome });
+  }
   const notices = await noticesOf(rejections, deadlineMs, deps);
   return new Map(rejected.map((one, index) => [one, notices[index] ?? 'first']));
 }
 
-/** What the ledger needs of an evaluated request. */
-export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
-  return {
-    jobId: request.jobId,
-    facts: evaluation.facts,
-    violations: evaluation.violations,
-    claims: evaluation.claims,
-    ...(evaluation.metered && { unchecked: 'exempt' as const }),
-  };
-}
-
 function toDecision(
-  one: Evaluated,
-  outcome: HoldOutcome,
+  { request, evaluation, outcome, policy, nowMs }: Judged,
   notice: Notice | undefined,
-  policy: Policy,
-  nowMs: number,
 ): Decision {
-  const { request, evaluation } = one;
-  if (outcome.outcome === 'undecided') return outcome;
+  if (outcome.outcome === 'undecided') {
+    const { cause } = outcome;
+    return { outcome: 'undecided', cause: cause === 'stale_limits' ? 'unavailable' : cause };
+  }
   const decisionId = decisionIdOf(request.jobId, outcome.generation);
   const { terms } = evaluation;
   if (outcome.outcome === 'admitted') {
@@ -149,18 +124,3 @@ function toDecision(
 
 /** The same job at the same generation has the same id, so a repeated answer names the decision first given. */
 const decisionIdOf = (jobId: number, generation: number): string => `d-${jobId}-${generation}`;
-
-/** Names and ids only: what a variable or an image said stays out of the log. */
-function reportTrouble(request: AdmissionRequest, evaluation: Evaluation, log: Log): void {
-  for (const { rule, cause } of evaluation.errors)
-    log.error('rule failed', { rule, cause, jobId: request.jobId });
-  for (const { rule, reason } of evaluation.exemptions)
-    log.info('job exempt', { rule, reason, jobId: request.jobId });
-  if (evaluation.unknownGroup) {
-    log.warn('group not in the directory', {
-      jobId: request.jobId,
-      namespaceId: request.namespaceId,
-      rootNamespaceId: request.rootNamespaceId,
-    });
-  }
-}

@@ -5,6 +5,8 @@ import { REQUESTS_MAX } from './contract.ts';
 export interface Envelope {
   readonly entries: readonly unknown[];
   readonly remainingMs: number;
+  /** Absent also where it is no name: a batch is not refused for that. */
+  readonly batch?: string;
 }
 
 export type Parsed<T> =
@@ -14,7 +16,9 @@ export type Parsed<T> =
 /** More than any sane caller waits, less than Lambda's own limit: a typo must not hold a batch for minutes. */
 const REMAINING_MS_MAX = 30_000;
 
-/** Reads `{requests: [1..96], remainingMs}`; only a broken envelope is refused here. */
+const BATCH = /^[\w-]{1,40}$/;
+
+/** Reads `{requests: [1..96], remainingMs, batch?}`; only a broken envelope is refused here. */
 export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
   if (!isRecord(body))
     return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);
@@ -29,6 +33,7 @@ export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
     value: {
       entries: body.requests as unknown[],
       remainingMs: remainingMs as number,
+      ...(typeof body.batch === 'string' && BATCH.test(body.batch) && { batch: body.batch }),
     },
   };
 }

@@ -5,23 +5,14 @@ import { createLedger } from '../ledger/create-ledger.ts';
 import { dynamoClient } from '../ledger/dynamo-client.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
+import { deployedMetrics } from '../metrics/metrics.ts';
+import { ENV_DEPLOYMENT, METRIC_LEDGER_RETRIES, METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import { consoleLog } from '../shared/log.ts';
 import { createAdmitApp } from './app.ts';
 import { readAdmitConfig } from './config.ts';
-import type { Rules } from './decide.ts';
+import type { RulesInForce } from './rules-in-force.ts';
 
 const config = readAdmitConfig(process.env);
-/**
- * Read right after the import rather than during it: the parsers and the time zones of ICU cost some 15 ms, which Lambda's
- * wait for the first invocation can hide. Rules that cannot be read end the process, as they would have ended the import.
- */
-const rules = new Promise<Rules>((resolve, reject) => {
-  setImmediate(() => {
-    import('./rules-file.ts')
-      .then(({ readRulesFile }) => readRulesFile(config.rulesFile))
-      .then(resolve, reject);
-  });
-});
 const table = {
   client: dynamoClient(config.dynamodbEndpoint),
   tableName: config.ledgerTable,
@@ -29,16 +20,35 @@ const table = {
   clock: systemClock,
   random: Math.random,
 };
-const store = new DynamoStore(table);
+const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
+const ledger = createLedger({
+  store: new DynamoStore(table),
+  onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
+});
+const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
+/**
+ * Read right after the import rather than during it: the parsers and the time zones of ICU cost some 15 ms, which Lambda's
+ * wait for the first invocation can hide. Rules that cannot be read end the process, as they would have ended the import.
+ */
+const rules = new Promise<RulesInForce>((resolve, reject) => {
+  setImmediate(() => {
+    import('./deployed-rules.ts')
+      .then(({ deployedRules }) =>
+        deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog, onUnreadable }),
+      )
+      .then(resolve, reject);
+  });
+});
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
 /** Lambda's entry point; takes function URL, API Gateway v2 and invoke events of that shape. */
 export const handler = handle(
   createAdmitApp({
-    ledger: createLedger({ store }),
-    currentRules: () => rules,
+    ledger,
+    currentRules: async (requests) => (await rules).rulesFor(requests),
     estimatorFor: estimates.estimatorFor,
     clock: systemClock,
     log: consoleLog,
+    metrics,
   }),
 );

@@ -2,8 +2,9 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { evaluate } from '../../policies/evaluate.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { UnmeteredAsk } from '../ledger/ledger.ts';
-import type { UnmeteredResponse } from './contract.ts';
-import { type DecideDeps, toHoldAsk } from './decide.ts';
+import type { UnmeteredAnswer as Answer, UnmeteredResponse } from './contract.ts';
+import type { DecideDeps } from './decide.ts';
+import { toHoldAsk } from './judge.ts';
 
 type Result = UnmeteredResponse['results'][number];
 
@@ -18,38 +19,35 @@ export async function recordUnmetered(
   entries: readonly unknown[],
   deps: DecideDeps,
 ): Promise<readonly Result[]> {
-  const rules = await deps.currentRules();
   const results: Result[] = entries.map(() => ({ outcome: 'invalid' }));
-  const asks: UnmeteredAsk[] = [];
+  const answers: Answer[] = [];
   const placeOf: number[] = [];
-
   entries.forEach((entry, index) => {
     const answer = parseAnswer(entry);
     if (answer === undefined) return;
-    // The period is the one of the answer, not of this call: an outage may span midnight.
-    const evaluation = evaluate(answer.request, {
-      ...rules,
-      nowMs: answer.answeredAtMs,
-    });
-    const { answered, cause, answeredAtMs } = answer;
     placeOf.push(index);
-    asks.push({
-      ...toHoldAsk({ request: answer.request, evaluation }),
-      answered,
-      cause,
-      answeredAtMs,
-    });
+    answers.push(answer);
   });
+  if (answers.length === 0) return results;
 
-  if (asks.length === 0) return results;
-  const outcomes = await deps.ledger.recordUnmetered(asks, deps.clock.monotonicMs() + RECORD_MS_MAX);
+  const deadlineMs = deps.clock.monotonicMs() + RECORD_MS_MAX;
+  const requests = answers.map(({ request }) => request);
+  const rules = await deps.currentRules(requests);
+  const { estimate } = rules.policy;
+  const estimator = (await deps.estimatorFor?.(requests, estimate, deadlineMs)) ?? rules.estimator;
+  const asks = answers.map(({ request, answered, cause, answeredAtMs }): UnmeteredAsk => {
+    // The period is the one of the answer, not of this call: an outage may span midnight.
+    const evaluation = evaluate(request, { ...rules, estimator, nowMs: answeredAtMs });
+    return { ...toHoldAsk({ request, evaluation }), answered, cause, answeredAtMs };
+  });
+  const outcomes = await deps.ledger.recordUnmetered(asks, deadlineMs);
   outcomes.forEach((outcome, position) => {
     results[placeOf[position] ?? 0] = { outcome };
   });
   return results;
 }
 
-function parseAnswer(entry: unknown) {
+function parseAnswer(entry: unknown): Answer | undefined {
   if (!isRecord(entry)) return undefined;
   const { answered, cause, answeredAtMs } = entry;
   const request = parseAdmissionRequest(entry.request);
@@ -58,5 +56,5 @@ function parseAnswer(entry: unknown) {
   if (typeof cause !== 'string' || cause.length > CAUSE_LENGTH_MAX) return undefined;
   if (typeof answeredAtMs !== 'number' || !Number.isSafeInteger(answeredAtMs) || answeredAtMs < 0)
     return undefined;
-  return { request: request.value, answered, cause, answeredAtMs } as const;
+  return { request: request.value, answered, cause, answeredAtMs };
 }

@@ -1,9 +1,10 @@
 import { isRecord } from '../../policies/document/reading.ts';
 import { type GitLab, GitLabError, type JobsPage } from './gitlab.ts';
 import type { JobTruth } from './job-truth.ts';
-import { type RestAnswer, type RestCallDeps, restCall } from './rest-call.ts';
+import { checkBaseUrl, found, list, pageEnd } from './rest-answers.ts';
+import { type RestCallDeps, restCall } from './rest-call.ts';
 import { parseRestJob } from './rest-job.ts';
-import { nextPage, pageQuery } from './rest-pages.ts';
+import { pageQuery } from './rest-pages.ts';
 
 /**
  * GitLab over its REST API. An entry of a list that cannot be read is left out and counted in the page's `unreadable`: one
@@ -60,37 +61,7 @@ function jobsPage(entries: readonly unknown[], runnerId: number, headers: Header
   return { jobs, ...pageEnd(entries.length - jobs.length, headers) };
 }
 
-function pageEnd(unreadable: number, headers: Headers): { unreadable?: number; next?: string } {
-  const next = nextPage(headers);
-  return { ...(unreadable > 0 && { unreadable }), ...(next !== undefined && { next }) };
-}
-
-function list(path: string, answer: RestAnswer): readonly unknown[] {
-  const body = found(path, answer);
-  if (Array.isArray(body)) return body;
-  throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
-}
-
-/** Nothing there, where there is always something: not the address of a GitLab. */
-function found(path: string, answer: RestAnswer): unknown {
-  if (answer.status === 200) return answer.body;
-  throw new GitLabError(
-    'gitlab_unreadable',
-    `GET ${path}: GitLab answered ${answer.status}; check its URL and version`,
-  );
-}
-
 function runnerId(entry: unknown): number | undefined {
   const id = isRecord(entry) ? entry.id : undefined;
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
-}
-
-/** Never quoted: it could hold a password. */
-function checkBaseUrl(baseUrl: string): void {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  if (isHttp && url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
-  throw new Error(
-    "GitLab's URL is no plain http or https address; expected one like https://gitlab.example.com",
-  );
 }

@@ -1,5 +1,5 @@
 /** One transaction against the weather: conflicts, throttles and lost answers are tried again while there is time. */
-import type { HoldCause, LedgerClock } from './ledger.ts';
+import type { LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { LedgerStore, Refusal, Write } from './store.ts';
 
@@ -10,6 +10,8 @@ export interface AttemptDeps {
   readonly random: () => number;
   /** A new client request token, at most 36 characters. */
   readonly newToken: () => string;
+  /** Told of every conflict, throttle and silence, whether or not there is time to try again. @default nobody is */
+  readonly onRetry?: (() => void) | undefined;
 }
 
 /** A transaction started with less than this may well commit unheard; its job would be charged and answered by the fallback. */
@@ -30,7 +32,9 @@ const SILENCES_MAX = 3;
 export type AttemptResult =
   | { readonly outcome: 'committed' }
   | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
-  | { readonly outcome: 'gave_up'; readonly cause: Exclude<HoldCause, 'error'> };
+  | { readonly outcome: 'gave_up'; readonly cause: GaveUpCause };
+
+export type GaveUpCause = 'deadline' | 'contended' | 'unavailable';
 
 /** @param deadlineMs - on the monotonic clock. Never throws for an unavailable table. */
 export async function attempt(
@@ -40,7 +44,7 @@ export async function attempt(
 ): Promise<AttemptResult> {
   // One token for all tries: an answer that was lost is found again instead of being applied twice.
   const token = deps.newToken();
-  let cause: Exclude<HoldCause, 'error'> = 'deadline';
+  let cause: GaveUpCause = 'deadline';
   let silences = 0;
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const leftMs = timeLeftMs(deadlineMs, deps.clock);
@@ -48,6 +52,7 @@ export async function attempt(
     const answer = await transact(writes, token, silenceMs(leftMs), deps.store);
     if (answer === 'silence') silences += 1;
     else if (answer.outcome === 'committed' || answer.outcome === 'refused') return answer;
+    deps.onRetry?.();
     cause = answer !== 'silence' && answer.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
     const pauseMs = deps.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));

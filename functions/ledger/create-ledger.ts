@@ -25,6 +25,8 @@ export interface LedgerOptions {
   readonly random?: () => number;
   /** Client request tokens, at most 36 characters. @default randomUUID */
   readonly newToken?: () => string;
+  /** Told of every transaction that met a conflict, a throttle or silence. @default nobody is */
+  readonly onRetry?: () => void;
 }
 
 /** The ends of jobs come from queues and schedules, which come back by themselves: this only bounds a silent table. */
@@ -38,8 +40,9 @@ export function createLedger({
   clock = systemClock,
   random = Math.random,
   newToken = randomUUID,
+  onRetry,
 }: LedgerOptions): Ledger {
-  const deps: MoveDeps = { store, clock, random, newToken, lastSeen: new LastSeen() };
+  const deps: MoveDeps = { store, clock, random, newToken, onRetry, lastSeen: new LastSeen() };
 
   const endJobs = async (wishes: readonly Wish<EndOutcome>[]): Promise<readonly EndOutcome[]> => {
     const deadlineMs = clock.monotonicMs() + ENDS_TIMEOUT_MS;
@@ -51,7 +54,7 @@ export function createLedger({
   };
 
   return {
-    hold: (asks, deadlineMs) => hold(asks, deadlineMs, deps),
+    hold: (asks, deadlineMs, options) => hold(asks, deadlineMs, deps, options),
     settle: (ends: readonly JobEnd[]) => {
       const nowMs = clock.nowMs();
       return endJobs(

@@ -11,7 +11,8 @@ import { PK, SK } from './table.ts';
 
 const TIMEOUT_MS = 2_000;
 const SINCE = 'si';
-const MARKS = 'mk';
+const MARKS = 'rm';
+const OPEN = 'op';
 
 export interface DynamoMarksOptions {
   readonly client: DynamoDBClient;
@@ -20,7 +21,7 @@ export interface DynamoMarksOptions {
   readonly instance: string;
 }
 
-/** The marks beside the ledger, some 30 bytes per runner: DynamoDB's 400 KB are enough for ten thousand. */
+/** The marks beside the ledger, some 35 bytes per runner: DynamoDB's 400 KB are enough for ten thousand. */
 export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions): SweepMarkStore {
   const { pk, sk } = ledgerKeys(instance).sweepMarks;
   const key = { [PK]: { S: pk }, [SK]: { S: sk } };
@@ -48,31 +49,58 @@ export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions)
   };
 }
 
-const encodeMarks = ({ sinceMs, runners }: SweepMarks): Record<string, AttributeValue> => ({
+const encodeMarks = ({ sinceMs, runners, open }: SweepMarks): Record<string, AttributeValue> => ({
   [SINCE]: { N: String(sinceMs) },
   [MARKS]: {
     M: Object.fromEntries(
       [...runners].map(([runnerId, mark]) => [String(runnerId), { L: encodeMark(mark) }]),
     ),
   },
+  // Pairs in a list keep their order, which a map would not.
+  [OPEN]: { L: [...open].flat().map(number) },
 });
 
-const encodeMark = ({ seenTo, going }: RunnerMark): AttributeValue[] => [
-  { N: String(seenTo) },
-  ...(going === undefined ? [] : [{ N: String(going.top) }, { S: going.page }]),
+const number = (value: number): AttributeValue => ({ N: String(value) });
+
+const encodeMark = ({ seenTo, passMs, deepMs, going }: RunnerMark): AttributeValue[] => [
+  ...[seenTo, passMs, deepMs].map(number),
+  ...(going === undefined
+    ? []
+    : [number(going.startMs), { BOOL: going.deep }, number(going.top), { S: going.page }]),
 ];
 
 const decodeMarks = (item: Readonly<Record<string, AttributeValue>>): SweepMarks => ({
-  sinceMs: Number(item[SINCE]?.N ?? 0),
+  sinceMs: numberOf(item[SINCE]),
   runners: new Map(
     Object.entries(item[MARKS]?.M ?? {}).map(([runnerId, mark]) => [
       Number(runnerId),
       decodeMark(mark.L ?? []),
     ]),
   ),
+  open: decodePairs(item[OPEN]?.L ?? []),
 });
 
-function decodeMark([seenTo, top, page]: readonly AttributeValue[]): RunnerMark {
-  const mark = { seenTo: Number(seenTo?.N ?? 0) };
-  return page?.S === undefined ? mark : { ...mark, going: { top: Number(top?.N ?? 0), page: page.S } };
+function decodeMark([
+  seenTo,
+  passMs,
+  deepMs,
+  startMs,
+  deep,
+  top,
+  page,
+]: readonly AttributeValue[]): RunnerMark {
+  const mark = { seenTo: numberOf(seenTo), passMs: numberOf(passMs), deepMs: numberOf(deepMs) };
+  if (page?.S === undefined) return mark;
+  const going = { startMs: numberOf(startMs), deep: deep?.BOOL ?? false, top: numberOf(top), page: page.S };
+  return { ...mark, going };
 }
+
+const decodePairs = (values: readonly AttributeValue[]): ReadonlyMap<number, number> =>
+  new Map(
+    Array.from({ length: Math.floor(values.length / 2) }, (_, index) => [
+      numberOf(values[index * 2]),
+      numberOf(values[index * 2 + 1]),
+    ]),
+  );
+
+const numberOf = (value: AttributeValue | undefined): number => Number(value?.N ?? 0);

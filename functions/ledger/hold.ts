@@ -7,17 +7,24 @@
  *        └────────────── again, at most six times ◀───────────┘
  */
 import type { CounterKey } from '../../policies/claim.ts';
-import { type AttemptDeps, attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
+import {
+  type AttemptDeps,
+  attempt,
+  type GaveUpCause,
+  TRANSACTION_RESERVE_MS,
+  timeLeftMs,
+} from './attempt.ts';
 import { decided, draftRecord } from './draft.ts';
 import { type Job, newJob } from './job.ts';
 import type { LastSeen } from './last-seen.ts';
-import type { Counter, HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
+import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { packs } from './pack.ts';
 import { weighWithGrace } from './pipeline-grace.ts';
 import { giveBackCharges } from './reopen.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
+import { StaleLimits } from './stale-limits.ts';
 import type { Refusal, Write } from './store.ts';
 import { type KnownCounter, type Verdict, type Weighing, weigh } from './weigh.ts';
 
@@ -34,14 +41,16 @@ export async function hold(
   asks: readonly HoldAsk[],
   deadlineMs: number,
   deps: HoldDeps,
+  { limitsAreCurrent }: HoldOptions = {},
 ): Promise<readonly HoldOutcome[]> {
+  const stale = new StaleLimits(limitsAreCurrent, deadlineMs, deps.clock);
   const jobs = new Map<number, Job>();
   for (const ask of asks) if (!jobs.has(ask.jobId)) jobs.set(ask.jobId, newJob(ask));
 
   const known = new Map<string, KnownCounter>();
   // One after the other: packs of one batch share counters, and the earlier job goes first.
   for (const pack of packs(open([...jobs.values()]), ({ names }) => ({ items: 1, names }))) {
-    await decidePack(pack, known, deadlineMs, deps);
+    await decidePack(pack, known, stale, deadlineMs, deps);
   }
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
 }
@@ -49,6 +58,7 @@ export async function hold(
 async function decidePack(
   pack: readonly Job[],
   known: Map<string, KnownCounter>,
+  stale: StaleLimits,
   deadlineMs: number,
   deps: HoldDeps,
 ): Promise<void> {
@@ -57,7 +67,7 @@ async function decidePack(
     for (const name of await giveBackCharges(open(pack), deadlineMs, deps)) known.delete(name);
     const jobs = open(pack);
     if (jobs.length === 0) return;
-    const weighing = await weighWithGrace(jobs, known, deadlineMs, deps);
+    const weighing = await stale.sifted(await weighWithGrace(jobs, known, deadlineMs, deps));
     if (weighing.verdicts.length === 0) return;
     const result = await attempt(writesOf(weighing, deps.clock.nowMs()), deadlineMs, deps);
     switch (result.outcome) {
@@ -69,7 +79,7 @@ async function decidePack(
         learn(result.refusals, weighing, known, deps);
     }
   }
-  giveUp(weigh(open(pack), known).verdicts, 'contended');
+  giveUp((await stale.sifted(weigh(open(pack), known))).verdicts, 'contended');
 }
 
 const open = (jobs: readonly Job[]): readonly Job[] => jobs.filter((job) => job.outcome === undefined);
@@ -177,7 +187,7 @@ function keysByName(jobs: readonly Job[], wanted: ReadonlySet<string>): Readonly
  * A job compared with a counter and found too large is rejected even if that could not be written down; the fallback
  * is only for jobs never compared. Whose record was never looked at may hold already, and is not told the contrary.
  */
-function giveUp(verdicts: readonly Verdict[], cause: 'deadline' | 'contended' | 'unavailable'): void {
+function giveUp(verdicts: readonly Verdict[], cause: GaveUpCause): void {
   for (const verdict of verdicts) {
     const { job } = verdict;
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');

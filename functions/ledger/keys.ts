@@ -1,6 +1,7 @@
 /** Every key of the table is built and read here. The GitLab instance begins each of them: one table may serve several. */
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../policies/claim.ts';
+import { COUNTER_SK, DIRECTORY_PK_SUFFIX, INBOX_SK, RECORD_SK, SESSIONS_PK_SUFFIX } from '../names.ts';
 import { LedgerError } from './ledger-error.ts';
 
 export interface Key {
@@ -11,11 +12,9 @@ export interface Key {
 /** The due index is spread, so that one busy instance does not write one partition of it. */
 export const DUE_SHARDS = 16;
 
-export const RECORD_SK = 'record';
-export const COUNTER_SK = 'counter';
+export { COUNTER_SK, INBOX_SK, RECORD_SK };
 export const CLOSING_SK = 'closing';
 export const ANNOUNCED_SK = 'announced';
-export const INBOX_SK = 'inbox';
 /** Everything functions/rollup and functions/estimates keep in the table. */
 export const ROLLUP_SK = 'rollup';
 export const ENTRY_SK_PREFIX = 'entry#';
@@ -49,6 +48,16 @@ export interface LedgerKeys {
   limitChunk(set: string, chunk: string, part: number): Key;
   /** `gitlab.example.com@limits#opening#group/101|money-month|2026-12`, `opening`: what a period began with. */
   limitOpening(key: CounterKey): Key;
+  /** `gitlab.example.com@directory`, `pointer`: which version of the directory is live. No part of the books, either. */
+  readonly directoryPointer: Key;
+  /** `gitlab.example.com@directory#<version>`, `groups/7#000`: beside the other chunks that were written for the version. */
+  directoryChunk(version: string, chunk: string, part: number): Key;
+  /** `gitlab.example.com@directory#wishes`, `group/123`: an id that a reader did not find. */
+  directoryWish(wish: string): Key;
+  /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
+  session(idHash: string): Key;
+  /** `gitlab.example.com@sessions#<hash>`, `pending`: a sign-in that GitLab has not answered yet. */
+  pendingSignIn(hash: string): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
@@ -88,6 +97,14 @@ export function ledgerKeys(instance: string): LedgerKeys {
       sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
     }),
     limitOpening: (key) => ({ pk: `${instance}@limits#opening#${counterPath(key)}`, sk: 'opening' }),
+    directoryPointer: { pk: `${instance}${DIRECTORY_PK_SUFFIX}`, sk: 'pointer' },
+    directoryChunk: (version, chunk, part) => ({
+      pk: `${instance}${DIRECTORY_PK_SUFFIX}#${version}`,
+      sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
+    }),
+    directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
+    session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
+    pendingSignIn: (hash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${hash}`, sk: 'pending' }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,

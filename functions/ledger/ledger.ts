@@ -16,7 +16,7 @@ export interface Ledger {
    * Decides a batch. One outcome per ask, in order; two asks with the same job id get the same outcome.
    * Never starts a transaction with less than 150 ms before `deadlineMs` (on {@link LedgerClock.monotonicMs}).
    */
-  hold(asks: readonly HoldAsk[], deadlineMs: number): Promise<readonly HoldOutcome[]>;
+  hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
   /** The job ended: its claims become what it really used. */
   settle(ends: readonly JobEnd[]): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
@@ -94,6 +94,16 @@ export interface HoldAsk {
   readonly unchecked?: UncheckedCause;
 }
 
+export interface HoldOptions {
+  /**
+   * Whether the limits behind the asks are still those in force. Asked at most once per call, before the first job is
+   * rejected for anything that finance can edit; what security rules reject alone never asks. False: such jobs are
+   * `undecided` with cause `stale_limits`, and nothing of them is written. True also where that cannot be found out
+   * within `timeoutMs`. Absent: they are.
+   */
+  readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
+}
+
 export type UncheckedCause = 'exempt' | 'unmetered' | 'bypass';
 
 export type HoldOutcome =
@@ -115,8 +125,11 @@ export type HoldOutcome =
       readonly cause: HoldCause;
     };
 
-/** `error`: the ask itself is not lawful (an amount that is no safe whole number, too many counters). */
-export type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error';
+/**
+ * `error`: the ask itself is not lawful (an amount that is no safe whole number, too many counters).
+ * `stale_limits`: it would be rejected for a limit, and other limits are in force by now: evaluate it anew.
+ */
+export type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error' | 'stale_limits';
 
 export interface UnmeteredAsk extends HoldAsk {
   readonly answered: 'admitted' | 'rejected';

@@ -4,13 +4,27 @@ export interface SweepMarks {
   /** When the search began, Unix ms: what started earlier ran before we were asked about anything. */
   readonly sinceMs: number;
   readonly runners: ReadonlyMap<number, RunnerMark>;
+  /** Jobs that run without an admission, to be charged at their end: project's id by job id, longest not asked about first. */
+  readonly open: ReadonlyMap<number, number>;
 }
 
 export interface RunnerMark {
-  /** Jobs of this runner up to this id were looked at. */
+  /** Jobs of this runner up to this id were looked at, as far as they had started by then. */
   readonly seenTo: number;
-  /** A search that was cut short: it goes on at this page, and then everything up to `top` was looked at. */
-  readonly going?: { readonly top: number; readonly page: string };
+  /** When the last search that got through began, Unix ms; 0: none did. */
+  readonly passMs: number;
+  /** The same of the last deep one, which also looks below `seenTo`. */
+  readonly deepMs: number;
+  /** A search that was cut short. */
+  readonly going?: RunnerPass;
+}
+
+/** A search goes on at this page, and then everything up to `top` was looked at. */
+export interface RunnerPass {
+  readonly startMs: number;
+  readonly deep: boolean;
+  readonly top: number;
+  readonly page: string;
 }
 
 /**

@@ -1,14 +1,8 @@
 /** The table as data: used as it is by local runs and, through the same constants, by the deployment. */
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK, TTL_ATTRIBUTE } from '../names.ts';
 
-export const PK = 'pk';
-export const SK = 'sk';
-/** Live jobs by due time; ended jobs have neither attribute and so leave the index. */
-export const DUE_INDEX = 'due';
-export const DUE_PK = 'duePk';
-export const DUE_AT = 'dueAt';
-/** Unix seconds. Garbage collection only: nothing is given back by it. */
-export const TTL_ATTRIBUTE = 'ttl';
+export { DUE_AT, DUE_INDEX, DUE_PK, PK, SK, TTL_ATTRIBUTE };
 
 export const ledgerTable = (tableName: string): CreateTableCommandInput => ({
   TableName: tableName,

@@ -6,12 +6,13 @@ import {
   GetItemCommand,
   PutItemCommand,
   paginateQuery,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { CounterKey } from '../../policies/claim.ts';
 import { batchGet } from '../ledger/batch-get.ts';
 import { type Key, type LedgerKeys, ledgerKeys } from '../ledger/keys.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
-import { PK, SK } from '../ledger/table.ts';
+import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import { joined, partsOf } from './chunk-parts.ts';
 import type {
   FlipOutcome,
@@ -34,6 +35,9 @@ export interface DynamoLimitTableOptions {
 }
 
 type Item = Readonly<Record<string, AttributeValue>>;
+
+/** A set of hundreds of roots must not take all connections. */
+const UPDATES_AT_ONCE = 8;
 
 export class DynamoLimitTable implements LimitTable {
   readonly #options: DynamoLimitTableOptions;
@@ -119,6 +123,41 @@ export class DynamoLimitTable implements LimitTable {
       : { outcome: 'stale', live: refused.item && pointerOf(refused.item) };
   }
 
+  async retire(set: string, atSeconds: number, options: ReadOptions): Promise<void> {
+    const { client, tableName } = this.#options;
+    await this.#answered('retire a set of', options, async (abortSignal) => {
+      const pages = paginateQuery(
+        { client },
+        {
+          TableName: tableName,
+          KeyConditionExpression: `${PK} = :set`,
+          ExpressionAttributeValues: { ':set': { S: this.#keys.limitChunk(set, '', 0).pk } },
+          ProjectionExpression: `${PK}, ${SK}`,
+        },
+        { abortSignal },
+      );
+      for await (const { Items = [] } of pages) {
+        const commands = Items.map((item) => this.#expiring(item, atSeconds));
+        for (let first = 0; first < commands.length; first += UPDATES_AT_ONCE) {
+          const some = commands.slice(first, first + UPDATES_AT_ONCE);
+          await Promise.all(some.map((each) => client.send(each, { abortSignal }).catch(unlessGone)));
+        }
+      }
+    });
+  }
+
+  #expiring(item: Item, atSeconds: number): UpdateItemCommand {
+    return new UpdateItemCommand({
+      TableName: this.#options.tableName,
+      Key: keyItem({ pk: item[PK]?.S ?? '', sk: item[SK]?.S ?? '' }),
+      // What the service has taken meanwhile must not come back as an empty item.
+      ConditionExpression: `attribute_exists(${PK})`,
+      UpdateExpression: 'SET #ttl = :at',
+      ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE },
+      ExpressionAttributeValues: { ':at': { N: String(atSeconds) } },
+    });
+  }
+
   async readOpenings(
     counters: readonly CounterKey[],
     { timeoutMs }: ReadOptions,
@@ -186,6 +225,10 @@ export class DynamoLimitTable implements LimitTable {
 }
 
 const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { S: pk }, [SK]: { S: sk } });
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ConditionalCheckFailedException)) throw error;
+}
 
 const pointerOf = (item: Item): LimitPointer => ({
   set: item.se?.S ?? '',

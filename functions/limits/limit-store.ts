@@ -29,6 +29,8 @@ export interface LimitStoreDeps {
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly previous: PreviousCounters;
   readonly log: Log;
+  /** Told each time that limits could not be read or no longer fit the policy. @default nobody is */
+  readonly onUnreadable?: (() => void) | undefined;
 }
 
 /** A change of the limits is in force everywhere within this time. */
@@ -73,7 +75,10 @@ export class LimitStore {
     if (clock.monotonicMs() - this.#checkedAtMs >= POINTER_AGE_MS_MAX) await (this.#running ?? this.#check());
     const loaded = this.#loaded;
     if (loaded === undefined) return this.#deps.packed;
-    await this.#load(loaded, subjects);
+    await this.#load(loaded, subjects).catch((error: unknown) => {
+      this.#deps.onUnreadable?.();
+      throw error;
+    });
     return this.#inForce(loaded);
   }
 
@@ -110,6 +115,7 @@ export class LimitStore {
       if (pointer !== undefined && pointer.set !== this.#loaded?.set)
         this.#loaded = await this.#adopt(pointer.set);
     } catch (error) {
+      this.#deps.onUnreadable?.();
       // The last valid set stays, and is looked for again after the usual time.
       if (!isExpected(error) || this.#checkedAtMs === Number.NEGATIVE_INFINITY) throw error;
       this.#deps.log.error('limits not read', { cause: error.message, set: this.#loaded?.set });
@@ -177,6 +183,7 @@ export class LimitStore {
       if (loaded.limits === limits) loaded.inForce = inForce;
       return inForce.limits;
     } catch (error) {
+      this.#deps.onUnreadable?.();
       if (!isExpected(error)) throw error;
       log.error('openings not read', { cause: error.message, set: loaded.set });
       return loaded.inForce?.limits ?? limits;

@@ -23,6 +23,11 @@ export interface LimitTable {
    * @throws {LimitsError} `limits_unavailable`: it may be live or not.
    */
   flip(to: LimitPointer, base: string | undefined, options: ReadOptions): Promise<FlipOutcome>;
+  /**
+   * Lets the chunks of a set that is not live any more go at a time (Unix seconds) or some hours later. Only for such
+   * sets: a set never becomes live twice. @throws {LimitsError} `limits_unavailable`: call it again.
+   */
+  retire(set: string, atSeconds: number, options: ReadOptions): Promise<void>;
   /** One per counter, same order. @throws {LimitsError} `limits_unavailable` */
   readOpenings(
     keys: readonly CounterKey[],

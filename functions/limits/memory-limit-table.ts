@@ -16,6 +16,8 @@ export class MemoryLimitTable implements LimitTable {
   #pointer: LimitPointer | undefined;
   readonly #chunks = new Map<string, Uint8Array>();
   readonly #openings = new Map<string, OpeningEntry>();
+  /** By set, Unix seconds. Nothing is taken away here: the service does that some time later, too. */
+  readonly retired = new Map<string, number>();
   readonly #fault: (operation: LimitOperation) => 'lost-before' | 'lost-after' | undefined;
 
   /** @param fault - asked once per operation; `lost-after` applies it and loses the answer. */
@@ -48,6 +50,12 @@ export class MemoryLimitTable implements LimitTable {
       if (this.#pointer?.set !== base) return { outcome: 'stale', live: this.#pointer };
       this.#pointer = to;
       return { outcome: 'flipped' };
+    });
+  }
+
+  retire(set: string, atSeconds: number, _options: ReadOptions): Promise<void> {
+    return this.#answer('retire', () => {
+      this.retired.set(set, atSeconds);
     });
   }
 

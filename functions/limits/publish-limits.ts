@@ -38,6 +38,13 @@ const TIMEOUT_MS = 5_000;
 const FLIPS_MAX = 3;
 /** Chunks under way at once: a set of hundreds of roots must not take all connections. */
 const CHUNKS_AT_ONCE = 8;
+/**
+ * How long a set that is not live stays: for whoever asks what the limits were, or wants them back. A program adopts a
+ * set within seconds of reading the pointer, so none can be about to read what goes after this time.
+ */
+export const KEPT_DAYS = 90;
+/** Hundreds of chunks, some at once. */
+const RETIRE_TIMEOUT_MS = 30_000;
 
 /** @throws {LimitsError} `limits_unavailable`: the table did not answer; publish again to learn what became of it. */
 export async function publishLimits(
@@ -57,7 +64,20 @@ export async function publishLimits(
     const some = chunks.slice(first, first + CHUNKS_AT_ONCE);
     await Promise.all(some.map((chunk) => table.putChunk(set, chunk, { timeoutMs: TIMEOUT_MS })));
   }
-  return flip({ set, edit: (live?.edit ?? 0) + 1, atMs: change.atMs }, change.base, table);
+  const outcome = await flip({ set, edit: (live?.edit ?? 0) + 1, atMs: change.atMs }, change.base, table);
+  const left = outcome.outcome === 'live' ? change.base : set;
+  if (left !== undefined) await retire(left, change.atMs, table);
+  return outcome;
+}
+
+/** What was replaced, or came too late, goes some day. If that cannot be noted it stays for good, and does no harm. */
+async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {
+  try {
+    const atSeconds = Math.ceil(atMs / 1000) + KEPT_DAYS * 86_400;
+    await table.retire(set, atSeconds, { timeoutMs: RETIRE_TIMEOUT_MS });
+  } catch (error) {
+    if (!(error instanceof LimitsError)) throw error;
+  }
 }
 
 async function flip(
@@ -76,6 +96,12 @@ async function flip(
       if (!(error instanceof LimitsError) || tries === FLIPS_MAX) throw error;
     }
   }
+}
+
+/** Who made a set, and why; undefined: it is gone, or never was. @throws {LimitsError} either code */
+export async function readChange(set: string, table: LimitTable): Promise<LimitChange | undefined> {
+  const [bytes] = await table.readChunks(set, [SHARED], { timeoutMs: TIMEOUT_MS });
+  return bytes && unpackedShared(bytes).change;
 }
 
 /** A set as it was written, live or not. @throws {LimitsError} either code */

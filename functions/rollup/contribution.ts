@@ -51,6 +51,13 @@ export function contributionOf(
   };
 }
 
+/** What of a record says where its job stands. */
+export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
+  ...(projectId !== undefined && { projectId }),
+  ...(groupId !== undefined && { namespaceId: groupId }),
+  ...(rootId !== undefined && { rootNamespaceId: rootId }),
+});
+
 /** By the groups the directory knows now; of a group it does not know only what the record says. */
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>

@@ -1,4 +1,5 @@
-import { readRulesFile } from '../admit/rules-file.ts';
+import type { CounterKey } from '../../policies/claim.ts';
+import { deployedRules } from '../admit/deployed-rules.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { dynamoClient } from '../ledger/dynamo-client.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
@@ -9,12 +10,11 @@ import { type AnnounceCrossingsDeps, announceCrossings } from '../thresholds/ann
 import { limitOf } from '../thresholds/limit-of.ts';
 import { snsNotify } from '../thresholds/sns-notify.ts';
 import { readRollupConfig } from './config.ts';
-import { placeBy } from './contribution.ts';
+import { placeAskOf, placeBy } from './contribution.ts';
 import { DynamoRollupStore } from './dynamo-rollup-store.ts';
 import { type OnTransitions, type RollUpDeps, rollUp, type StreamAnswer } from './roll-up.ts';
 
 const config = readRollupConfig(process.env);
-const { policy, limits, directory } = readRulesFile(config.rulesFile);
 const table = {
   client: dynamoClient(config.dynamodbEndpoint),
   tableName: config.ledgerTable,
@@ -23,11 +23,29 @@ const table = {
   random: Math.random,
 };
 
+const ledger = createLedger({ store: new DynamoStore(table) });
+const { packed, limitsFor, directoryFor } = deployedRules({
+  rulesFile: config.rulesFile,
+  table,
+  ledger,
+  log: consoleLog,
+});
+const { policy } = packed;
+/** As far as the batch under way needs it: Lambda gives a process one at a time. */
+let { directory } = packed;
+
+/** For the path of a counter's group; a project's is known where its jobs are counted in the same batch. */
+const directoryOf = ({ subject }: CounterKey) => {
+  const [kind, id] = subject.split('/');
+  return kind === 'group' ? directoryFor([{ namespaceId: Number(id) }]) : directoryFor([]);
+};
+
 /** A stream has room for two readers in all, and settlement is the other: thresholds ride along here. */
 function tellOwners(topicArn: string): OnTransitions {
   const telling: AnnounceCrossingsDeps = {
-    ledger: createLedger({ store: new DynamoStore(table) }),
-    limitOf: async (key) => limitOf(key, limits, directory, systemClock.nowMs()),
+    ledger,
+    limitOf: async (key) =>
+      limitOf(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
     notify: snsNotify({ topicArn }),
     clock: systemClock,
     currency: policy.currency,
@@ -41,7 +59,10 @@ const deps: RollUpDeps = {
   keys: ledgerKeys(config.gitlabInstance),
   clock: systemClock,
   random: Math.random,
-  placeOf: placeBy(directory, config.zone),
+  knowPlaces: async (records) => {
+    directory = await directoryFor(records.map(({ facts }) => placeAskOf(facts)));
+  },
+  placeOf: (record) => placeBy(directory, config.zone)(record),
   log: consoleLog,
   ...(config.thresholdsTopicArn !== undefined && { onTransitions: tellOwners(config.thresholdsTopicArn) }),
 };

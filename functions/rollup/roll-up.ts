@@ -1,5 +1,5 @@
 import type { LedgerKeys } from '../ledger/keys.ts';
-import type { Counter } from '../ledger/ledger.ts';
+import type { Counter, JobRecord } from '../ledger/ledger.ts';
 import { type ApplyDeps, applyRecords } from './apply-records.ts';
 import { type LearnDeps, learnRuns } from './learn-runs.ts';
 import { type Image, readImages } from './stream-images.ts';
@@ -18,6 +18,8 @@ export interface RollUpDeps extends ApplyDeps, LearnDeps {
   readonly clock: ApplyDeps['clock'] & LearnDeps['clock'];
   readonly keys: LedgerKeys;
   readonly onTransitions?: OnTransitions;
+  /** Called before `placeOf` is asked about these; never throws. */
+  readonly knowPlaces?: (records: readonly JobRecord[]) => Promise<void>;
 }
 
 /** Lambda's answer to a stream: it delivers again from the first of these on. */
@@ -39,6 +41,7 @@ export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAn
 
 async function countRecords(images: readonly Image[], deps: RollUpDeps): Promise<readonly string[]> {
   const records = images.flatMap((image) => (image.kind === 'record' ? [image.record] : []));
+  if (records.length > 0) await deps.knowPlaces?.(records);
   const { changes, failedJobIds } = await applyRecords(records, deps);
   await learnRuns(changes, deps);
   await updateTopProjects(changes, deps);

@@ -7,6 +7,8 @@ import { isTerminal } from '../gitlab/job-truth.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { InboxStore } from '../ledger/store.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { METRIC_JOB_EVENTS_REFUSED } from '../names.ts';
 import type { Log } from '../shared/log.ts';
 import { BODY_BYTES_MAX, JOBS_PATH, type JobsResponse } from './contract.ts';
 import { truthText } from './truth-text.ts';
@@ -20,6 +22,8 @@ export interface SettleAppDeps {
   readonly legacyTokens?: () => Promise<readonly string[]>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;
+  /** Written at the end of each delivery. @default none are kept */
+  readonly metrics?: Metrics;
 }
 
 /** GitLab waits 10 s by default and never asks again. */
@@ -44,12 +48,20 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
     return respond(c, 'failed', error instanceof LedgerError && error.retryable ? 503 : 500);
   });
 
+  app.use(async (_, next) => {
+    await next();
+    deps.metrics?.flush();
+  });
+
   app.use(bodyLimit({ maxSize: BODY_BYTES_MAX, onError: (c) => respond(c, 'too_large', 413) }));
 
   app.post(JOBS_PATH, async (c) => {
     const body = await c.req.text();
     const sender = await senderOf(body, headersOf(c), deps);
-    if (sender === 'unknown') return respond(c, 'refused', 401);
+    if (sender === 'unknown') {
+      deps.metrics?.add(METRIC_JOB_EVENTS_REFUSED, 1);
+      return respond(c, 'refused', 401);
+    }
     if (sender === 'unchecked') return respond(c, 'failed', 503);
 
     if (c.req.header('x-gitlab-event') !== JOB_HOOK_EVENT) return respond(c, 'dropped', 200);

@@ -8,8 +8,8 @@ import { type EndedOutcome, together } from './together.ts';
 
 export interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
-  /** Asked for only when a job turns up that nobody had asked about. */
-  readonly currentRules: () => Promise<Rules>;
+  /** Those for these jobs; asked for only when a job turns up that nobody had asked about. */
+  readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;
 }
@@ -27,7 +27,7 @@ export async function chargeBypass(
   if (jobs.length === 0) return [];
   let rules: Rules;
   try {
-    rules = await currentRules();
+    rules = await currentRules(jobs.map(({ truth }) => truth));
   } catch (error) {
     log.error('rules unreadable: jobs without admission wait', { error: nameOf(error), jobs: jobs.length });
     return jobs.map(() => 'undecided');

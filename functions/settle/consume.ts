@@ -3,6 +3,8 @@ import type { JobTruth } from '../gitlab/job-truth.ts';
 import { inboxBody } from '../ledger/inbox-item.ts';
 import type { Item } from '../ledger/item-bytes.ts';
 import type { LedgerKeys } from '../ledger/keys.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 import { type SettleDeps, settleTruths, type TruthOutcome } from './settle-truths.ts';
 import { parseTruthText } from './truth-text.ts';
 
@@ -29,6 +31,8 @@ export interface TableStreamResponse {
 
 export interface ConsumeDeps extends SettleDeps {
   readonly keys: LedgerKeys;
+  /** Written once a batch. @default none are kept */
+  readonly metrics?: Metrics;
 }
 
 /** Items that are not ours, or that nobody can read, are passed over: only what may succeed later is reported as failed. */
@@ -45,16 +49,32 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
   }
   if (arrived.length === 0) return { batchItemFailures: [] };
 
-  const outcomes = await settleTruths(
-    arrived.map(({ truth }) => truth),
-    deps,
-  );
+  const truths = arrived.map(({ truth }) => truth);
+  const outcomes = await settleTruths(truths, deps);
   deps.log.info('job ends settled', countsOf(outcomes));
+  if (deps.metrics !== undefined) measure(truths, outcomes, deps.clock.nowMs(), deps.metrics);
   return {
     batchItemFailures: arrived.flatMap(({ sequence }, index) =>
       outcomes[index] === 'undecided' ? [{ itemIdentifier: sequence }] : [],
     ),
   };
+}
+
+function measure(
+  truths: readonly JobTruth[],
+  outcomes: readonly TruthOutcome[],
+  nowMs: number,
+  metrics: Metrics,
+): void {
+  truths.forEach(({ finishedAtMs }, index) => {
+    const outcome = outcomes[index];
+    // It will come again.
+    if (outcome !== 'undecided') metrics.add(METRIC_JOB_EVENTS, 1);
+    if (finishedAtMs === undefined || (outcome !== 'applied' && outcome !== 'bypass')) return;
+    // GitLab's clock may be ahead of ours.
+    metrics.add(METRIC_SETTLEMENT_LAG_SECONDS, Math.max(0, nowMs - finishedAtMs) / 1000);
+  });
+  metrics.flush();
 }
 
 function countsOf(outcomes: readonly TruthOutcome[]): Readonly<Record<string, number>> {

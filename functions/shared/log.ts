@@ -22,12 +22,6 @@ export const silentLog: Log = {
 };
 
 function write(level: string, message: string, fields: LogFields = {}): void {
-  console.log(
-    JSON.stringify({
-      level,
-      time: new Date().toISOString(),
-      message,
-      ...fields,
-    }),
-  );
+  // Not `console.log`: Lambda's runtime replaces it, and would put our line as escaped text into one of its own.
+  process.stdout.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
 }

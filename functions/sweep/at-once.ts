@@ -1,6 +1,6 @@
 /** Calls `work` for every item, at most `width` at a time, in their order. The first failure ends it and is thrown. */
 export async function atOnce<T>(
-  items: Iterable<T>,
+  items: readonly T[],
   width: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
@@ -16,5 +16,5 @@ export async function atOnce<T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: width }, worker));
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
 }

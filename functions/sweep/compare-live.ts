@@ -23,16 +23,8 @@ import { verdictOf } from './verdict.ts';
 
 /** Younger ones may not have started, and their webhook may be on its way. */
 const AGE_MS_MIN = 2 * 60_000;
-/** Keys in memory; a fleet that runs more at once needs more than one minute of GitLab's answers. */
-export const LIVE_MAX = 20_000;
-/** Later than any due time there is: all live holds. */
-const FOREVER_MS = Number.MAX_SAFE_INTEGER;
-
 export async function compareLive(run: SweepRun): Promise<void> {
-  const { ledger, clock, asking, memory, tally, looked, strangers } = run;
-  const live = await ledger.dueJobs(FOREVER_MS, LIVE_MAX);
-  tally.live = live.length;
-  const liveIds = new Set(live.map(({ jobId }) => jobId));
+  const { live, liveIds, clock, asking, memory, looked, strangers } = run;
   keepLive(memory, liveIds, clock.nowMs());
   for (const jobId of looked) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
   if (!asking.mayAsk()) return;
@@ -74,7 +66,9 @@ const newFound =
       rememberRunner(memory, hold.jobId, answer.value.runnerId);
       return;
     }
-    await concluding.take(verdictOf(hold, answer.value, clock.nowMs()));
+    const verdict = verdictOf(hold, answer.value, clock.nowMs());
+    // Due since this run began: whether the token sees enough to believe a 404 is asked where holds are due, in the next run.
+    if (verdict.do !== 'expire') await concluding.take(verdict);
   };
 
 /** A running list answers for a job before its record was read; what a running job needs of its hold is nothing. */

@@ -1,26 +1,35 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
+import type { JobTruth } from '../gitlab/job-truth.ts';
 import type { EndOutcome, JobEnd, JobGone, Ledger } from '../ledger/ledger.ts';
 import type { Tally } from './report.ts';
-import type { Verdict } from './verdict.ts';
+import type { ChargeBypass } from './sweep-run.ts';
+import type { JobVerdict } from './verdict.ts';
 
 /** Small enough to share hot counters with admissions, large enough that ten thousand ends take seconds. */
 const BATCH = 25;
 
 export interface ConcludeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'expire' | 'postpone'>;
-  readonly tally: Tally;
+  readonly chargeBypass: ChargeBypass;
+  readonly tally: ConcludeTally;
   /** Whether a job that GitLab does not know (any more) is charged what it held. */
   readonly chargeUnknown: 'hold' | 'nothing';
 }
 
+/** What became of verdicts. */
+export type ConcludeTally = Pick<
+  Tally,
+  'settled' | 'released' | 'expired' | 'postponed' | 'corrected' | 'unchanged' | 'undecided' | 'bypass'
+>;
+
 /** Takes verdicts one by one and writes them when a batch is full; `flush` writes the rest. */
 export interface Concluding {
-  take(verdict: Verdict): Promise<void>;
+  take(verdict: JobVerdict): Promise<void>;
   flush(): Promise<void>;
 }
 
 export function newConcluding(deps: ConcludeDeps): Concluding {
-  let batch: Verdict[] = [];
+  let batch: JobVerdict[] = [];
   const flush = async (): Promise<void> => {
     const full = batch;
     batch = [];
@@ -36,14 +45,26 @@ export function newConcluding(deps: ConcludeDeps): Concluding {
   };
 }
 
+/** @returns false if the table left one of them undecided. */
+export async function concludeAll(verdicts: readonly JobVerdict[], deps: ConcludeDeps): Promise<boolean> {
+  const acting = verdicts.filter((verdict) => verdict.do !== 'keep');
+  let decided = true;
+  for (let start = 0; start < acting.length; start += BATCH) {
+    if (!(await conclude(acting.slice(start, start + BATCH), deps))) decided = false;
+  }
+  return decided;
+}
+
+/** @returns false if the table left one of them undecided. */
 async function conclude(
-  verdicts: readonly Verdict[],
-  { ledger, tally, chargeUnknown: charge }: ConcludeDeps,
-): Promise<void> {
+  verdicts: readonly JobVerdict[],
+  { ledger, tally, chargeBypass, chargeUnknown: charge }: ConcludeDeps,
+): Promise<boolean> {
   const ends: JobEnd[] = [];
   const released: JobGone[] = [];
   const expired: (JobGone & { readonly charge: 'hold' | 'nothing' })[] = [];
   const postponed: { jobId: number; dueAtMs: number }[] = [];
+  const unknown: JobTruth[] = [];
   for (const verdict of verdicts) {
     switch (verdict.do) {
       case 'settle':
@@ -58,20 +79,30 @@ async function conclude(
       case 'postpone':
         postponed.push({ jobId: verdict.jobId, dueAtMs: verdict.dueAtMs });
         break;
+      case 'charge':
+        unknown.push(verdict.truth);
+        break;
       case 'keep':
         break;
     }
   }
+  const before = tally.undecided;
   if (ends.length > 0) count(await ledger.settle(ends), 'settled', tally);
   if (released.length > 0) count(await ledger.release(released), 'released', tally);
   if (expired.length > 0) count(await ledger.expire(expired), 'expired', tally);
   if (postponed.length > 0) count(await ledger.postpone(postponed), 'postponed', tally);
+  if (unknown.length > 0) {
+    const charged = await chargeBypass(unknown);
+    tally.bypass += charged.filter((outcome) => outcome === 'bypass').length;
+    tally.undecided += charged.filter((outcome) => outcome === 'undecided').length;
+  }
+  return tally.undecided === before;
 }
 
-export function count(
+function count(
   outcomes: readonly EndOutcome[],
   applied: 'settled' | 'released' | 'expired' | 'postponed',
-  tally: Tally,
+  tally: ConcludeTally,
 ): void {
   for (const outcome of outcomes) {
     if (outcome === 'applied') tally[applied] += 1;

@@ -1,12 +1,16 @@
 import { isTerminal, type JobTruth } from '../gitlab/job-truth.ts';
-import type { JobEnd, JobRecord } from '../ledger/ledger.ts';
+import type { JobRecord } from '../ledger/ledger.ts';
+import { isLive } from '../ledger/settle.ts';
 import { endOfJob } from '../settle/end-of-job.ts';
+import { concludeAll } from './conclude.ts';
+import { rememberSeen } from './sweep-memory.ts';
 import type { SweepRun } from './sweep-run.ts';
+import { type JobVerdict, verdictOn } from './verdict.ts';
 
 export interface Judged {
-  /** Not over, and not admitted as far as the ledger knows. */
-  readonly open: readonly JobTruth[];
-  /** The table did not answer for all of them. */
+  /** They run, and nobody admitted them as far as the ledger knows: to be charged at their end. */
+  readonly strangers: readonly JobTruth[];
+  /** The table did not answer for all of them: they must come again. */
   readonly undecided: boolean;
 }
 
@@ -14,55 +18,72 @@ export interface Judged {
 const BATCH = 100;
 
 /**
- * The ends of a page's jobs go to the ledger, which knows most of them already; what it does not know ran without
- * admission. So a lost webhook is healed here, too, whenever it is met.
+ * Jobs the search meets for the first time, and strangers at their end. What is over is charged what GitLab says, if the
+ * ledger does not say so already: also a lost webhook is healed here, whenever it is met. What runs and is held is seen:
+ * its end belongs to whoever looks after live holds.
+ *
+ * @param isFirst - whether this process meets it for the first time for certain; otherwise it counts only if it makes a
+ *   difference.
  */
-export async function judgePage(jobs: readonly JobTruth[], sinceMs: number, run: SweepRun): Promise<Judged> {
-  const open: JobTruth[] = [];
+export async function judge(
+  truths: readonly JobTruth[],
+  run: SweepRun,
+  isFirst: (truth: JobTruth) => boolean,
+): Promise<Judged> {
+  const strangers: JobTruth[] = [];
   let undecided = false;
-  const young = jobs.filter(({ startedAtMs }) => startedAtMs === undefined || startedAtMs >= sinceMs);
-  for (let start = 0; start < young.length; start += BATCH) {
-    const batch = young.slice(start, start + BATCH);
-    open.push(
-      ...(await withoutAdmission(
-        batch.filter(({ status }) => !isTerminal(status)),
-        run,
-      )),
-    );
-    if (!(await settleOrCharge(batch, run))) undecided = true;
+  for (let start = 0; start < truths.length; start += BATCH) {
+    const judged = await judgeBatch(truths.slice(start, start + BATCH), run, isFirst);
+    strangers.push(...judged.strangers);
+    undecided ||= judged.undecided;
   }
-  return { open, undecided };
+  return { strangers, undecided };
 }
 
-async function withoutAdmission(
-  jobs: readonly JobTruth[],
-  { ledger }: SweepRun,
-): Promise<readonly JobTruth[]> {
-  if (jobs.length === 0) return [];
-  const records = await ledger.readRecords(jobs.map(({ jobId }) => jobId));
-  return jobs.filter((_, index) => !isHeld(records[index]));
+async function judgeBatch(
+  truths: readonly JobTruth[],
+  run: SweepRun,
+  isFirst: (truth: JobTruth) => boolean,
+): Promise<Judged> {
+  const { ledger, clock, memory, tally, liveIds } = run;
+  const nowMs = clock.nowMs();
+  const held = truths.filter((truth) => isUnderWay(truth) && liveIds.has(truth.jobId));
+  // What never ran is nobody's bypass; what holds for it is found with the live holds.
+  const asked = truths.filter((truth) =>
+    isUnderWay(truth) ? !liveIds.has(truth.jobId) : endOfJob(truth, nowMs).kind === 'ran',
+  );
+  const records = asked.length === 0 ? [] : await ledger.readRecords(asked.map(({ jobId }) => jobId));
+
+  const strangers: JobTruth[] = [];
+  const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly admitted: boolean }[] = [];
+  asked.forEach((truth, index) => {
+    const record = records[index];
+    if (isTerminal(truth.status)) {
+      over.push({ truth, verdict: verdictOn(record, truth, nowMs), admitted: isAdmitted(record) });
+    } else if (record !== undefined && isLive(record)) held.push(truth);
+    else strangers.push(truth);
+  });
+  const decided = await concludeAll(
+    over.map(({ verdict }) => verdict),
+    run.concludeDeps,
+  );
+  if (!decided) return { strangers, undecided: true };
+  for (const truth of held) {
+    rememberSeen(memory, truth.jobId, nowMs);
+    if (isFirst(truth)) tally.ran += 1;
+  }
+  for (const { truth, verdict, admitted } of over) {
+    rememberSeen(memory, truth.jobId, nowMs);
+    if (!isFirst(truth) && verdict.do === 'keep') continue;
+    tally.ran += 1;
+    if (!admitted) tally.unadmitted += 1;
+  }
+  return { strangers, undecided: false };
 }
 
-const isHeld = (record: JobRecord | undefined): boolean =>
-  record?.state === 'HELD' || record?.state === 'RUNNING';
+/** A runner has it. */
+export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running' || status === 'canceling';
 
-/** @returns false if the table left one undecided. */
-async function settleOrCharge(jobs: readonly JobTruth[], run: SweepRun): Promise<boolean> {
-  const { ledger, clock, tally } = run;
-  const ends = new Map<JobTruth, JobEnd>();
-  for (const truth of jobs) {
-    const what = endOfJob(truth, clock.nowMs());
-    // What never ran is nobody's bypass; what holds for it is found with the live holds.
-    if (what.kind === 'ran') ends.set(truth, what.end);
-  }
-  if (ends.size === 0) return true;
-  const outcomes = await ledger.settle([...ends.values()]);
-  for (const outcome of outcomes) {
-    if (outcome === 'applied') tally.settled += 1;
-    else if (outcome === 'corrected' || outcome === 'undecided') tally[outcome] += 1;
-  }
-  const unknown = [...ends.keys()].filter((_, index) => outcomes[index] === 'unknown');
-  const charged = unknown.length === 0 ? [] : await run.chargeBypass(unknown);
-  tally.bypass += charged.filter((outcome) => outcome === 'bypass').length;
-  return !outcomes.includes('undecided') && !charged.includes('undecided');
-}
+/** Whether somebody let it run; a fallback's answer that was posted later counts. */
+const isAdmitted = (record: JobRecord | undefined): boolean =>
+  record !== undefined && record.state !== 'REJECTED' && record.unchecked !== 'bypass';

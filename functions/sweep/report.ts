@@ -24,6 +24,13 @@ export interface SweepReport {
   readonly unaskable: number;
   /** Jobs that ran without having been admitted, handed on to be charged. */
   readonly bypass: number;
+  /**
+   * Jobs that ran or run, each counted by about one run: when the search first meets it, or at its end if nobody admitted
+   * it. The share of `unadmitted` in them, over many runs, is the share of jobs that pass us by.
+   */
+  readonly ran: number;
+  /** Of those: without an admission, whether charged now or before. */
+  readonly unadmitted: number;
   /** Calls to GitLab. */
   readonly calls: number;
   readonly errors: Readonly<Record<GitLabErrorCode, number>>;
@@ -54,6 +61,8 @@ export const newTally = (): Tally => ({
   undecided: 0,
   unaskable: 0,
   bypass: 0,
+  ran: 0,
+  unadmitted: 0,
   calls: 0,
   errors: { gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
   gitlabSilent: false,

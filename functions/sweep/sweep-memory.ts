@@ -8,20 +8,30 @@ export interface SweepMemory {
   readonly lookedAtMs: Map<number, number>;
   /** On which runner a live job was seen running. */
   readonly runnerOf: Map<number, number>;
-  /** When the search for bypass last visited a runner. */
-  readonly visitedAtMs: Map<number, number>;
+  /** When the search for bypass last visited a runner, and when it last met a new job there. */
+  readonly visits: Map<number, RunnerVisit>;
+  /** Jobs the search need not look at again, and since when: they were admitted, or are over and charged. */
+  readonly seenAtMs: Map<number, number>;
   /** GitLab wants to be left alone until then, Unix ms. */
   quietUntilMs: number;
 }
 
+export interface RunnerVisit {
+  readonly atMs: number;
+  readonly newAtMs: number;
+}
+
 /** Fleets that register a runner per job would fill it; whoever does not fit is asked about one by one. */
 const RUNNERS_MAX = 2_000;
+/** Some hours of a large instance, a few megabytes; what does not fit is read from the ledger once more. */
+const SEEN_MAX = 50_000;
 
 export const newSweepMemory = (): SweepMemory => ({
   runners: new Set(),
   lookedAtMs: new Map(),
   runnerOf: new Map(),
-  visitedAtMs: new Map(),
+  visits: new Map(),
+  seenAtMs: new Map(),
   quietUntilMs: 0,
 });
 
@@ -38,4 +48,18 @@ export function keepLive(memory: SweepMemory, liveIds: ReadonlySet<number>, nowM
     for (const jobId of map.keys()) if (!liveIds.has(jobId)) map.delete(jobId);
   }
   for (const jobId of liveIds) if (!memory.lookedAtMs.has(jobId)) memory.lookedAtMs.set(jobId, nowMs);
+}
+
+export function rememberSeen({ seenAtMs }: SweepMemory, jobId: number, nowMs: number): void {
+  seenAtMs.set(jobId, nowMs);
+  const [oldest] = seenAtMs.size > SEEN_MAX ? seenAtMs.keys() : [];
+  if (oldest !== undefined) seenAtMs.delete(oldest);
+}
+
+/** In the order in which they were seen. */
+export function forgetSeen({ seenAtMs }: SweepMemory, beforeMs: number): void {
+  for (const [jobId, atMs] of seenAtMs) {
+    if (atMs >= beforeMs) return;
+    seenAtMs.delete(jobId);
+  }
 }

@@ -1,9 +1,10 @@
 import type { JobTruth } from '../gitlab/job-truth.ts';
 import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { DueJob } from '../ledger/store.ts';
 import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
 import type { TruthOutcome } from '../settle/settle-truths.ts';
 import type { Asking } from './asking.ts';
-import type { Concluding } from './conclude.ts';
+import type { ConcludeDeps, Concluding } from './conclude.ts';
 import type { Tally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 
@@ -22,12 +23,16 @@ export interface SweepRun {
   readonly clock: LedgerClock;
   readonly asking: Asking;
   readonly concluding: Concluding;
+  /** What {@link concluding} is made of. */
+  readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
-  readonly chargeBypass: ChargeBypass;
   readonly memory: SweepMemory;
   readonly tally: Tally;
   /** Jobs GitLab was asked about in this run. */
   readonly looked: Set<number>;
+  /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
+  readonly live: readonly DueJob[];
+  readonly liveIds: ReadonlySet<number>;
   /** Running jobs that lists showed and that are no live hold, by job id: perhaps nobody admitted them. */
   readonly strangers: Map<number, JobTruth>;
 }

@@ -40,6 +40,11 @@ const RUN_MS = 50_000;
 /** Sixteen at once and 100 ms each would be 8000 in a run: half of that leaves GitLab to its users. */
 export const CALLS_MAX = 4_000;
 
+/** Keys in memory; a fleet that runs more at once needs more than one minute of GitLab's answers. */
+const LIVE_MAX = 20_000;
+/** Later than any due time there is: all live holds. */
+const FOREVER_MS = Number.MAX_SAFE_INTEGER;
+
 /** When each part must have ended, as a share of the run; what one leaves over is the next one's. */
 const DUE_UNTIL = 0.45;
 const LIVE_UNTIL = 0.85;
@@ -47,22 +52,27 @@ const LIVE_UNTIL = 0.85;
 /** @throws {LedgerError} `ledger_unavailable`: the table did not answer; the next run begins where this one stopped. */
 export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { ledger, clock, memory, marks, chargeBypass, runMs = RUN_MS, callsMax = CALLS_MAX } = deps;
+  const startMs = clock.monotonicMs();
   const tally = newTally();
   const asking = newAsking({ gitlab: deps.gitlab, clock, tally, memory });
-  const concluding = newConcluding({ ledger, tally, chargeUnknown: deps.chargeUnknown });
+  const concludeDeps = { ledger, tally, chargeBypass, chargeUnknown: deps.chargeUnknown };
+  // Once for all parts: in most minutes nothing is due, and reading that twice would be all a run does.
+  const live = await ledger.dueJobs(FOREVER_MS, LIVE_MAX);
+  tally.live = live.length;
   const run: SweepRun = {
     ledger,
     clock,
     asking,
-    concluding,
+    concluding: newConcluding(concludeDeps),
+    concludeDeps,
     marks,
-    chargeBypass,
     memory,
     tally,
     looked: new Set(),
+    live,
+    liveIds: new Set(live.map(({ jobId }) => jobId)),
     strangers: new Map(),
   };
-  const startMs = clock.monotonicMs();
   const allow = (share: number): void =>
     asking.allow(startMs + runMs * share, Math.floor(callsMax * share) - tally.calls);
 

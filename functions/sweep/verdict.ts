@@ -1,10 +1,11 @@
 /** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
-import type { JobTruth } from '../gitlab/job-truth.ts';
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import { GRACE_SECONDS } from '../ledger/draft.ts';
-import type { JobEnd, JobGone } from '../ledger/ledger.ts';
+import type { JobEnd, JobGone, JobRecord } from '../ledger/ledger.ts';
+import { settleMove } from '../ledger/settle.ts';
 import { endOfJob } from '../settle/end-of-job.ts';
 import { waitingMs } from './back-off.ts';
-import type { LiveHold } from './live-hold.ts';
+import { type LiveHold, liveHoldOf } from './live-hold.ts';
 
 export type Verdict =
   | { readonly do: 'settle'; readonly end: JobEnd }
@@ -13,6 +14,9 @@ export type Verdict =
   | { readonly do: 'postpone'; readonly jobId: number; readonly dueAtMs: number }
   /** Not due yet and not over: nothing to write. */
   | { readonly do: 'keep'; readonly jobId: number };
+
+/** Of any job, whatever the ledger has of it. `charge`: it ran, and there is no record. */
+export type JobVerdict = Verdict | { readonly do: 'charge'; readonly truth: JobTruth };
 
 /** On top of timeout and grace: what a webhook and this sweep's own minute take. */
 const SLACK_SECONDS = 60;
@@ -38,6 +42,36 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
     case 'open':
       return due ? { do: 'postpone', jobId, dueAtMs: nextDueMs(hold, truth, nowMs) } : { do: 'keep', jobId };
   }
+}
+
+/**
+ * The same for any job: live holds as {@link verdictOf}; what ended is settled or corrected where its charge is not what
+ * GitLab says; what ran and has no record is charged.
+ *
+ * @param truth - undefined: GitLab knows no such job.
+ */
+export function verdictOn(
+  record: JobRecord | undefined,
+  truth: JobTruth | undefined,
+  nowMs: number,
+): JobVerdict {
+  const hold = liveHoldOf(record);
+  if (hold !== undefined) return verdictOf(hold, truth, nowMs);
+  const keep = { do: 'keep', jobId: record?.jobId ?? truth?.jobId ?? 0 } as const;
+  const end = truth && endCharged(truth, record, nowMs);
+  if (truth === undefined || end === undefined) return keep;
+  if (record === undefined) return { do: 'charge', truth };
+  return settleMove(record, end, nowMs).outcome === 'unchanged' ? keep : { do: 'settle', end };
+}
+
+/** Undefined: there is nothing to charge, and nothing was. */
+function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: number): JobEnd | undefined {
+  const what = endOfJob(truth, nowMs);
+  if (what.kind === 'ran') return what.end;
+  // What the router let fail has never run, whatever somebody said before.
+  if (what.kind !== 'gone' || what.cause !== REJECTED_BY_ROUTER || record?.state !== 'SETTLED')
+    return undefined;
+  return { jobId: truth.jobId, durationSeconds: 0, endedAtMs: truth.finishedAtMs ?? nowMs };
 }
 
 /** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */

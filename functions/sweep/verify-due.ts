@@ -14,9 +14,9 @@ export const DUE_MAX = 10_000;
 const UNASKABLE_MS = 60 * 60_000;
 
 export async function verifyDue(run: SweepRun): Promise<void> {
-  const { ledger, clock, asking, concluding, tally, looked } = run;
+  const { live, clock, asking, concluding, tally, looked } = run;
   const nowMs = clock.nowMs();
-  const due = await ledger.dueJobs(nowMs, DUE_MAX);
+  const due = live.filter(({ dueAtMs }) => dueAtMs < nowMs).slice(0, DUE_MAX);
   tally.due = due.length;
   tally.oldestDueAgeMs = due[0] === undefined ? 0 : nowMs - due[0].dueAtMs;
   if (due.length === 0 || !asking.mayAsk()) return;

@@ -4,6 +4,7 @@ import { labelOf, limitName, limitNameFirst } from '../../policies/text/limit-na
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { untilText } from '../../policies/text/until-text.ts';
 import { crossingId, shortId } from './announced.ts';
+import { OVERDRAFT } from './level.ts';
 import type { ToldCrossing } from './watched.ts';
 
 /** The deployment's currency and the moment of telling. */
@@ -37,6 +38,7 @@ export function crossingText(told: ToldCrossing, telling: Telling): string {
 }
 
 function reachedText({ crossing: { level, measure } }: ToldCrossing): string {
+  if (level.name === OVERDRAFT) return 'overdrawn';
   const reached = level.name === 'soft' ? 'soft limit' : level.name;
   return measure === 'spent' ? `${reached} spent` : `${reached} committed (spent + held)`;
 }

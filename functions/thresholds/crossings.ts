@@ -1,6 +1,6 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import type { Counter } from '../ledger/ledger.ts';
-import { type Level, levelsOf, type WatchedLimit } from './level.ts';
+import { type Level, levelsOf, OVERDRAFT, type WatchedLimit } from './level.ts';
 
 /** `spent`: what is settled. `committed`: spent + held. */
 export type Measure = 'spent' | 'committed';
@@ -29,6 +29,9 @@ export interface Crossing {
 export const measured = ({ settled, committed }: Counter, measure: Measure): number =>
   measure === 'spent' ? settled : committed;
 
+/** What is held may be given back: only what is spent is overdrawn. */
+const isOf = (measure: Measure, name: string): boolean => name !== OVERDRAFT || measure === 'spent';
+
 /**
  * At most one crossing per measure, whatever the jump. Pure: whether a level was told before (the counter was there, fell
  * and rose again) is not known here. Nothing moves when a limit is lowered; to tell what that alone has reached, ask with
@@ -39,7 +42,7 @@ export function crossings({ before, after }: Transition, limit: WatchedLimit): r
   return MEASURES.flatMap((measure): readonly Crossing[] => {
     const from = before === undefined ? 0 : measured(before, measure);
     const to = measured(after, measure);
-    const passed = levels.filter(({ amount }) => amount <= to);
+    const passed = levels.filter(({ name, amount }) => amount <= to && isOf(measure, name));
     const level = passed.at(-1);
     if (level === undefined || level.amount <= from) return [];
     return [{ key: after.key, measure, level, passed, spent: after.settled, committed: after.committed }];

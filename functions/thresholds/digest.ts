@@ -32,7 +32,9 @@ export function digest(crossings: readonly ToldCrossing[], telling: Telling): Me
   };
 }
 
-const shareOf = ({ crossing, limitAmount }: ToldCrossing): number => crossing.level.amount / limitAmount;
+/** Past a limit of 0 nothing is further. */
+const shareOf = ({ crossing, limitAmount }: ToldCrossing): number =>
+  limitAmount === 0 ? Number.MAX_VALUE : crossing.level.amount / limitAmount;
 
 /** Of the crossings alone: numbers and forecasts differ when a message has to be sent again. */
 const idOf = (crossings: readonly ToldCrossing[]): string =>

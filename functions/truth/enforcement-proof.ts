@@ -4,7 +4,8 @@
  */
 import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import type { JobRecord, JobState } from '../ledger/ledger.ts';
-import { isLive, settleMove } from '../ledger/settle.ts';
+import { isLive } from '../ledger/settle.ts';
+import { type JobVerdict, verdictOn } from '../sweep/verdict.ts';
 
 export type FindingKind =
   /** We rejected it, and it ran. */
@@ -24,7 +25,10 @@ export type FindingKind =
   /** It ran longer or shorter than it was charged for. */
   | 'duration';
 
-/** What the sweep would do about it. `wait`: the job still runs. `none`: it is done already, and only worth knowing. */
+/**
+ * What the sweep would do about it. `wait`: the job still runs, or its hold is not due. `none`: it is done already, and
+ * only worth knowing.
+ */
 export type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
 
 export interface Finding {
@@ -67,10 +71,14 @@ export interface ComparedJob {
 export interface EnforcementProof {
   readonly figures: ProofFigures;
   readonly findings: readonly Finding[];
+  /** The sweep's own, of the findings that have a remedy. */
+  readonly verdicts: readonly JobVerdict[];
 }
 
-export function enforcementProof(jobs: Iterable<ComparedJob>): EnforcementProof {
+/** @param nowMs - Unix ms: a job that GitLab does not know keeps its hold until that is due. */
+export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number): EnforcementProof {
   const findings: Finding[] = [];
+  const verdicts: JobVerdict[] = [];
   const figures = {
     compared: 0,
     rejected: 0,
@@ -94,10 +102,14 @@ export function enforcementProof(jobs: Iterable<ComparedJob>): EnforcementProof 
       if (record === undefined || rejected || record.unchecked === 'bypass') figures.unadmitted += 1;
       else figures.admittedRan += 1;
     }
-    const finding = findingOf(record, truth);
-    if (finding !== undefined) findings.push(finding);
+    const verdict = verdictOn(record, truth, nowMs);
+    const kind = kindOf(record, truth, verdict);
+    if (kind === undefined) continue;
+    const remedy = remedyOf(record, truth, verdict);
+    findings.push(findingOf(kind, remedy, { record, truth }));
+    if (remedy !== 'wait' && remedy !== 'none') verdicts.push(verdict);
   }
-  return { figures, findings };
+  return { figures, findings, verdicts };
 }
 
 /** Jobs that ran without an admission ÷ jobs that ran; 0 where none ran. */
@@ -113,15 +125,14 @@ export const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolea
 const wasRejected = ({ state, violations, unchecked }: JobRecord): boolean =>
   state === 'REJECTED' || (violations.length > 0 && unchecked === 'bypass');
 
-function findingOf(record: JobRecord | undefined, truth: JobTruth | undefined): Finding | undefined {
-  const found = record === undefined ? unseen(truth) : compared(record, truth);
-  if (found === undefined) return undefined;
+function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob): Finding {
   const jobId = record?.jobId ?? truth?.jobId ?? 0;
   const projectId = record?.facts.projectId ?? truth?.projectId;
   const projectPath = truth?.projectPath ?? record?.facts.projectPath;
   const ranSeconds = truth === undefined ? undefined : ranSecondsOf(truth);
   return {
-    ...found,
+    kind,
+    remedy,
     jobId,
     ...(projectId !== undefined && { projectId }),
     ...(projectPath !== undefined && { projectPath }),
@@ -132,45 +143,42 @@ function findingOf(record: JobRecord | undefined, truth: JobTruth | undefined): 
   };
 }
 
-type Found = Pick<Finding, 'kind' | 'remedy'>;
-
-const unseen = (truth: JobTruth | undefined): Found | undefined =>
-  truth === undefined || !hasRun(truth)
-    ? undefined
-    : { kind: 'unseen', remedy: isTerminal(truth.status) ? 'charge as bypass' : 'wait' };
-
-function compared(record: JobRecord, truth: JobTruth | undefined): Found | undefined {
-  const live = isLive(record);
+/** Undefined: both sides say the same, or nothing that could be compared. */
+function kindOf(
+  record: JobRecord | undefined,
+  truth: JobTruth | undefined,
+  verdict: JobVerdict,
+): FindingKind | undefined {
   // GitLab forgets jobs of deleted projects: only a hold is worth asking about.
-  if (truth === undefined) return live ? { kind: 'gone', remedy: 'expire' } : undefined;
-  const over = isTerminal(truth.status);
-  if (wasRejected(record)) return hasRun(truth) ? ranThough('rejected_ran', record, truth) : undefined;
-  if (hasRun(truth)) {
-    if (live) return over ? { kind: 'ended', remedy: 'settle' } : undefined;
-    return ranThough(record.state === 'SETTLED' ? 'duration' : 'released_ran', record, truth);
+  if (truth === undefined) return record !== undefined && isLive(record) ? 'gone' : undefined;
+  const ran = hasRun(truth);
+  if (record === undefined) return ran ? 'unseen' : undefined;
+  if (wasRejected(record)) return ran ? 'rejected_ran' : undefined;
+  const differs = verdict.do === 'settle' || verdict.do === 'release';
+  if (isLive(record)) {
+    if (!differs) return undefined;
+    if (ran) return 'ended';
+    return truth.failureReason === REJECTED_BY_ROUTER ? 'admitted_rejected' : 'never_started';
   }
-  const byRouter = truth.failureReason === REJECTED_BY_ROUTER;
-  if (live && over) return { kind: byRouter ? 'admitted_rejected' : 'never_started', remedy: 'release' };
-  // What was charged for a job that never ran is more than it ought to be.
-  if (record.state === 'SETTLED' && byRouter && record.durationSeconds !== 0)
-    return { kind: 'admitted_rejected', remedy: 'correct' };
-  return undefined;
+  if (ran && record.state !== 'SETTLED') return 'released_ran';
+  if (!differs) return undefined;
+  return ran ? 'duration' : 'admitted_rejected';
 }
 
-/** The ledger's own settlement decides whether there is anything to do. */
-function ranThough(kind: FindingKind, record: JobRecord, truth: JobTruth): Found | undefined {
-  if (!isTerminal(truth.status)) return { kind, remedy: 'wait' };
-  const durationSeconds = ranSecondsOf(truth);
-  const known = kind === 'rejected_ran' ? ({ kind, remedy: 'none' } as const) : undefined;
-  if (durationSeconds === undefined) return known;
-  const end = { jobId: record.jobId, durationSeconds, endedAtMs: truth.finishedAtMs ?? 0 };
-  switch (settleMove(record, end, 0).outcome) {
-    case 'applied':
-      return { kind, remedy: 'settle' };
-    case 'corrected':
-      return { kind, remedy: 'correct' };
-    default:
-      return known;
+function remedyOf(record: JobRecord | undefined, truth: JobTruth | undefined, verdict: JobVerdict): Remedy {
+  switch (verdict.do) {
+    case 'settle':
+      return record === undefined || isLive(record) || record.state === 'REJECTED' ? 'settle' : 'correct';
+    case 'release':
+      return 'release';
+    case 'expire':
+      return 'expire';
+    case 'charge':
+      return 'charge as bypass';
+    case 'postpone':
+      return 'wait';
+    case 'keep':
+      return truth !== undefined && isTerminal(truth.status) ? 'none' : 'wait';
   }
 }
 

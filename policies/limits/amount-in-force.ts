@@ -12,7 +12,9 @@ export function limitAt(limit: Limit, nowMs: number): Limit {
   if (base === 'unlimited' || (grants.length === 0 && opening === undefined)) return limit;
   const carried = opening?.period === limitPeriod(limit, nowMs)?.key ? (opening?.carried ?? 0) : 0;
   const amount = Math.max(0, base + carried) + grantedAt(grants, nowMs);
-  return amount === base ? limit : withAmount(limit, base, amount);
+  if (amount === base) return limit;
+  const inForce = withAmount(limit, base, amount);
+  return carried < 0 ? { ...inForce, overdrawn: -carried } : inForce;
 }
 
 function withAmount(limit: Limit, base: number, amount: number): Limit {

@@ -61,6 +61,8 @@ export interface Limit {
   readonly overdraft?: 'carry' | 'alert';
   /** What came over from the period before; no part of the document. */
   readonly opening?: Opening;
+  /** Whole units, above 0: what was overdrawn in the period before and makes the amount in force smaller (`limitAt`). */
+  readonly overdrawn?: number;
   /** Absent for what is counted at once. */
   readonly per?: PeriodKind;
   /** IANA zone the period begins and ends in. */

@@ -1,5 +1,6 @@
 import type { Unit } from '../claim.ts';
 import type { LimitFacts } from '../reason.ts';
+import { amountText } from './amount-text.ts';
 import { oneLine, shortened } from './plain-text.ts';
 
 const LABEL_CHARACTERS_MAX = 100;
@@ -25,6 +26,13 @@ export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
 /** Whose limit it is, for a place within a line. */
 export const labelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
   shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
+
+/** `, after an overdraft of 120.00 EUR`; nothing where none was carried over. */
+export const overdraftText = (
+  { overdrawn, unit }: Pick<LimitFacts, 'overdrawn' | 'unit'>,
+  currency: string,
+): string =>
+  overdrawn === undefined ? '' : `, after an overdraft of ${amountText(overdrawn, unit, currency)}`;
 
 /** ` for November 2026`; nothing for a limit that has no periods. */
 export const duringText = ({ periodLabel }: Pick<LimitFacts, 'periodLabel'>): string =>

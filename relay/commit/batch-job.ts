@@ -12,12 +12,18 @@ export interface BatchJob {
   /** The queue is shared fairly between projects. */
   readonly project: string;
   readonly waiters: Set<Waiter>;
+  /** The batch it went out in, once it has. */
+  batch: string | undefined;
 }
 
 export interface Waiter {
   readonly deadlineMs: number;
   readonly resolve: (verdict: Verdict) => void;
+  readonly sent?: OnSent | undefined;
 }
+
+/** Told of the batch in which a job goes to the ledger. */
+export type OnSent = (batch: string) => void;
 
 export function createBatchJob(request: AdmissionRequest): BatchJob {
   const json = JSON.stringify(request);
@@ -28,6 +34,7 @@ export function createBatchJob(request: AdmissionRequest): BatchJob {
     root: rootOf(request),
     project: projectOf(request),
     waiters: new Set(),
+    batch: undefined,
   };
 }
 

@@ -2,7 +2,7 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { Observe } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { undecided, type Verdict } from '../verdict.ts';
-import { type BatchJob, createBatchJob, latestDeadlineMs, type Waiter } from './batch-job.ts';
+import { type BatchJob, createBatchJob, latestDeadlineMs, type OnSent, type Waiter } from './batch-job.ts';
 import { batchStart } from './batch-start.ts';
 import { Deadlines } from './deadlines.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -11,8 +11,15 @@ import { takeBatch } from './take-batch.ts';
 /** Bounds of translation allow less; a request beyond this would push its neighbours out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;
 
-/** One verdict per job, in order. Never rejects; `remainingMs` is how long anybody still waits. */
-export type SendBatch = (jobs: readonly BatchJob[], remainingMs: number) => Promise<readonly Verdict[]>;
+/**
+ * One verdict per job, in order. Never rejects; `remainingMs` is how long anybody still waits, `batch` the name by which logs
+ * on both sides call it.
+ */
+export type SendBatch = (
+  jobs: readonly BatchJob[],
+  remainingMs: number,
+  batch?: string,
+) => Promise<readonly Verdict[]>;
 
 export interface GroupCommitDeps {
   readonly send: SendBatch;
@@ -22,11 +29,13 @@ export interface GroupCommitDeps {
   readonly defer: (run: () => void) => void;
   /** @default QUEUED_MAX */
   readonly queuedMax?: number;
+  /** Names a batch. @default batches have no names */
+  readonly newBatchId?: () => string;
 }
 
 export interface GroupCommit {
   /** Resolves by `deadlineMs` (monotonic), never rejects. Asking twice about one job asks the ledger once. */
-  decide(request: AdmissionRequest, deadlineMs: number): Promise<Verdict>;
+  decide(request: AdmissionRequest, deadlineMs: number, sent?: OnSent): Promise<Verdict>;
   /** Jobs that wait or are in flight. */
   readonly open: number;
   /** Answers everybody `undecided{stopping}` and lets go of all timers. */
@@ -60,7 +69,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const queue = new FairQueue(deps.queuedMax);
   const deadlines = new Deadlines(clock);
 
-  function decide(request: AdmissionRequest, deadlineMs: number): Promise<Verdict> {
+  function decide(request: AdmissionRequest, deadlineMs: number, sent?: OnSent): Promise<Verdict> {
     return new Promise((resolve) => {
       const known = jobs.get(request.jobId);
       const job = known ?? createBatchJob(request);
@@ -68,14 +77,16 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
         resolve(undecided('oversized'));
         return;
       }
-      wait(job, deadlineMs, resolve);
+      if (job.batch !== undefined) sent?.(job.batch);
+      wait(job, { deadlineMs, resolve, sent });
       if (known === undefined) enqueue(job);
     });
   }
 
-  function wait(job: BatchJob, deadlineMs: number, resolve: (verdict: Verdict) => void): void {
+  function wait(job: BatchJob, { deadlineMs, resolve, sent }: Waiter): void {
     const waiter: Waiter = {
       deadlineMs,
+      sent,
       resolve: (verdict) => {
         forget();
         resolve(verdict);
@@ -135,10 +146,18 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     const forgetDeadline = deadlines.at(latestMs, () => end(lane, batch, []));
     const batch: Batch = { jobs: sent, startedAtMs, forgetDeadline };
     lane.inFlight.add(batch);
+    const id = deps.newBatchId?.();
+    if (id !== undefined) name(sent, id);
     let waiters = 0;
     for (const job of sent) waiters += job.waiters.size;
-    deps.observe({ type: 'batch', root: lane.root, jobs: sent.length, waiters });
-    deps.send(sent, latestMs - startedAtMs).then(
+    deps.observe({
+      type: 'batch',
+      ...(id !== undefined && { id }),
+      root: lane.root,
+      jobs: sent.length,
+      waiters,
+    });
+    deps.send(sent, latestMs - startedAtMs, id).then(
       (verdicts) => end(lane, batch, verdicts),
       () =>
         end(
@@ -147,6 +166,13 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
           sent.map(() => undecided('error')),
         ),
     );
+  }
+
+  function name(sent: readonly BatchJob[], id: string): void {
+    for (const job of sent) {
+      job.batch = id;
+      for (const waiter of job.waiters) waiter.sent?.(id);
+    }
   }
 
   function end(lane: Lane, batch: Batch, verdicts: readonly Verdict[]): void {

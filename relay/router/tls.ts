@@ -5,6 +5,8 @@ import { RelayError } from '../relay-error.ts';
 export interface TlsFiles {
   /** PEM of authorities that may have signed the router's certificate, besides those the system trusts. */
   readonly caFile?: string;
+  /** The same as text, where no file can be mounted. */
+  readonly caPem?: string;
   /** PEM of our own certificate and key, where the router asks for one; both or neither. */
   readonly certFile?: string;
   readonly keyFile?: string;
@@ -21,7 +23,9 @@ export function readTls(files: TlsFiles = {}): TlsMaterial {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
     throw new RelayError('config_invalid', 'a client certificate needs its key, and a key its certificate');
   }
+  const ca = files.caPem === undefined ? undefined : checkedPem(files.caPem, 'the authority given by value');
   return {
+    ...(ca === undefined ? {} : { ca: withSystemAuthorities(Buffer.from(ca)) }),
     ...(files.caFile === undefined ? {} : { ca: withSystemAuthorities(readPem(files.caFile)) }),
     ...(files.certFile === undefined ? {} : { cert: readPem(files.certFile) }),
     ...(files.keyFile === undefined ? {} : { key: readPem(files.keyFile) }),
@@ -41,8 +45,10 @@ function readPem(file: string): Buffer {
       cause,
     });
   }
-  if (!pem.includes('-----BEGIN ')) {
-    throw new RelayError('config_invalid', `${file} is not PEM; convert it with openssl x509 -inform der`);
-  }
-  return pem;
+  return checkedPem(pem, file);
+}
+
+function checkedPem<Pem extends string | Buffer>(pem: Pem, where: string): Pem {
+  if (pem.includes('-----BEGIN ')) return pem;
+  throw new RelayError('config_invalid', `${where} is not PEM; convert it with openssl x509 -inform der`);
 }

@@ -48,13 +48,43 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'reconcile',
-    summary: 'Do the books agree with GitLab? Lists what differs and what the sweep would do',
+    summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
     load: async () => (await import('./truth/reconcile-command.ts')).reconcileCommand,
   },
   {
     name: 'proof',
     summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
     load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
+  },
+  {
+    name: 'limits show',
+    summary: 'Which limits are live? Who made them so, when and why; or the document itself',
+    load: async () => (await import('./limits/show-command.ts')).showCommand,
+  },
+  {
+    name: 'limits publish',
+    summary: 'Makes a limits document live, whole or not at all, without a deploy',
+    load: async () => (await import('./limits/publish-command.ts')).publishCommand,
+  },
+  {
+    name: 'limits sets',
+    summary: 'What was live before? The last sets of limits, newest first',
+    load: async () => (await import('./limits/sets-command.ts')).setsCommand,
+  },
+  {
+    name: 'limits check',
+    summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
+    load: async () => (await import('./limits/check-command.ts')).checkCommand,
+  },
+  {
+    name: 'directory show',
+    summary: 'Which groups and projects does Tollgate know, and which groups are above one?',
+    load: async () => (await import('./directory/show-command.ts')).showCommand,
+  },
+  {
+    name: 'directory sync',
+    summary: 'Learns the groups and projects of GitLab now, without waiting for the schedule',
+    load: async () => (await import('./directory/sync-command.ts')).syncCommand,
   },
   {
     name: 'policy validate',
@@ -70,5 +100,30 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'policy test',
     summary: 'Do the policies decide what their fixtures expect?',
     load: async () => (await import('./policy/test-command.ts')).testCommand,
+  },
+  {
+    name: 'cost',
+    summary: 'What does this deployment cost at AWS? Every line, idle and per job',
+    load: async () => (await import('./cost/cost-command.ts')).costCommand,
+  },
+  {
+    name: 'controller status',
+    summary: 'Does GitLab obey Tollgate now? The state of the runner controller',
+    load: async () => (await import('./controller/controller-command.ts')).statusCommand,
+  },
+  {
+    name: 'controller enable',
+    summary: 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
+    load: async () => (await import('./controller/controller-command.ts')).enableCommand,
+  },
+  {
+    name: 'controller dry-run',
+    summary: 'Disarms Tollgate: every job runs, and Tollgate goes on being asked',
+    load: async () => (await import('./controller/controller-command.ts')).dryRunCommand,
+  },
+  {
+    name: 'controller disable',
+    summary: 'Disarms Tollgate: every job runs, and nobody is asked',
+    load: async () => (await import('./controller/controller-command.ts')).disableCommand,
   },
 ];

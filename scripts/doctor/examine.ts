@@ -11,7 +11,7 @@ import { checkRegister, waitForQuestion } from './calls.ts';
 import { type Finding, note, ok, problem, skipped } from './finding.ts';
 import { checkNetwork } from './network.ts';
 import type { DoctorOptions } from './options.ts';
-import { checkQuestion, checkSchemaFields } from './question.ts';
+import { checkQuestion, checkSchemaFields, checkServiceFields } from './question.ts';
 
 export interface Examination {
   readonly findings: readonly Finding[];
@@ -33,7 +33,7 @@ export async function examine(
   };
   const parts = readParts(options, found);
   if (parts === undefined) return { findings, shape: undefined };
-  found(checkSchemaFields(parts.schema));
+  found(checkSchemaFields(parts.schema), checkServiceFields(parts.schema));
   const network = await checkNetwork(parts.target, parts.tls);
   found(...network);
   if (network.some((finding) => finding.outcome === 'problem')) return { findings, shape: undefined };

@@ -6,6 +6,7 @@ import { decodeQuestion } from '../../relay/wire/decode.ts';
 import { explain } from '../../relay/wire/explain.ts';
 import type { WireSchema } from '../../relay/wire/schema.ts';
 import { type Finding, note, ok, problem } from './finding.ts';
+import { serviceFields } from './service-fields.ts';
 
 const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
 /** `name`, `name:tag`, `registry:5000/path/name@sha256:…`. */
@@ -20,6 +21,17 @@ export function checkSchemaFields(schema: WireSchema): Finding {
     'fields',
     `the schema has no source for ${never.map((source) => source.field).join(', ')}; rules that need them never fire`,
   );
+}
+
+/** Before any question: where the fields of a job's services come from. */
+export function checkServiceFields(schema: WireSchema): Finding {
+  const fields = serviceFields(schema.question);
+  if (fields.length === 0) return note('services', 'the schema has no services; rules on them never fire');
+  const known = fields.flatMap(({ field, path }) => (path === undefined ? [] : [`${field} from ${path}`]));
+  const never = fields.flatMap(({ field, path }) => (path === undefined ? [field] : []));
+  return never.length === 0
+    ? ok('services', known.join(', '))
+    : note('services', `${known.join(', ')}; no source for ${never.join(', ')}`);
 }
 
 export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly Finding[] {
@@ -66,10 +78,27 @@ function checkImage({ image }: AdmissionRequest): Finding {
 
 function checkPresence(request: AdmissionRequest, schema: WireSchema): Finding {
   const fields = describeAliases(schema.question, { trustVariables: false }).map((source) => source.field);
-  const came = fields.filter((field) => request[field] !== undefined);
-  const absent = fields.filter((field) => request[field] === undefined);
+  const ofServices = cameWithServices(request, schema);
+  const came = [...fields.filter((field) => request[field] !== undefined), ...ofServices.came];
+  const absent = [...fields.filter((field) => request[field] === undefined), ...ofServices.absent];
   const detail = `came: ${came.join(', ')}; did not: ${absent.join(', ') || 'nothing'}`;
   return absent.length === 0
     ? ok('presence', detail)
     : note('presence', detail, 'rules follow their on_missing where a field does not come');
+}
+
+/** `services[].pullPolicies` came if any service has it. Of a job without services nothing is known. */
+function cameWithServices(
+  { services }: AdmissionRequest,
+  schema: WireSchema,
+): { readonly came: readonly string[]; readonly absent: readonly string[] } {
+  if (services === undefined || services.length === 0) return { came: [], absent: [] };
+  const fields = serviceFields(schema.question).map(({ field }) => field);
+  const isThere = (field: (typeof fields)[number]): boolean =>
+    services.some((service) => service[field] !== undefined);
+  const named = (field: string): string => `services[].${field}`;
+  return {
+    came: fields.filter(isThere).map(named),
+    absent: fields.filter((field) => !isThere(field)).map(named),
+  };
 }

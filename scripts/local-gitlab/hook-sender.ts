@@ -24,8 +24,13 @@ export interface HookCounters {
 export interface HookSenderParts {
   readonly send: SendHook;
   readonly faults: LocalGitLabFaults;
+  /** What delays and outages are counted on. */
   readonly clock: LocalGitLabClock;
+  /** What deliveries are dated by, and what they time out on. */
+  readonly wireClock: LocalGitLabClock;
   readonly random: () => number;
+  /** Told of every delivery that did not come through. */
+  readonly onUndelivered: (message: HookMessage) => void;
 }
 
 /** GitLab's own default. */
@@ -62,8 +67,10 @@ export class HookSender {
     const drawn = draw(faults.hooks, random);
     const held = this.#held.get(jobId);
     this.#held.delete(jobId);
-    if (drawn.lose) this.counters.lost += 1;
-    else if (drawn.reorder && held === undefined) {
+    if (drawn.lose) {
+      this.counters.lost += 1;
+      this.#parts.onUndelivered(message);
+    } else if (drawn.reorder && held === undefined) {
       this.#hold(jobId, message);
       return;
     } else if (drawn.delay) {
@@ -116,20 +123,20 @@ export class HookSender {
   }
 
   async #post(message: HookMessage): Promise<void> {
-    const { clock, faults, send } = this.#parts;
-    const sentAtMs = clock.nowMs();
-    if (faults.isOut('hooks', sentAtMs)) {
+    const { clock, wireClock, faults, send, onUndelivered } = this.#parts;
+    if (faults.isOut('hooks', clock.nowMs())) {
       this.counters.lostInOutage += 1;
+      onUndelivered(message);
       return;
     }
     this.#open += 1;
     const giveUp = new AbortController();
     const outcome = await new Promise<'delivered' | 'failed' | 'timedOut'>((resolve) => {
-      const cancel = clock.after(TIMEOUT_MS, () => {
+      const cancel = wireClock.after(TIMEOUT_MS, () => {
         resolve('timedOut');
         giveUp.abort();
       });
-      send(message, sentAtMs, giveUp.signal)
+      send(message, wireClock.nowMs(), giveUp.signal)
         .then(
           (ok) => resolve(ok ? 'delivered' : 'failed'),
           () => resolve('failed'),
@@ -137,6 +144,7 @@ export class HookSender {
         .finally(cancel);
     });
     this.counters[outcome] += 1;
+    if (outcome !== 'delivered') onUndelivered(message);
     this.#close();
   }
 

@@ -13,6 +13,11 @@ import { type RestCounters, restApp } from './rest-app.ts';
 export interface LocalGitLabOptions {
   /** @default the machine's own */
   readonly clock?: LocalGitLabClock;
+  /**
+   * What deliveries are dated by and time out on, where jobs live on a faster clock: receivers compare the date with the
+   * real time. @default `clock`
+   */
+  readonly wireClock?: LocalGitLabClock;
   /** [0, 1): chooses faults and ids. */
   readonly random: () => number;
   /** What REST callers must send as `PRIVATE-TOKEN`. */
@@ -29,6 +34,8 @@ export interface LocalGitLabOptions {
   readonly receive?: (body: Readonly<Record<string, unknown>>, webhookId: string) => Promise<void>;
   /** Statuses that webhooks tell of. @default all, as GitLab does */
   readonly hookStatuses?: readonly JobStatus[];
+  /** Told the body of every delivery that did not come through, and why is no matter: GitLab does not try again. */
+  readonly onUndelivered?: (body: Readonly<Record<string, unknown>>) => void;
   /** In payloads and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
   readonly instanceUrl?: string;
   readonly faults?: FaultOptions;
@@ -79,11 +86,19 @@ const REJECTED_MS = 90;
 
 export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const clock = stoppable(options.clock ?? systemClock);
+  const wireClock = options.wireClock === undefined ? clock : stoppable(options.wireClock);
   const instanceUrl = options.instanceUrl ?? 'http://gitlab.localhost';
   const book = new JobBook();
   const faults = new LocalGitLabFaults(options.faults);
   const send = wayOfHooks(options, instanceUrl);
-  const hooks = new HookSender({ send: send ?? nowhere, faults, clock, random: options.random });
+  const hooks = new HookSender({
+    send: send ?? nowhere,
+    faults,
+    clock,
+    wireClock,
+    random: options.random,
+    onUndelivered: ({ body }) => options.onUndelivered?.(body),
+  });
   const counters = { hooks: hooks.counters, rest: { calls: 0 } };
   const rest = restApp({ book, faults, clock, token: options.token, instanceUrl, counters: counters.rest });
   const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
@@ -144,7 +159,10 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     },
     listen: (port = 0) => listenOn(rest, port),
     hooksIdle: () => hooks.idle(),
-    stop: () => clock.stop(),
+    stop() {
+      clock.stop();
+      wireClock.stop();
+    },
   };
 }
 

@@ -1,22 +1,41 @@
 import { serve } from '@hono/node-server';
 import { createAdmitApp } from '../../functions/admit/app.ts';
 import type { Rules } from '../../functions/admit/decide.ts';
-import type { Ledger } from '../../functions/ledger/ledger.ts';
+import { type RulesInForce, rulesInForce } from '../../functions/admit/rules-in-force.ts';
+import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';
+import type { LimitTable } from '../../functions/limits/limit-table.ts';
 import { silentLog } from '../../functions/shared/log.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import { subjectKey } from '../../policies/limits/subject.ts';
 
 /** The admit function on loopback: the app that Lambda runs, behind a socket. */
 export interface AdmitServer {
   readonly url: string;
+  /** The rules these jobs are under: what `functions/settle` charges jobs by that nobody asked about. */
+  readonly rulesFor: RulesInForce['rulesFor'];
+  /** The limits in force now, all of them: those of the rules until a set is published. */
+  limits(): Promise<LimitSet>;
   stop(): Promise<void>;
 }
 
-export function serveAdmit(ledger: Ledger, rules: Rules): Promise<AdmitServer> {
-  const app = createAdmitApp({ ledger, currentRules: async () => rules, clock: systemClock, log: silentLog });
+export function serveAdmit(
+  ledger: Ledger,
+  rules: Rules,
+  table: LimitTable,
+  clock: LedgerClock = systemClock,
+): Promise<AdmitServer> {
+  const { rulesFor, limitsFor } = rulesInForce(rules, { table, ledger, clock, log: silentLog });
+  const app = createAdmitApp({ ledger, currentRules: rulesFor, clock, log: silentLog });
+  const groups = [...(rules.directory?.groupById.keys() ?? [])].map((id) =>
+    subjectKey({ kind: 'group', id }),
+  );
   return new Promise((resolve) => {
     const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
       resolve({
         url: `http://127.0.0.1:${port}`,
+        rulesFor,
+        limits: () => limitsFor(groups),
         stop: () =>
           new Promise((stopped) => {
             server.close(() => stopped());
@@ -27,3 +46,13 @@ export function serveAdmit(ledger: Ledger, rules: Rules): Promise<AdmitServer> {
     );
   });
 }
+
+/** A set that was published outlives the run, and whoever edits a file wonders: said at the start. */
+export async function publishedFact(table: LimitTable): Promise<Readonly<Record<string, string>>> {
+  const live = await table.getPointer({ timeoutMs: POINTER_TIMEOUT_MS });
+  return live === undefined
+    ? {}
+    : { limits: `published set ${live.set}, edit ${live.edit}, not the file (start over with --fresh)` };
+}
+
+const POINTER_TIMEOUT_MS = 5_000;

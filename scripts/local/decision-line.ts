@@ -3,62 +3,100 @@ import type { Reason } from '../../policies/reason.ts';
 import { durationText } from '../../policies/text/duration-text.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import type { RelayEvent } from '../../relay/events.ts';
+import { cut } from '../desk/table.ts';
+import { formatMoney } from './amount-text.ts';
 
 export type Answered = Extract<RelayEvent, { readonly type: 'answered' }>;
 
-const WIDTHS = { progress: 9, job: 34, group: 15, runnerClass: 8, cost: 10 } as const;
+interface Layout {
+  readonly progress: number;
+  readonly job: number;
+  readonly group: number;
+  readonly cost: number;
+  /** Absent where there is no room: the two columns one misses least. */
+  readonly wide?: { readonly runnerClass: number; readonly latency: number };
+}
 
-/** `unlimited` width would wrap on a small terminal; names longer than their column lose their middle. */
-const toWidth = (text: string, width: number): string => {
+const WIDE: Layout = { progress: 9, job: 34, group: 15, cost: 10, wide: { runnerClass: 8, latency: 5 } };
+const NARROW: Layout = { progress: 7, job: 15, group: 13, cost: 9 };
+/** From here on the wide layout leaves room for what was decided. */
+const WIDE_COLUMNS_MIN = 120;
+const GAP = '  ';
+
+const layoutFor = (columns: number): Layout => (columns >= WIDE_COLUMNS_MIN ? WIDE : NARROW);
+
+/** Names longer than their column lose their middle. */
+export const toWidth = (text: string, width: number): string => {
   if (text.length <= width) return text.padEnd(width);
   const tail = Math.floor((width - 1) / 2);
   return `${text.slice(0, width - 1 - tail)}…${text.slice(text.length - tail)}`;
 };
 
-export const decisionHeader = (): string =>
-  [
-    ''.padEnd(WIDTHS.progress),
-    'job'.padEnd(WIDTHS.job),
-    'group'.padEnd(WIDTHS.group),
-    'class'.padEnd(WIDTHS.runnerClass),
-    'cost'.padStart(WIDTHS.cost),
-    'ms'.padStart(5),
-    'decision',
-  ].join('  ');
-
-/** One decision on one line: progress, job, group, cost, latency, decision and the limit that made it. */
-export function decisionLine(answered: Answered, progress: string, colour: boolean): string {
-  const { request, decision } = answered;
-  const terms = decision?.outcome === 'undecided' ? undefined : decision?.terms;
+/** @param columns of the terminal; `Infinity` for files. */
+export function decisionHeader(columns: number): string {
+  const { progress, job, group, cost, wide } = layoutFor(columns);
   return [
-    toWidth(progress, WIDTHS.progress),
-    toWidth(request?.jobName ?? '(unreadable)', WIDTHS.job),
-    toWidth(terms?.group ?? '', WIDTHS.group),
-    toWidth(terms?.runnerClass ?? '', WIDTHS.runnerClass),
-    (terms === undefined ? '' : formatMoney(terms.costMicros, terms.currency)).padStart(WIDTHS.cost),
-    answered.latencyMs.toFixed(0).padStart(5),
-    verdictText(answered, colour),
-  ].join('  ');
+    ''.padEnd(progress),
+    'job'.padEnd(job),
+    'group'.padEnd(group),
+    ...(wide === undefined ? [] : ['class'.padEnd(wide.runnerClass)]),
+    'cost'.padStart(cost),
+    ...(wide === undefined ? [] : ['ms'.padStart(wide.latency)]),
+    'decision',
+  ].join(GAP);
 }
 
-function verdictText(answered: Answered, colour: boolean): string {
-  const paint = (style: 'green' | 'red' | 'yellow', text: string): string =>
-    colour ? styleText(style, text) : text;
-  const { decision } = answered;
-  if (answered.via === 'fallback') {
-    return paint('yellow', `${answered.answer.outcome} by fallback (${answered.cause ?? 'unknown'})`);
+/** One decision on one line: progress, job, group, cost, latency, decision and the limit that made it. */
+export function decisionLine(answered: Answered, progress: string, colour: boolean, columns: number): string {
+  const { request, decision } = answered;
+  const layout = layoutFor(columns);
+  const { wide } = layout;
+  const terms = decision?.outcome === 'undecided' ? undefined : decision?.terms;
+  const before = [
+    toWidth(progress, layout.progress),
+    toWidth(request?.jobName ?? '(unreadable)', layout.job),
+    toWidth(terms?.group ?? '', layout.group),
+    ...(wide === undefined ? [] : [toWidth(terms?.runnerClass ?? '', wide.runnerClass)]),
+    (terms === undefined ? '' : formatMoney(terms.costMicros, terms.currency)).padStart(layout.cost),
+    ...(wide === undefined ? [] : [answered.latencyMs.toFixed(0).padStart(wide.latency)]),
+    '',
+  ].join(GAP);
+  return `${before}${verdictText(answered, colour, columns - before.length)}`;
+}
+
+interface Part {
+  readonly style: 'green' | 'red' | 'yellow';
+  readonly text: string;
+}
+
+/** Cut before it is painted: half an escape sequence would paint the rest of the screen. */
+function verdictText(answered: Answered, colour: boolean, room: number): string {
+  let left = room;
+  return verdictOf(answered)
+    .map(({ style, text }) => {
+      const shown = left <= 0 ? '' : cut(text, left);
+      left -= shown.length;
+      return colour && shown !== '' ? styleText(style, shown, { validateStream: false }) : shown;
+    })
+    .join('');
+}
+
+function verdictOf({ decision, via, answer, cause }: Answered): readonly Part[] {
+  if (via === 'fallback') {
+    return [{ style: 'yellow', text: `${answer.outcome} by fallback (${cause ?? 'unknown'})` }];
   }
   if (decision?.outcome === 'rejected') {
-    return paint(
-      'red',
-      `rejected  ${decision.violations.map(({ reason }) => reasonShort(reason)).join('; ')}`,
-    );
+    const why = decision.violations.map(({ reason }) => reasonShort(reason)).join('; ');
+    return [{ style: 'red', text: `rejected  ${why}` }];
   }
   const shadow = decision?.outcome === 'admitted' ? decision.shadow : [];
   const would = shadow
     .map(({ mode, reason, exempt }) => `${exempt ? 'exempt' : mode}: ${reasonShort(reason)}`)
     .join('; ');
-  return `${paint('green', 'admitted')}${would === '' ? '' : paint('yellow', `  ${would}`)}`;
+  return [
+    { style: 'green', text: 'admitted' },
+    ...(would === '' ? [] : [{ style: 'yellow' as const, text: `  ${would}` }]),
+  ];
 }
 
 /** Code and what it is about, e.g. `BUDGET_EXHAUSTED money-month of group acme/payments`. */
@@ -103,6 +141,3 @@ function aboutText(reason: Reason): string {
       return '';
   }
 }
-
-export const formatMoney = (micros: number, currency: string): string =>
-  `${(micros / 1e6).toFixed(2)} ${currency}`;

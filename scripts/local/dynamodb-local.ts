@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,7 +60,27 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
     throw error;
   }
   letGo(child);
-  return { endpoint, stop };
+  const { dataDir } = options;
+  if (dataDir === undefined) return { endpoint, stop };
+  writeFileSync(noteOf(dataDir), endpoint);
+  return {
+    endpoint,
+    stop: () => {
+      rmSync(noteOf(dataDir), { force: true });
+      return stop();
+    },
+  };
+}
+
+/** Beside the folder, not in it: what is in there is the database's own. */
+const noteOf = (dataDir: string): string => `${resolve(dataDir)}.endpoint`;
+
+/** Where a DynamoDB Local answers that was started on this folder; undefined: none does. */
+export async function runningOn(dataDir: string): Promise<string | undefined> {
+  const note = noteOf(dataDir);
+  if (!existsSync(note)) return undefined;
+  const endpoint = readFileSync(note, 'utf8');
+  return URL.canParse(endpoint) && (await answers(endpoint)) ? endpoint : undefined;
 }
 
 /** Creates the ledger's table if it is not there yet. */
@@ -113,12 +133,12 @@ async function untilItAnswers(endpoint: string, child: ChildProcess): Promise<vo
   }
 }
 
-/** Any HTTP answer will do: an unsigned GET is refused with 400. */
+/** An unsigned GET is refused with 400. */
 async function answers(endpoint: string): Promise<boolean> {
   try {
     const response = await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });
     await response.arrayBuffer();
-    return true;
+    return response.status === 400;
   } catch {
     return false;
   }

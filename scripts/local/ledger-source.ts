@@ -1,60 +1,102 @@
 import { rmSync } from 'node:fs';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { createLedger } from '../../functions/ledger/create-ledger.ts';
 import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { dynamoMarks } from '../../functions/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
-import type { Ledger } from '../../functions/ledger/ledger.ts';
+import { type LedgerKeys, ledgerKeys } from '../../functions/ledger/keys.ts';
+import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
 import { MemoryStore } from '../../functions/ledger/memory-store.ts';
-import type { LedgerStore } from '../../functions/ledger/store.ts';
-import { systemClock } from '../../functions/ledger/system-clock.ts';
+import type { InboxStore, LedgerStore } from '../../functions/ledger/store.ts';
+import { memoryMarks, type SweepMarkStore } from '../../functions/ledger/sweep-marks.ts';
+import { DynamoLimitTable } from '../../functions/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../functions/limits/limit-table.ts';
+import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
+import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import { ensureTable, javaAvailable, startDynamoDbLocal } from './dynamodb-local.ts';
+import { memoryStream } from './memory-stream.ts';
+import { newInTable } from './table-stream.ts';
 
 /** A ledger for this machine, and what to tell people about where it keeps its numbers. */
 export interface LocalLedger {
   readonly ledger: Ledger;
-  readonly store: LedgerStore;
+  readonly store: LedgerStore & InboxStore;
+  readonly keys: LedgerKeys;
+  readonly marks: SweepMarkStore;
+  /** Sets of limits: `tollgate limits publish` writes one, whoever decides reads it. */
+  readonly limits: LimitTable;
+  /** The table's stream from now on: nothing written after this resolves is missed. Ends with the signal. */
+  stream(signal: AbortSignal): Promise<AsyncIterable<readonly TableStreamRecord[]>>;
   readonly description: string;
   stop(): Promise<void>;
 }
 
-const TABLE = 'tollgate-local';
-
-/** DynamoDB Local with its data in `dataDir`, or memory where there is no Java (or none is wanted). */
-export async function openLocalLedger(options: {
+export interface LedgerPlace {
+  /** The GitLab host that keys begin with. */
   readonly instance: string;
   readonly dataDir: string;
   readonly memory: boolean;
   readonly fresh: boolean;
-}): Promise<LocalLedger> {
-  const { instance, dataDir } = options;
-  const java = !options.memory && javaAvailable();
-  if (!java) {
-    const store = new MemoryStore({ instance });
-    return {
-      ledger: createLedger({ store }),
-      store,
-      description: options.memory
-        ? 'in memory, forgotten at the end (--memory)'
-        : 'in memory, forgotten at the end: no Java found; with Java 8 or newer it is DynamoDB Local',
-      stop: async () => {},
-    };
-  }
-  if (options.fresh) rmSync(dataDir, { recursive: true, force: true });
+  readonly clock: LedgerClock;
+}
+
+const TABLE = 'tollgate-local';
+/** Between two looks at a silent stream. */
+const STREAM_PAUSE_MS = 200;
+
+/** DynamoDB Local with its data in `dataDir`, or memory where there is no Java (or none is wanted). */
+export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> {
+  if (place.memory) return inMemory(place, '--memory');
+  return javaAvailable()
+    ? inDynamoDbLocal(place)
+    : inMemory(place, 'no Java found; with Java 8 or newer it is DynamoDB Local');
+}
+
+function inMemory({ instance, clock }: LedgerPlace, why: string): LocalLedger {
+  const keys = ledgerKeys(instance);
+  const stream = memoryStream(keys);
+  const store = new MemoryStore({ instance, onReceived: stream.push });
+  return {
+    ledger: createLedger({ store, clock }),
+    store,
+    keys,
+    marks: memoryMarks(),
+    limits: new MemoryLimitTable(),
+    stream: async (signal) => stream.read(signal),
+    description: `in memory, forgotten at the end (${why})`,
+    stop: async () => {},
+  };
+}
+
+async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
+  if (fresh) rmSync(dataDir, { recursive: true, force: true });
   const database = await startDynamoDbLocal({ dataDir });
   const client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-  const store = new DynamoStore({
-    client,
-    tableName: TABLE,
-    instance,
-    clock: systemClock,
-    random: Math.random,
+  const streams = new DynamoDBStreamsClient({
+    endpoint: database.endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
+  await ensureTable(client, TABLE);
+  const table = { client, tableName: TABLE, instance };
+  const store = new DynamoStore({ ...table, clock, random: Math.random });
   return {
-    ledger: createLedger({ store }),
+    ledger: createLedger({ store, clock }),
     store,
+    keys: ledgerKeys(instance),
+    marks: dynamoMarks(table),
+    limits: new DynamoLimitTable({ ...table, clock, random: Math.random }),
+    stream: (signal) =>
+      newInTable({
+        client: streams,
+        tableName: TABLE,
+        signal,
+        pause: () => clock.sleep(STREAM_PAUSE_MS),
+      }),
     description: `DynamoDB Local, kept in ${dataDir.split('/').at(-2)}/ (start over with --fresh)`,
     stop: async () => {
       client.destroy();
+      streams.destroy();
       await database.stop();
     },
   };

@@ -1,14 +1,19 @@
 import { relative } from 'node:path';
 import type { Directory } from '../../policies/place/directory.ts';
+import type { AdmissionResult } from '../local-router/admission.ts';
 import { startLocalRouter } from '../local-router/local-router.ts';
+import type { JobQuestion } from '../local-router/question.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { Project } from '../pipeline/pipeline-run.ts';
 import { pipelineQuestions } from '../pipeline/questions.ts';
 import { type StartOptions, UsageError } from './options.ts';
 import { replay } from './replay.ts';
 
-/** A short pipeline runs several times, as it does in real groups, until limits have something to do. */
-const JOBS_MIN = 100;
+/** A short pipeline runs several times, as it does in real groups, until a budget is used up. */
+const JOBS_MIN = 160;
+
+/** Brings the job to a runner, which has the router ask. */
+export type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
 
 const TOKEN = 'glrct-local-not-a-secret';
 
@@ -31,8 +36,8 @@ export async function openLocalRouter(options: StartOptions, pipelinePath: strin
     jobs: pipeline.jobs.length,
     notFetched: pipeline.notFetched,
     total,
-    /** Asks about every job; resolves when all are answered or `stopped` says so. */
-    async run(stopped: () => boolean): Promise<void> {
+    /** Asks about every job, by way of `play`; resolves when all are answered or `stopped` says so. */
+    async run(stopped: () => boolean, play: Play): Promise<void> {
       await router.until(() => router.waitingStreams() > 0, { what: 'a relay that waits for questions' });
       // Ids grow with the clock, so that a second run asks about new jobs.
       const firstJobId = Date.now();
@@ -44,7 +49,11 @@ export async function openLocalRouter(options: StartOptions, pipelinePath: strin
           firstJobId,
           firstPipelineId: Math.floor(firstJobId / 1000),
         }),
-        { ratePerSecond: options.rate, ask: (question) => router.admit(question), stopped },
+        {
+          ratePerSecond: options.rate,
+          ask: (question) => play(question, () => router.admit(question)),
+          stopped,
+        },
       );
     },
     close: () => router.close(),

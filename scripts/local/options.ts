@@ -23,18 +23,18 @@ export interface StartOptions {
   readonly seed: number;
 }
 
-export const HELP = `Tollgate on this machine: ledger, admit function, job router and relay, and a real pipeline to decide about.
+export const HELP = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
 
 Usage
-  npm start                                  replay a pipeline's jobs through everything, print decisions, exit 0
+  npm start                                  run a pipeline's jobs from the question to their end, exit 0
   npm start -- --router wss://kas.example.com --token-file ./token
                                              the pilot: the same, against a real GitLab (put the controller in dry_run first)
 
 Replay
   --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: the bundled or shared example)
-  --jobs <n>                          how many jobs (default: the pipeline once, or again until 100)
-  --rate <n>                          questions a second (default 25)
-  --forever                           start over at the end, until interrupted
+  --jobs <n>                          how many jobs (default: the pipeline once, or again until 160)
+  --rate <n>                          questions a second (default 20)
+  --forever                           start over at the end, until interrupted; then the last jobs end, which takes seconds
   --transport ws | grpc               how the relay reaches the local router (default ws, as GitLab offers it)
   --seed <n>                          which projects the jobs land in (default 1)
 
@@ -53,7 +53,7 @@ Pilot
                                       that network can then answer for every job. Never needed with wss:// or grpcs://
 
 Output
-  --json                              one JSON object per decision, then one summary
+  --json                              one JSON object per line: decision, ran_out, figures; the last is the summary
   --help
 
 Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
@@ -87,7 +87,7 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     allowPlaintextRouter: values['allow-plaintext-router'] ?? false,
     pipeline: values.pipeline,
     jobs: values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1, 1_000_000),
-    rate: values.rate === undefined ? 25 : wholeNumber('rate', values.rate, 1, 10_000),
+    rate: values.rate === undefined ? 20 : wholeNumber('rate', values.rate, 1, 10_000),
     forever: values.forever ?? false,
     json: values.json ?? false,
     memory: values.memory ?? false,

@@ -1,28 +1,33 @@
 import type { Rules } from '../../functions/admit/decide.ts';
+import { systemClock } from '../../functions/ledger/system-clock.ts';
 import type { Observe, RelayEvent } from '../../relay/events.ts';
-import { seededRandom } from '../pipeline/seeded-random.ts';
-import { serveAdmit } from './admit-server.ts';
-import { AS_ESTIMATED, endLeftovers, JobLives, REPLAYED } from './job-lives.ts';
+import type { LocalJob } from '../local-gitlab/job.ts';
+import { publishedFact, serveAdmit } from './admit-server.ts';
+import type { Answered } from './decision-line.ts';
+import { EstimatedLives } from './estimated-lives.ts';
+import { fastClock, SPEED } from './fast-clock.ts';
+import type { Figures } from './figures.ts';
 import { openLocalLedger } from './ledger-source.ts';
+import { endLeftovers } from './leftovers.ts';
 import { limitFigures } from './limit-figures.ts';
+import { openLocalEnds } from './local-ends.ts';
 import { openLocalRouter } from './local-router-source.ts';
 import type { StartOptions } from './options.ts';
 import { choosePipeline } from './pipeline-choice.ts';
+import { WEBHOOK_FAULTS } from './played-gitlab.ts';
 import { newRelay } from './relay-source.ts';
+import { repeat } from './repeat.ts';
+import { RunningOut } from './running-out.ts';
+import type { Screen } from './screen.ts';
 import { type Summary, Tally } from './summary.ts';
+import { SWEEP_EVERY_MS } from './sweeper.ts';
+import { troubleText } from './trouble-text.ts';
 
-/** What the run tells whoever watches. */
-export interface Screen {
-  /** What was started, once. */
-  started(facts: Readonly<Record<string, string>>): void;
-  answered(
-    answered: Extract<RelayEvent, { readonly type: 'answered' }>,
-    count: number,
-    total: number | undefined,
-  ): void;
-  /** Something that is not a decision and worth a line, e.g. that the router cannot be reached. */
-  trouble(text: string): void;
-  finished(summary: Summary): void;
+/** What the run came to. */
+export interface RunResult {
+  readonly summary: Summary;
+  /** What the local GitLab says became of its jobs; empty against a real one. */
+  readonly jobs: readonly Readonly<LocalJob>[];
 }
 
 /** Starts everything, lets it run until the pipeline is through or `stop` aborts, and takes it down again. */
@@ -32,65 +37,87 @@ export async function run(
   root: string,
   screen: Screen,
   stop: AbortSignal,
-): Promise<void> {
+): Promise<RunResult> {
   const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
   const instance = options.router === undefined ? 'gitlab.local' : new URL(options.router).hostname;
-  const ledger = await openLocalLedger({
-    instance,
-    dataDir: `${root}.tollgate/dynamodb`,
-    memory: options.memory,
-    fresh: options.fresh,
-  });
-  await endLeftovers(ledger.store, ledger.ledger);
-  const admit = await serveAdmit(ledger.ledger, rules);
+  const fast = fastClock();
+  const clock = pipeline === undefined ? systemClock : fast;
+  const { memory, fresh, seed } = options;
+  const dataDir = `${root}.tollgate/dynamodb`;
+  const ledger = await openLocalLedger({ instance, dataDir, memory, fresh, clock });
+  await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
+  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
+  const onTrouble = (text: string): void => screen.trouble(text);
   const local =
     pipeline !== undefined && rules.directory !== undefined
-      ? await openLocalRouter(options, pipeline, rules.directory)
+      ? {
+          router: await openLocalRouter(options, pipeline, rules.directory),
+          ends: await openLocalEnds({ ledger, currentRules: admit.rulesFor, clock: fast, seed, onTrouble }),
+        }
       : undefined;
+  const pilot = local === undefined ? new EstimatedLives(ledger.ledger) : undefined;
+
   const tally = new Tally();
-  const span = local === undefined ? AS_ESTIMATED : REPLAYED;
-  const lives = new JobLives(ledger.ledger, span, seededRandom(options.seed));
-  let count = 0;
-  const observe: Observe = (event) => {
-    if (event.type === 'answered') {
-      count += 1;
-      tally.add(event);
-      screen.answered(event, count, local?.total);
-      const { request, decision } = event;
-      if (event.answer.outcome === 'admitted' && request !== undefined && decision?.outcome === 'admitted') {
-        lives.start(request.jobId, decision.terms?.estimateSeconds ?? 0);
-      }
-    } else {
-      const text = troubleText(event);
-      if (text !== undefined) screen.trouble(text);
-    }
+  const runningOut = new RunningOut(rules.policy.currency);
+  let decided = 0;
+  const answered = (event: Answered): void => {
+    decided += 1;
+    tally.add(event);
+    screen.answered(event, decided, local?.router.total);
+    for (const ranOut of runningOut.newIn(event)) screen.ranOut(ranOut);
+    if (event.answer.outcome === 'admitted') pilot?.admitted(event);
   };
-  const relay = newRelay(options, local, admit.url, rules, observe);
+  const observe: Observe = (event: RelayEvent) => {
+    if (event.type === 'answered') return answered(event);
+    const text = troubleText(event);
+    if (text !== undefined) screen.trouble(text);
+  };
+  const relay = newRelay(options, local?.router, admit.url, rules, observe);
   screen.started({
     ledger: ledger.description,
+    ...(await publishedFact(ledger.limits)),
     admit: admit.url,
-    router: local === undefined ? (options.router ?? '') : `${local.url} (local)`,
-    ...(local === undefined
-      ? { jobs: 'are taken to last as estimated; a deployment learns the truth from GitLab' }
-      : {
-          pipeline: `${local.pipeline}, ${local.jobs} jobs`,
-          ...(local.notFetched.length > 0 && {
-            'not read': `${local.notFetched.length} includes that only GitLab can fetch`,
-          }),
-        }),
+    ...(local === undefined ? pilotFacts(options) : localFacts(local)),
   });
+
   // The first read opens the connections and warms the database, which is nobody's latency.
-  await limitFigures(rules.limits, rules.directory, ledger.ledger, Date.now());
+  const limitsNow = async () =>
+    limitFigures(await admit.limits(), rules.directory, ledger.ledger, clock.nowMs());
+  await limitsNow();
+  const startedMs = performance.now();
+  const figuresNow = async (): Promise<Figures> => ({
+    limits: await limitsNow(),
+    elapsedMs: performance.now() - startedMs,
+    timeMs: clock.nowMs(),
+    decided,
+    total: local?.router.total,
+    running: local?.ends.living() ?? pilot?.running ?? 0,
+  });
+  let shown = '';
+  const figures = repeat(screen.figuresEveryMs, async () => {
+    const now = await figuresNow();
+    // A pilot may wait for hours, and its log should not grow meanwhile.
+    const said = JSON.stringify([now.decided, now.running, now.limits]);
+    if (said !== shown) screen.figures(now);
+    shown = said;
+  });
   relay.start();
   if (local === undefined) await aborted(stop);
-  else await local.run(() => stop.aborted);
-  const limits = await limitFigures(rules.limits, rules.directory, ledger.ledger, Date.now());
-  screen.finished(tally.summary(limits));
+  else {
+    await local.router.run(() => stop.aborted, local.ends.play);
+    if (stop.aborted) screen.trouble('no new jobs; those that run come to their end (Ctrl-C again: at once)');
+    await local.ends.finish();
+  }
+  await figures.stop();
+  const summary = tally.summary(await limitsNow(), local?.ends.summary());
+  screen.finished(summary);
   await relay.stop();
-  await local?.close();
-  await lives.close();
+  await local?.router.close();
+  await local?.ends.close();
+  await pilot?.close();
   await admit.stop();
   await ledger.stop();
+  return { summary, jobs: [...(local?.ends.jobs() ?? [])] };
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
@@ -98,21 +125,29 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   );
 
-function troubleText(event: RelayEvent): string | undefined {
-  switch (event.type) {
-    case 'backing_off':
-      return `no stream to the router (status ${event.code}), next try in ${Math.round(event.delayMs)} ms${event.remedy === undefined ? '' : `: ${event.remedy}`}`;
-    case 'registration_failed':
-      return `registration failed (status ${event.code}): ${event.details}; admission goes on without it`;
-    case 'unreadable':
-      return `a question could not be read: ${event.problem}`;
-    case 'unknown_fields':
-      return `the schema does not explain: ${event.fields.join(' ')}`;
-    case 'suspicious':
-      return `job ${event.jobId}: variables contradict GitLab in ${event.fields.join(', ')}`;
-    case 'admit_failed':
-      return `admit function: ${event.details}`;
-    default:
-      return undefined;
-  }
+const pilotFacts = ({ router = '' }: StartOptions): Readonly<Record<string, string>> => ({
+  router,
+  jobs: 'are taken to last as estimated; a deployment learns the truth from GitLab',
+});
+
+function localFacts({
+  router,
+  ends,
+}: {
+  readonly router: Awaited<ReturnType<typeof openLocalRouter>>;
+  readonly ends: Awaited<ReturnType<typeof openLocalEnds>>;
+}): Readonly<Record<string, string>> {
+  const percent = (share: number): string => `${Math.round(share * 100)} %`;
+  const { lose, repeat: again } = WEBHOOK_FAULTS;
+  return {
+    router: `${router.url} (local)`,
+    gitlab: `${ends.gitlabUrl} (local)`,
+    webhooks: `to ${ends.settleUrl}; ${percent(lose)} get lost, ${percent(again)} come twice`,
+    sweep: `every ${SWEEP_EVERY_MS / 1000} s`,
+    time: `${SPEED} times as fast for jobs, limits and holds: a minute is ${60_000 / SPEED} ms`,
+    pipeline: `${router.pipeline}, ${router.jobs} jobs`,
+    ...(router.notFetched.length > 0 && {
+      'not read': `${router.notFetched.length} includes that only GitLab can fetch`,
+    }),
+  };
 }

@@ -1,25 +1,48 @@
-import type { Unit } from '../../policies/claim.ts';
-import { formatMoney } from './decision-line.ts';
+import { table } from '../desk/table.ts';
+import { amountText, formatMoney } from './amount-text.ts';
+import { toWidth } from './decision-line.ts';
+import type { EndsSummary } from './local-ends.ts';
 import type { GroupSummary, LimitSummary, Summary } from './summary.ts';
 
-/** The summary for people: what each limit holds now, what each group met, and how long answers took. */
-export function renderSummary(summary: Summary, currency: string): string {
-  const limits = table(
-    ['limit', 'of', 'mode', 'spent', 'held', 'limit', ''],
-    summary.limits.map((limit) => limitRow(limit, currency)),
-    new Set([3, 4, 5]),
-  );
-  const groups = table(
-    ['group', 'spent', 'held', 'limit', 'admitted', 'rejected', 'rejected by'],
-    summary.groups.map((group) => groupRow(group, currency)),
-    new Set([1, 2, 3, 4, 5]),
-  );
+/** From here on the tables fit as they are. */
+const WIDE_COLUMNS_MIN = 105;
+const SUBJECT_NARROW = 15;
+const BAR_WIDTH = 10;
+
+/**
+ * The summary for people: what each group met, what each limit holds now, who told of the ends, how long answers took.
+ * @param columns of the terminal; `Infinity` for files.
+ */
+export function renderSummary(summary: Summary, currency: string, columns: number): string {
   const { p50, p99 } = summary.latencyMs;
-  const total = `${summary.decisions} decisions: ${summary.admitted} admitted, ${summary.rejected} rejected, ${summary.fallback} by fallback. Question to answer: p50 ${p50} ms, p99 ${p99} ms.`;
-  return [groups, '', limits, '', total].join('\n');
+  return [
+    groupTable(summary.groups, currency, columns),
+    limitTable(summary.limits, currency, columns),
+    `${summary.decisions} decisions: ${summary.admitted} admitted, ${summary.rejected} rejected, ${summary.fallback} by fallback.`,
+    ...(summary.ends === undefined ? [] : endsLines(summary.ends)),
+    `Question to answer: p50 ${p50} ms, p99 ${p99} ms.`,
+  ].join('\n');
 }
 
-function groupRow(group: GroupSummary, currency: string): string[] {
+function groupTable(groups: readonly GroupSummary[], currency: string, columns: number): string {
+  const wide = columns >= WIDE_COLUMNS_MIN;
+  const right = (title: string) => ({ title, align: 'right' as const });
+  return table(
+    [
+      { title: 'group' },
+      right('spent'),
+      right('held'),
+      ...(wide ? [right('limit')] : []),
+      right('admitted'),
+      right('rejected'),
+      { title: 'rejected by' },
+    ],
+    groups.map((group) => groupRow(group, currency, wide)),
+    columns,
+  );
+}
+
+function groupRow(group: GroupSummary, currency: string, wide: boolean): string[] {
   const { money } = group;
   // Where nothing is limited nothing is counted on the way of an admission.
   const counted = money?.limitAmount === 'unlimited' ? undefined : money;
@@ -30,69 +53,58 @@ function groupRow(group: GroupSummary, currency: string): string[] {
     group.group,
     show(counted?.spent),
     show(counted?.held),
-    show(money?.limitAmount),
+    ...(wide ? [show(money?.limitAmount)] : []),
     String(group.admitted),
     String(group.rejected),
     rules.join(', '),
   ];
 }
 
-function limitRow(limit: LimitSummary, currency: string): string[] {
-  const show = (amount: number): string =>
-    limit.limitAmount === 'unlimited' ? '–' : showAmount(amount, limit.unit, currency);
-  const share =
-    limit.limitAmount === 'unlimited' || limit.limitAmount === 0
-      ? undefined
-      : (limit.spent + limit.held) / limit.limitAmount;
+function limitTable(limits: readonly LimitSummary[], currency: string, columns: number): string {
+  const wide = columns >= WIDE_COLUMNS_MIN;
+  const right = (title: string) => ({ title, align: 'right' as const });
+  return table(
+    [
+      { title: 'limit' },
+      { title: 'of' },
+      ...(wide ? [{ title: 'mode' }] : []),
+      right('spent'),
+      right('held'),
+      right('limit'),
+      {},
+    ],
+    limits.map((limit) => limitRow(limit, currency, wide)),
+    columns,
+  );
+}
+
+function limitRow(limit: LimitSummary, currency: string, wide: boolean): string[] {
+  const { unit, spent, held, limitAmount } = limit;
+  const unlimited = limitAmount === 'unlimited';
+  const show = (amount: number): string => (unlimited ? '–' : amountText(amount, unit, currency));
+  const share = unlimited || limitAmount === 0 ? undefined : (spent + held) / limitAmount;
+  const percent = share === undefined ? '' : `${Math.floor(share * 100)} %`;
   return [
     limit.limit,
-    limit.subject,
-    limit.mode,
-    show(limit.spent),
-    show(limit.held),
-    limit.limitAmount === 'unlimited' ? 'unlimited' : show(limit.limitAmount),
-    share === undefined ? '' : `${bar(share)} ${Math.floor(share * 100)} %`,
+    wide ? limit.subject : toWidth(limit.subject, SUBJECT_NARROW),
+    ...(wide ? [limit.mode] : []),
+    show(spent),
+    show(held),
+    unlimited ? limitAmount : show(limitAmount),
+    share === undefined || !wide ? percent : `${bar(share)} ${percent}`,
   ];
 }
 
-function showAmount(amount: number, unit: Unit, currency: string): string {
-  switch (unit) {
-    case 'micros':
-      return formatMoney(amount, currency);
-    case 'seconds':
-      return `${(amount / 60).toFixed(0)} min`;
-    case 'jobs':
-      return `${amount} jobs`;
-    case 'starts':
-      return `${amount} starts`;
-    case 'millicpu':
-      return `${amount / 1000} CPU`;
-    case 'bytes':
-      return `${(amount / 2 ** 30).toFixed(1).replace(/\.0$/, '')} GiB`;
-  }
-}
-
-const BAR_WIDTH = 10;
-
 const bar = (share: number): string => {
-  const full = Math.min(BAR_WIDTH, Math.floor(share * BAR_WIDTH));
+  const full = Math.min(BAR_WIDTH, Math.max(0, Math.floor(share * BAR_WIDTH)));
   return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
 };
 
-function table(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  right: ReadonlySet<number>,
-): string {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) =>
-        right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd();
-  return [line(head), ...rows.map(line)].join('\n');
+function endsLines({ webhook, sweep, healed, webhooks, sweeps, holdsLeft }: EndsSummary): readonly string[] {
+  return [
+    `${webhook + sweep} jobs ran to their end: ${webhook} told by webhook, ${sweep} by the sweep.`,
+    `The sweep found ${healed} whose webhook was lost, and ${sweep - healed} before their webhook came.`,
+    `${webhooks.events} webhooks: ${webhooks.lost} lost, ${webhooks.repeated} repeated, ${webhooks.reordered} out of order. ${sweeps} sweeps.`,
+    holdsLeft === 0 ? 'Nothing is held any more.' : `${holdsLeft} jobs still hold something.`,
+  ];
 }

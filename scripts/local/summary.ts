@@ -1,6 +1,7 @@
 import type { Unit } from '../../policies/claim.ts';
 import { quantile } from '../bench/figure.ts';
 import type { Answered } from './decision-line.ts';
+import type { EndsSummary } from './local-ends.ts';
 
 /** What the run decided, per group and in all; figures of limits come from the ledger's counters. */
 export interface Summary {
@@ -11,6 +12,8 @@ export interface Summary {
   readonly latencyMs: { readonly p50: number; readonly p99: number };
   readonly groups: readonly GroupSummary[];
   readonly limits: readonly LimitSummary[];
+  /** Who told of the ends of the local GitLab's jobs; absent against a real one. */
+  readonly ends?: EndsSummary;
 }
 
 export interface GroupSummary {
@@ -61,7 +64,7 @@ export class Tally {
     }
   }
 
-  summary(limits: readonly LimitSummary[]): Summary {
+  summary(limits: readonly LimitSummary[], ends: EndsSummary | undefined): Summary {
     const sorted = this.#latenciesMs.toSorted((a, b) => a - b);
     const groups = [...this.#groups].toSorted(([a], [b]) => a.localeCompare(b));
     const total = (of: 'admitted' | 'rejected'): number =>
@@ -80,6 +83,7 @@ export class Tally {
         rejectedBy: Object.fromEntries([...rejectedBy].toSorted(([, a], [, b]) => b - a)),
       })),
       limits,
+      ...(ends !== undefined && { ends }),
     };
   }
 }

@@ -1,4 +1,4 @@
-/** The table's stream read as Lambda reads it: every shard from its beginning, a parent before its children. */
+/** The table's stream read as Lambda reads it: every shard, a parent before its children. */
 import {
   DescribeStreamCommand,
   type DynamoDBStreamsClient,
@@ -20,8 +20,19 @@ export interface TableStreamOptions {
 /** As many as Lambda hands over at once by default. */
 const BATCH_MAX = 100;
 const CALL_TIMEOUT_MS = 5_000;
+/** New shards come every few hours, and looking for them costs as much as reading one. */
+const SHARDS_EVERY_ROUNDS = 20;
 /** A stream of one table on one machine has a handful; the reader would starve beyond. */
 const SHARDS_MAX = 1_000;
+
+/** How far the reading has come. */
+interface Place {
+  readonly streamArn: string;
+  /** Shards begun. */
+  readonly started: Set<string>;
+  /** Where to go on, of those that are not read to their end. */
+  readonly iterators: Map<string, string>;
+}
 
 /**
  * Batches of records, never empty, in the order of their shard; ends when the signal says so. A batch is handed out
@@ -30,15 +41,35 @@ const SHARDS_MAX = 1_000;
  * @throws {Error} naming the table when it has no stream.
  */
 export async function* tableStream(options: TableStreamOptions): AsyncGenerator<readonly StreamRecord[]> {
+  yield* read({ streamArn: await streamOf(options), started: new Set(), iterators: new Map() }, options);
+}
+
+/** The same from now on, instead of from the beginning: once this resolves, nothing that is written is missed. */
+export async function newInTable(
+  options: TableStreamOptions,
+): Promise<AsyncGenerator<readonly StreamRecord[]>> {
+  const place: Place = { streamArn: await streamOf(options), started: new Set(), iterators: new Map() };
+  for (const { id } of await shardsOf(place.streamArn, options)) {
+    place.started.add(id);
+    const iterator = await iteratorOf(place.streamArn, id, 'LATEST', options);
+    if (iterator !== undefined) place.iterators.set(id, iterator);
+  }
+  return read(place, options);
+}
+
+async function* read(
+  { streamArn, started, iterators }: Place,
+  options: TableStreamOptions,
+): AsyncGenerator<readonly StreamRecord[]> {
   const { signal, pause } = options;
-  const streamArn = await streamOf(options);
-  const iterators = new Map<string, string>();
-  const started = new Set<string>();
-  while (!signal.aborted) {
-    for (const shardId of await shardsToStart(streamArn, started, iterators, options)) {
-      started.add(shardId);
-      const iterator = await iteratorOf(streamArn, shardId, options);
-      if (iterator !== undefined) iterators.set(shardId, iterator);
+  for (let round = 0; !signal.aborted; round += 1) {
+    // A shard that was read to its end has children now.
+    if (round % SHARDS_EVERY_ROUNDS === 0 || iterators.size === 0) {
+      for (const shardId of shardsToStart(await shardsOf(streamArn, options), started, iterators)) {
+        started.add(shardId);
+        const iterator = await iteratorOf(streamArn, shardId, 'TRIM_HORIZON', options);
+        if (iterator !== undefined) iterators.set(shardId, iterator);
+      }
     }
     let silent = true;
     for (const [shardId, iterator] of iterators) {
@@ -56,14 +87,26 @@ export async function* tableStream(options: TableStreamOptions): AsyncGenerator<
   }
 }
 
+interface Shard {
+  readonly id: string;
+  readonly parent: string;
+}
+
 /** Shards not yet begun whose parents are not being read any more. */
-async function shardsToStart(
-  streamArn: string,
+function shardsToStart(
+  shards: readonly Shard[],
   started: ReadonlySet<string>,
   reading: ReadonlyMap<string, string>,
-  { client }: TableStreamOptions,
-): Promise<readonly string[]> {
-  const shards: { readonly id: string; readonly parent: string }[] = [];
+): readonly string[] {
+  const ids = new Set(shards.map(({ id }) => id));
+  return shards
+    .filter(({ id }) => !started.has(id))
+    .filter(({ parent }) => !ids.has(parent) || (started.has(parent) && !reading.has(parent)))
+    .map(({ id }) => id);
+}
+
+async function shardsOf(streamArn: string, { client }: TableStreamOptions): Promise<readonly Shard[]> {
+  const shards: Shard[] = [];
   let last: string | undefined;
   do {
     const command = new DescribeStreamCommand({
@@ -76,11 +119,7 @@ async function shardsToStart(
     }
     last = StreamDescription?.LastEvaluatedShardId;
   } while (last !== undefined && shards.length < SHARDS_MAX);
-  const ids = new Set(shards.map(({ id }) => id));
-  return shards
-    .filter(({ id }) => !started.has(id))
-    .filter(({ parent }) => !ids.has(parent) || (started.has(parent) && !reading.has(parent)))
-    .map(({ id }) => id);
+  return shards;
 }
 
 async function streamOf({ client, tableName }: TableStreamOptions): Promise<string> {
@@ -93,12 +132,13 @@ async function streamOf({ client, tableName }: TableStreamOptions): Promise<stri
 async function iteratorOf(
   streamArn: string,
   shardId: string,
+  from: 'TRIM_HORIZON' | 'LATEST',
   { client }: TableStreamOptions,
 ): Promise<string | undefined> {
   const command = new GetShardIteratorCommand({
     StreamArn: streamArn,
     ShardId: shardId,
-    ShardIteratorType: 'TRIM_HORIZON',
+    ShardIteratorType: from,
   });
   return (await client.send(command, withTimeout())).ShardIterator;
 }

@@ -114,7 +114,7 @@ export async function audit(of: AuditOf): Promise<Audit> {
       ({ key, committed }) => committed !== (lines.get(counterName(key))?.used ?? 0),
     ).length,
     heldLeft: counters.reduce((sum, { committed, settled }) => sum + Math.abs(committed - settled), 0),
-    liveLeft: store.live.size,
+    liveLeft: store.liveLeft,
     heldPastLimit: store.heldPastLimit.length,
     overLimit: overLimits(counters, lines, units, store),
     drift: drift.length,

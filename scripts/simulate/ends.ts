@@ -1,132 +1,106 @@
-/** How the ledger learns that jobs ended: what the month needs of settlement and sweep, and nothing else of them. */
+/** How the ledger learns that jobs ended: webhooks as they are worked off, and the product's own sweep of every minute. */
 import type { Rules } from '../../functions/admit/decide.ts';
-import { GitLabError } from '../../functions/gitlab/gitlab.ts';
-import { isTerminal, type JobTruth } from '../../functions/gitlab/job-truth.ts';
+import type { JobTruth } from '../../functions/gitlab/job-truth.ts';
 import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
-import { settleTruths } from '../../functions/settle/settle-truths.ts';
+import { LedgerError } from '../../functions/ledger/ledger-error.ts';
+import { memoryMarks } from '../../functions/ledger/sweep-marks.ts';
+import { settleTruths, type TruthOutcome } from '../../functions/settle/settle-truths.ts';
 import { silentLog } from '../../functions/shared/log.ts';
+import type { SweepReport } from '../../functions/sweep/report.ts';
+import { sweep } from '../../functions/sweep/sweep.ts';
+import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import type { SimulatedGitLab } from './simulated-gitlab.ts';
-import type { LiveHold, WatchedStore } from './watched-store.ts';
 
 export interface Ends {
   /** Words of GitLab's about jobs. Returns those the table did not take: they come again. */
   tell(truths: readonly JobTruth[]): Promise<readonly JobTruth[]>;
-  /** Every minute: asks GitLab about live holds it no longer runs. */
+  /** Every minute. */
   sweep(): Promise<void>;
-  /** Every hour: looks for jobs that ran and never asked. */
-  findBypass(): Promise<void>;
-  /** How often each outcome came. */
+  /** How often each outcome came, of webhooks and of charges for jobs that never asked. */
   readonly counts: Readonly<Record<string, number>>;
+  readonly sweeps: Readonly<SweepTotals>;
+}
+
+export interface SweepTotals {
+  runs: number;
+  /** Runs in which GitLab did not answer. */
+  silent: number;
+  /** Runs that ended because the table did not answer. */
+  failed: number;
+  cutShort: number;
+  /** Holds ended in the truth that no webhook told: settled, released and expired. */
+  healed: number;
+  expired: number;
+  /** Due holds that were looked at. */
+  due: number;
+  ran: number;
+  unadmitted: number;
 }
 
 export interface EndsDeps {
   readonly ledger: Ledger;
-  readonly store: WatchedStore;
   readonly gitlab: SimulatedGitLab;
   readonly clock: LedgerClock;
   readonly rules: Rules;
 }
 
-/** A hold younger than this may be on its way to its runner. */
-const LIVE_AGE_MS = 2 * 60_000;
-/** Jobs on their last seconds are found an hour later. */
-const BYPASS_AGE_MS = 10 * 60_000;
-
-export function ledgerEnds({ ledger, store, gitlab, clock, rules }: EndsDeps): Ends {
+export function ledgerEnds({ ledger, gitlab, clock, rules }: EndsDeps): Ends {
   const counts: Record<string, number> = {};
-  /** Every job of a runner up to this id has been seen after its end. */
-  const seenUntil = new Map<number, number>();
-  const count = (what: string, by = 1): void => {
-    if (by > 0) counts[what] = (counts[what] ?? 0) + by;
+  const sweeps: SweepTotals = {
+    runs: 0,
+    silent: 0,
+    failed: 0,
+    cutShort: 0,
+    healed: 0,
+    expired: 0,
+    due: 0,
+    ran: 0,
+    unadmitted: 0,
   };
+  const settling = { ledger, currentRules: async () => rules, clock, log: silentLog };
+  const settle = async (truths: readonly JobTruth[]): Promise<readonly TruthOutcome[]> => {
+    const outcomes = await settleTruths(truths, settling);
+    for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+    return outcomes;
+  };
+  const deps = {
+    gitlab,
+    ledger,
+    marks: memoryMarks(),
+    chargeBypass: settle,
+    memory: newSweepMemory(),
+    clock,
+    chargeUnknown: 'nothing',
+  } as const;
 
-  async function tell(truths: readonly JobTruth[]): Promise<readonly JobTruth[]> {
-    if (truths.length === 0) return [];
-    const deps = { ledger, currentRules: async () => rules, clock, log: silentLog };
-    const outcomes = await settleTruths(truths, deps);
-    for (const outcome of outcomes) count(outcome);
-    return truths.filter((_, index) => outcomes[index] === 'undecided');
-  }
-
-  async function sweep(): Promise<void> {
-    const nowMs = clock.nowMs();
-    const old = [...store.live.values()].filter(({ decidedAtMs }) => nowMs - decidedAtMs > LIVE_AGE_MS);
-    if (old.length === 0) return;
-    await whileThere(count, async () => {
-      const running = await runningJobs(gitlab);
-      const truths: JobTruth[] = [];
-      const unknown: LiveHold[] = [];
-      for (const hold of old) {
-        if (running.has(hold.jobId)) continue;
-        const truth = await gitlab.job(hold.projectId, hold.jobId);
-        if (truth === undefined) unknown.push(hold);
-        else if (isTerminal(truth.status)) truths.push(truth);
+  return {
+    tell: async (truths) => {
+      if (truths.length === 0) return [];
+      const outcomes = await settle(truths);
+      return truths.filter((_, index) => outcomes[index] === 'undecided');
+    },
+    sweep: async () => {
+      sweeps.runs += 1;
+      try {
+        add(sweeps, await sweep(deps));
+      } catch (error) {
+        // As in the deployment: the table did not answer, and the next minute begins where this one stopped.
+        if (!(error instanceof LedgerError) || error.code !== 'ledger_unavailable') throw error;
+        sweeps.failed += 1;
       }
-      count('swept', truths.length);
-      await tell(truths);
-      // A job that is not there may not have arrived yet: it gets until its hold is due.
-      const gone = unknown.filter(({ dueAtMs }) => dueAtMs <= nowMs);
-      const expired = await ledger.expire(
-        gone.map(({ jobId }) => ({ jobId, cause: 'unknown_to_gitlab', charge: 'nothing' })),
-      );
-      count('expired', expired.filter((outcome) => outcome === 'applied').length);
-    });
-  }
-
-  async function findBypass(): Promise<void> {
-    await whileThere(count, async () => {
-      for (const runnerId of (await gitlab.runners()).runnerIds) {
-        const { ended, until } = await endedSince(runnerId, seenUntil.get(runnerId) ?? 0);
-        const unseen = ended.filter(({ jobId }) => !store.known.has(jobId));
-        count('bypass found', unseen.length);
-        if ((await tell(unseen)).length === 0) seenUntil.set(runnerId, until);
-      }
-    });
-  }
-
-  async function endedSince(runnerId: number, after: number) {
-    const ended: JobTruth[] = [];
-    let until = Number.POSITIVE_INFINITY;
-    let newest = after;
-    for (let page: string | undefined; ; ) {
-      const { jobs, next } = await gitlab.jobsOfRunner(runnerId, page === undefined ? {} : { page });
-      for (const truth of jobs) {
-        if (truth.jobId <= after) continue;
-        newest = Math.max(newest, truth.jobId);
-        if (isTerminal(truth.status) && clock.nowMs() - (truth.finishedAtMs ?? 0) > BYPASS_AGE_MS)
-          ended.push(truth);
-        else until = Math.min(until, truth.jobId - 1);
-      }
-      if (next === undefined || Number(next) <= after) return { ended, until: Math.min(until, newest) };
-      page = next;
-    }
-  }
-
-  return { tell, sweep, findBypass, counts };
+    },
+    counts,
+    sweeps,
+  };
 }
 
-/** Nothing is freed while GitLab is away: the next minute asks again. */
-async function whileThere(count: (what: string) => void, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof GitLabError)) throw error;
-    count('gitlab away');
-  }
-}
-
-async function runningJobs(gitlab: SimulatedGitLab): Promise<ReadonlySet<number>> {
-  const running = new Set<number>();
-  for (const runnerId of (await gitlab.runners()).runnerIds) {
-    for (let page: string | undefined; ; ) {
-      const { jobs, next } = await gitlab.jobsOfRunner(runnerId, {
-        status: 'running',
-        ...(page !== undefined && { page }),
-      });
-      for (const { jobId } of jobs) running.add(jobId);
-      if (next === undefined) break;
-      page = next;
-    }
-  }
-  return running;
+function add(sweeps: SweepTotals, report: SweepReport): void {
+  const { settled, released, expired, due, ran, unadmitted, gitlabSilent, cutShort } = report;
+  sweeps.healed += settled + released + expired;
+  sweeps.expired += expired;
+  sweeps.due += due;
+  sweeps.ran += ran;
+  sweeps.unadmitted += unadmitted;
+  if (gitlabSilent) sweeps.silent += 1;
+  if (cutShort) sweeps.cutShort += 1;
 }

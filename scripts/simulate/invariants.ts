@@ -9,7 +9,10 @@ export interface Invariant {
   readonly holds: boolean;
 }
 
-export function invariantsOf({ audit, relays }: MonthResult): readonly Invariant[] {
+/** At 5 % lost events, while GitLab and the table answer. */
+const WRONGLY_TAKEN_MS_MAX = 3 * 60_000;
+
+export function invariantsOf({ audit, relays, slots }: MonthResult): readonly Invariant[] {
   return [
     {
       name: 'charged, micro-units of settled jobs',
@@ -26,6 +29,12 @@ export function invariantsOf({ audit, relays }: MonthResult): readonly Invariant
     zero('counters that a rebuild would change', audit.drift),
     zero('jobs asked about twice and answered differently', relays.answeredTwoWays),
     zero('fallback answers never posted', relays.unmeteredLeft),
+    {
+      name: 'longest a slot was wrongly taken, ms',
+      value: String(slots.maxMs),
+      must: `at most ${WRONGLY_TAKEN_MS_MAX}`,
+      holds: slots.maxMs <= WRONGLY_TAKEN_MS_MAX,
+    },
   ];
 }
 

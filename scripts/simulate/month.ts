@@ -9,11 +9,12 @@ import { type Audit, audit } from './audit.ts';
 import { type Course, CourseOfGroup } from './course.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Workload } from './draw-workload.ts';
-import { ledgerEnds } from './ends.ts';
+import { ledgerEnds, type SweepTotals } from './ends.ts';
 import { type EstimateName, learnerOf } from './estimators.ts';
 import { monthRules } from './month-rules.ts';
 import { PerfectKnowledge } from './perfect-knowledge.ts';
 import { isAway, type Run, SimulatedGitLab } from './simulated-gitlab.ts';
+import { type SlotTimes, SlotWatch } from './slot-times.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { type TableKind, WatchedStore } from './watched-store.ts';
 import { MONTH_END_MS, MONTH_START_MS } from './workload.ts';
@@ -26,8 +27,10 @@ export interface MonthResult {
   /** Rejected, and would have fitted with perfect knowledge of durations, by what refused them. */
   readonly wronglyRejected: { readonly budget: number; readonly slots: number };
   readonly relays: Readonly<Admissions['counts']>;
-  /** Outcomes of events and sweeps. */
+  /** Outcomes of events. */
   readonly ends: Readonly<Record<string, number>>;
+  readonly sweeps: Readonly<SweepTotals>;
+  readonly slots: SlotTimes;
   readonly gitlabCalls: number;
   readonly transactions: number;
   readonly audit: Audit;
@@ -62,11 +65,16 @@ export async function simulateMonth({
   const clock = new VirtualClock(MONTH_START_MS);
   const learner = learnerOf(estimate);
   const rules = { ...monthRules(workload), estimator: learner.estimator };
+  const gitlab = new SimulatedGitLab(places, clock);
+  const slots = new SlotWatch((jobId) => gitlab.runs.get(jobId));
   const store = new WatchedStore({
     clock,
     limits: rules.limits,
     random: seededRandom(shape.seed + 2),
-    onRecord: learner.learn,
+    onRecord: (record) => {
+      learner.learn(record);
+      slots.written(record, clock.nowMs());
+    },
     table,
   });
   let tokens = 0;
@@ -75,7 +83,6 @@ export async function simulateMonth({
     return `t${tokens}`;
   };
   const newLedger = (seed: number) => createLedger({ store, clock, random: seededRandom(seed), newToken });
-  const gitlab = new SimulatedGitLab(places, clock);
   const relays = twoRelays({
     ledgers: [newLedger(shape.seed + 3), newLedger(shape.seed + 4)],
     clock,
@@ -83,7 +90,7 @@ export async function simulateMonth({
     places,
     random: seededRandom(shape.seed + 5),
   });
-  const ends = ledgerEnds({ ledger: newLedger(shape.seed + 6), store, gitlab, clock, rules });
+  const ends = ledgerEnds({ ledger: newLedger(shape.seed + 6), gitlab, clock, rules });
   const perfect = new PerfectKnowledge(workload, rules);
   const course = new CourseOfGroup(workload, rules.limits, store);
   const events = new Agenda<JobTruth>();
@@ -136,10 +143,7 @@ export async function simulateMonth({
     await relays.postUnmetered();
     course.look();
     await ends.sweep();
-    if ((endMs - MONTH_START_MS) % HOUR_MS === 0) {
-      await ends.findBypass();
-      course.sample(clock.nowMs());
-    }
+    if ((endMs - MONTH_START_MS) % HOUR_MS === 0) course.sample(clock.nowMs());
     if ((endMs - MONTH_START_MS) % DAY_MS === 0) onDay?.((endMs - MONTH_START_MS) / DAY_MS);
   }
   return {
@@ -150,6 +154,8 @@ export async function simulateMonth({
     wronglyRejected: { budget: result.budget, slots: result.slots },
     relays: relays.counts,
     ends: ends.counts,
+    sweeps: ends.sweeps,
+    slots: slots.times,
     gitlabCalls: gitlab.calls,
     transactions: store.commits,
     audit: await audit({ store, ledger: newLedger(shape.seed + 7), gitlab, places }),

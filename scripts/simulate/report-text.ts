@@ -33,9 +33,18 @@ export function reportText(months: readonly MonthResult[]): string {
     ['jobs that never asked, charged', ({ ends }) => ends.bypass ?? 0],
     ['answered by the fallback', ({ relays }) => relays.fallback],
     ['asked again after a relay died', ({ relays }) => relays.askedTwice],
-    ['ends found by the sweep', ({ ends }) => ends.swept ?? 0],
+    ['share of jobs that ran unadmitted, as the sweep saw it', (month) => unadmittedShare(month)],
+    ['holds healed by the sweep', ({ sweeps }) => sweeps.healed],
+    ['slots taken after the end, p50, seconds', ({ slots }) => seconds(slots.p50Ms)],
+    ['  p99', ({ slots }) => seconds(slots.p99Ms)],
+    ['  longest', ({ slots }) => seconds(slots.maxMs)],
+    ['  longest while GitLab or the table was silent', ({ slots }) => seconds(slots.maxWhileSilentMs)],
+    ['  longest of jobs GitLab forgot (until due)', ({ slots }) => seconds(slots.maxForgottenMs)],
+    ['sweeps', ({ sweeps }) => sweeps.runs],
+    ['  while GitLab was silent', ({ sweeps }) => sweeps.silent],
+    ['  while the table was silent', ({ sweeps }) => sweeps.failed],
     ['events that changed nothing', ({ ends }) => ends.unchanged ?? 0],
-    ['holds expired (GitLab forgot the job)', ({ ends }) => ends.expired ?? 0],
+    ['holds expired (GitLab forgot the job)', ({ sweeps }) => sweeps.expired],
     ['calls to GitLab', ({ gitlabCalls }) => gitlabCalls],
     ['transactions', ({ transactions }) => transactions],
   ];
@@ -58,6 +67,10 @@ export const wrongOf = ({ wronglyRejected }: MonthResult): number =>
   wronglyRejected.budget + wronglyRejected.slots;
 
 const percent = (part: number, of: number): string => `${((100 * part) / Math.max(1, of)).toFixed(3)} %`;
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+
+const unadmittedShare = ({ sweeps }: MonthResult): string => percent(sweeps.unadmitted, sweeps.ran);
 
 const money = (micros: number): string => (micros / MICROS).toFixed(2);
 

@@ -29,9 +29,12 @@ export class SimulatedGitLab implements GitLab {
   readonly #places: Places;
   readonly #clock: { nowMs(): number };
   /** By runner, ascending by job id. */
-  readonly #jobsOf = new Map<number, Run[]>();
+  readonly #jobsOf = new Map<number, Listed[]>();
   /** By runner; those that ended leave when somebody looks. */
-  readonly #running = new Map<number, Set<Run>>();
+  readonly #running = new Map<number, Set<Listed>>();
+  /** First pages, until something changes. */
+  readonly #newest = new Map<number, FirstPage>();
+  readonly #firstRunning = new Map<number, FirstPage>();
 
   constructor(places: Places, clock: { nowMs(): number }) {
     this.#places = places;
@@ -48,11 +51,14 @@ export class SimulatedGitLab implements GitLab {
       endsAtMs: startsAtMs + (ran ? Math.round(job.durationSeconds * 1000) : 0),
     };
     this.runs.set(job.jobId, run);
-    const jobs = entryOf(this.#jobsOf, runnerIdOf(job), (): Run[] => []);
+    const listed: Listed = { run, said: undefined, final: false };
+    const jobs = entryOf(this.#jobsOf, runnerIdOf(job), (): Listed[] => []);
     let index = jobs.length;
-    while (index > 0 && (jobs[index - 1]?.job.jobId ?? 0) > job.jobId) index -= 1;
-    jobs.splice(index, 0, run);
-    entryOf(this.#running, runnerIdOf(job), () => new Set<Run>()).add(run);
+    while (index > 0 && (jobs[index - 1]?.run.job.jobId ?? 0) > job.jobId) index -= 1;
+    jobs.splice(index, 0, listed);
+    this.#newest.delete(runnerIdOf(job));
+    this.#firstRunning.delete(runnerIdOf(job));
+    entryOf(this.#running, runnerIdOf(job), () => new Set<Listed>()).add(listed);
     return run;
   }
 
@@ -96,19 +102,14 @@ export class SimulatedGitLab implements GitLab {
   ): Promise<JobsPage> {
     this.#called();
     const nowMs = this.#clock.nowMs();
-    const before = options.page === undefined ? Number.POSITIVE_INFINITY : Number(options.page);
-    const found =
-      options.status === 'running' ? this.#runningOn(runnerId, nowMs) : (this.#jobsOf.get(runnerId) ?? []);
-    const jobs: JobTruth[] = [];
-    for (let index = found.length - 1; index >= 0; index -= 1) {
-      const run = found[index];
-      if (run === undefined || run.job.jobId >= before || nowMs < run.startsAtMs) continue;
-      const truth = this.truth(run, nowMs);
-      if (truth?.runnerId === undefined) continue;
-      jobs.push(truth);
-      if (jobs.length === PAGE_JOBS) return { jobs, next: String(truth.jobId) };
-    }
-    return { jobs };
+    const { status, page } = options;
+    const first = page === undefined ? (status === 'running' ? this.#firstRunning : this.#newest) : undefined;
+    const known = first?.get(runnerId);
+    if (known !== undefined && nowMs < known.untilMs) return known.page;
+    const runs = status === 'running' ? this.#runningOn(runnerId, nowMs) : (this.#jobsOf.get(runnerId) ?? []);
+    const found = pageOf(runs, page, this.#say(nowMs));
+    first?.set(runnerId, { page: found, untilMs: this.#nextChangeMs(runnerId, nowMs) });
+    return found;
   }
 
   async runners(): Promise<RunnersPage> {
@@ -116,11 +117,36 @@ export class SimulatedGitLab implements GitLab {
     return { runnerIds: RUNNER_CLASSES.flatMap((_, index) => runnersOfClass(index)) };
   }
 
-  #runningOn(runnerId: number, nowMs: number): readonly Run[] {
+  /** What a list shows of a run; nothing before its start, or of one without a runner. Said once, it stays the same. */
+  #say(nowMs: number): (listed: Listed) => JobTruth | undefined {
+    return (listed) => {
+      if (listed.final) return listed.said;
+      const { run } = listed;
+      if (nowMs < run.startsAtMs) return undefined;
+      listed.final = nowMs >= run.endsAtMs;
+      if (!listed.final && listed.said !== undefined) return listed.said;
+      const truth = this.truth(run, nowMs);
+      listed.said = truth?.runnerId === undefined ? undefined : truth;
+      return listed.said;
+    };
+  }
+
+  /** When one of its runs starts or ends; a run that is new forgets the page anyway. */
+  #nextChangeMs(runnerId: number, nowMs: number): number {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const { run } of this.#running.get(runnerId) ?? []) {
+      const { startsAtMs, endsAtMs } = run;
+      if (startsAtMs > nowMs) nextMs = Math.min(nextMs, startsAtMs);
+      else if (endsAtMs > nowMs) nextMs = Math.min(nextMs, endsAtMs);
+    }
+    return nextMs;
+  }
+
+  #runningOn(runnerId: number, nowMs: number): readonly Listed[] {
     const running = this.#running.get(runnerId);
     if (running === undefined) return [];
-    for (const run of running) if (run.endsAtMs <= nowMs) running.delete(run);
-    return [...running].sort((a, b) => a.job.jobId - b.job.jobId);
+    for (const listed of running) if (listed.run.endsAtMs <= nowMs) running.delete(listed);
+    return [...running].sort((a, b) => a.run.job.jobId - b.run.job.jobId);
   }
 
   #called(): void {
@@ -128,6 +154,48 @@ export class SimulatedGitLab implements GitLab {
     if (isAway(this.#clock.nowMs()))
       throw new GitLabError('gitlab_unavailable', 'the simulated GitLab is away');
   }
+}
+
+interface Listed {
+  readonly run: Run;
+  said: JobTruth | undefined;
+  /** It will never be another. */
+  final: boolean;
+}
+
+interface FirstPage {
+  readonly page: JobsPage;
+  readonly untilMs: number;
+}
+
+/** @param runs - ascending by job id. */
+function pageOf(
+  runs: readonly Listed[],
+  page: string | undefined,
+  say: (listed: Listed) => JobTruth | undefined,
+): JobsPage {
+  const jobs: JobTruth[] = [];
+  const from = page === undefined ? runs.length : countBelow(runs, Number(page));
+  for (let index = from - 1; index >= 0; index -= 1) {
+    const listed = runs[index];
+    const truth = listed && say(listed);
+    if (truth === undefined) continue;
+    jobs.push(truth);
+    if (jobs.length === PAGE_JOBS) return { jobs, next: String(truth.jobId) };
+  }
+  return { jobs };
+}
+
+/** How many runs have an id below this one. */
+function countBelow(runs: readonly Listed[], jobId: number): number {
+  let low = 0;
+  let high = runs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((runs[middle]?.run.job.jobId ?? jobId) < jobId) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const runnersOfClass = (index: number): readonly number[] =>

@@ -19,14 +19,6 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { ObjectStore } from './object-store.ts';
 import { faultAt, isSilent } from './table-faults.ts';
 
-export interface LiveHold {
-  readonly jobId: number;
-  readonly projectId: number;
-  readonly decidedAtMs: number;
-  readonly dueAtMs: number;
-  readonly shard: string;
-}
-
 export type CounterSums = Pick<Counter, 'committed' | 'settled'>;
 
 export interface WatchedStoreOptions {
@@ -46,8 +38,8 @@ const RECENT_MAX = 20_000;
 export type TableKind = 'memory' | 'objects';
 
 export class WatchedStore implements LedgerStore {
-  readonly live = new Map<number, LiveHold>();
-  readonly known = new Set<number>();
+  /** Due times of live jobs by shard and job id. */
+  readonly #live = new Map<string, Map<number, number>>();
   readonly counters = new Map<string, CounterSums>();
   /** Counters that a checked claim left above their limit: must stay empty. */
   readonly heldPastLimit: string[] = [];
@@ -123,12 +115,15 @@ export class WatchedStore implements LedgerStore {
     limit: number,
     _options: ReadOptions,
   ): Promise<readonly DueJob[]> {
-    const shardPk = this.#keys.dueShardPk(shard);
-    return [...this.live.values()]
-      .filter((hold) => hold.shard === shardPk && hold.dueAtMs < beforeMs)
-      .sort((a, b) => a.dueAtMs - b.dueAtMs)
-      .slice(0, limit)
-      .map(({ jobId, dueAtMs }) => ({ jobId, dueAtMs }));
+    const due: DueJob[] = [];
+    for (const [jobId, dueAtMs] of this.#live.get(this.#keys.dueShardPk(shard)) ?? []) {
+      if (dueAtMs < beforeMs) due.push({ jobId, dueAtMs });
+    }
+    return due.sort((a, b) => a.dueAtMs - b.dueAtMs).slice(0, limit);
+  }
+
+  get liveLeft(): number {
+    return [...this.#live.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   #watch(writes: readonly Write[]): void {
@@ -150,16 +145,15 @@ export class WatchedStore implements LedgerStore {
     this.#recent.set(record.jobId, record);
     const [oldest] = this.#recent.size > RECENT_MAX ? this.#recent.keys() : [];
     if (oldest !== undefined) this.#recent.delete(oldest);
-    const { jobId, state, facts, decidedAtMs, dueAtMs } = record;
+    const { jobId, state, decidedAtMs, dueAtMs } = record;
     this.#onRecord(record);
-    this.known.add(jobId);
+    const shard = this.#keys.duePk(jobId);
     if (state !== 'HELD' && state !== 'RUNNING') {
-      this.live.delete(jobId);
+      this.#live.get(shard)?.delete(jobId);
       return;
     }
-    const projectId = facts.projectId ?? 0;
-    const shard = this.#keys.duePk(jobId);
-    this.live.set(jobId, { jobId, projectId, decidedAtMs, dueAtMs: dueAtMs ?? decidedAtMs, shard });
+    const jobs = this.#live.get(shard) ?? new Map<number, number>();
+    this.#live.set(shard, jobs.set(jobId, dueAtMs ?? decidedAtMs));
   }
 
   #checkHold(record: JobRecord, raised: ReadonlySet<string>): void {

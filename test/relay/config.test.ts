@@ -72,8 +72,8 @@ test('a start without settings names all that are missing, with an example or th
   expect(problems({})).toEqual([
     'TOLLGATE_ROUTER_URL is not set',
     'expected e.g. wss://kas.example.com',
-    'neither of TOLLGATE_ROUTER_TOKEN_FILE and TOLLGATE_ROUTER_TOKEN is set',
-    'set the first',
+    'none of TOLLGATE_ROUTER_TOKEN_FILE, TOLLGATE_ROUTER_TOKEN_PARAMETER, TOLLGATE_ROUTER_TOKEN is set',
+    'set one, on AWS the second, else the first',
     'TOLLGATE_ADMIT_URL is not set',
     'expected e.g. https://admit.example.com',
   ]);
@@ -169,4 +169,96 @@ test.each([
   { TOLLGATE_ROUTER_TOKEN: TOKEN },
 ])('a secret in a setting is not repeated: %j', (env) => {
   expect(problem(env), 'refused, and the token is not in it').not.toBe('');
+});
+
+const DEPLOYED: Env = {
+  TOLLGATE_ROUTER_TOKEN_FILE: '',
+  TOLLGATE_ROUTER_TOKEN_PARAMETER: '/tollgate/prod/router-token',
+  TOLLGATE_CA_PARAMETER: '/tollgate/prod/ca',
+  TOLLGATE_HEARTBEAT_TABLE: 'tollgate-prod',
+  TOLLGATE_GITLAB_INSTANCE: 'gitlab.example.com',
+  AWS_REGION: 'eu-central-1',
+};
+
+test('on a laptop nothing of AWS is asked for', () => {
+  expect(read({})).toMatchObject({
+    admitRoute: { kind: 'plain' },
+    aws: { region: undefined, tokenParameter: undefined, caParameter: undefined, heartbeat: undefined },
+  });
+});
+
+test('a deployed relay is told names of secrets, its table and how to reach the function by its URL', () => {
+  const config = read({ ...DEPLOYED, TOLLGATE_ADMIT_ROUTE: 'url' });
+  expect(config).toMatchObject({
+    admitUrl: 'https://admit.example.com',
+    admitRoute: { kind: 'url' },
+    aws: {
+      region: 'eu-central-1',
+      endpoints: {
+        dynamodb: 'https://dynamodb.eu-central-1.amazonaws.com',
+        lambda: 'https://lambda.eu-central-1.amazonaws.com',
+        ssm: 'https://ssm.eu-central-1.amazonaws.com',
+      },
+      tokenParameter: '/tollgate/prod/router-token',
+      caParameter: '/tollgate/prod/ca',
+      heartbeat: { table: 'tollgate-prod', instance: 'gitlab.example.com' },
+    },
+  });
+});
+
+test.each(['admit', 'admit:live', 'arn:aws:lambda:eu-central-1:123456789012:function:admit:7'])(
+  'the route invoke needs a function and no URL: %s',
+  (functionName) => {
+    const config = read({
+      ...DEPLOYED,
+      TOLLGATE_ADMIT_URL: '',
+      TOLLGATE_ADMIT_ROUTE: 'invoke',
+      TOLLGATE_ADMIT_FUNCTION: functionName,
+    });
+    expect(config.admitRoute).toEqual({ kind: 'invoke', functionName });
+    expect(URL.canParse(config.admitUrl)).toBe(true);
+  },
+);
+
+test('China has endpoints of its own, and an emulator has whatever it says', () => {
+  expect(read({ ...DEPLOYED, AWS_REGION: 'cn-north-1' }).aws.endpoints.ssm).toBe(
+    'https://ssm.cn-north-1.amazonaws.com.cn',
+  );
+  const { endpoints } = read({ ...DEPLOYED, AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:4566/' }).aws;
+  expect(endpoints).toMatchObject({
+    ssm: 'http://127.0.0.1:4566',
+    lambda: 'https://lambda.eu-central-1.amazonaws.com',
+  });
+});
+
+test.each([
+  { env: { AWS_REGION: '' }, named: 'AWS_REGION is not set' },
+  { env: { AWS_REGION: 'Frankfurt' }, named: 'AWS_REGION is "Frankfurt"' },
+  { env: { TOLLGATE_GITLAB_INSTANCE: '' }, named: 'TOLLGATE_GITLAB_INSTANCE is not set' },
+  { env: { TOLLGATE_GITLAB_INSTANCE: 'a#b' }, named: 'TOLLGATE_GITLAB_INSTANCE is "a#b"' },
+  { env: { TOLLGATE_ADMIT_ROUTE: 'lambda' }, named: 'TOLLGATE_ADMIT_ROUTE is "lambda"' },
+  { env: { TOLLGATE_ADMIT_ROUTE: 'invoke' }, named: 'TOLLGATE_ADMIT_FUNCTION is not set' },
+  {
+    env: { TOLLGATE_ADMIT_ROUTE: 'invoke', TOLLGATE_ADMIT_FUNCTION: '../other' },
+    named: 'TOLLGATE_ADMIT_FUNCTION is "../other"',
+  },
+  {
+    env: { AWS_ENDPOINT_URL_SSM: 'http://ssm.example.com' },
+    named: 'AWS_ENDPOINT_URL_SSM: expected https://',
+  },
+  { env: { TOLLGATE_CA_FILE: '/ca.pem' }, named: 'TOLLGATE_CA_FILE and TOLLGATE_CA_PARAMETER are set' },
+  {
+    env: { TOLLGATE_ROUTER_TOKEN: TOKEN },
+    named: 'both TOLLGATE_ROUTER_TOKEN_PARAMETER and TOLLGATE_ROUTER_TOKEN are set',
+  },
+])('a deployed relay that misses something names it: $named', ({ env, named }) => {
+  expect(problem({ ...DEPLOYED, ...env })).toContain(named);
+});
+
+test('without a deployment there are no metrics for CloudWatch, and one it would not take is refused', () => {
+  expect(read({}).deployment).toBeUndefined();
+  expect(read({ TOLLGATE_DEPLOYMENT: 'prod/gitlab.example.com' }).deployment).toBe('prod/gitlab.example.com');
+  expect(problem({ TOLLGATE_DEPLOYMENT: ':prod eu' })).toMatch(
+    /^TOLLGATE_DEPLOYMENT is ":prod eu"; expected up to 200/,
+  );
 });

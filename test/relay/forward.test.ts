@@ -25,7 +25,7 @@ class WatchedClock extends FakeClock {
 
 function bench(...steps: readonly Step[]) {
   const clock = new WatchedClock();
-  const sent: { path: string; remainingMs: unknown; requests: unknown; atMs: number }[] = [];
+  const sent: { path: string; remainingMs: unknown; requests: unknown; atMs: number; batch?: unknown }[] = [];
   const signals: AbortSignal[] = [];
   const events: RelayEvent[] = [];
   const breaker = createBreaker(
@@ -33,8 +33,9 @@ function bench(...steps: readonly Step[]) {
     (state) => events.push({ type: 'breaker', state }),
   );
   const fetch: Fetch = (url, init) => {
-    const { remainingMs, requests } = JSON.parse(String(init.body));
-    sent.push({ path: new URL(url).pathname, remainingMs, requests, atMs: clock.monotonicMs() });
+    const { remainingMs, requests, batch } = JSON.parse(String(init.body));
+    const named = batch === undefined ? {} : { batch };
+    sent.push({ path: new URL(url).pathname, remainingMs, requests, atMs: clock.monotonicMs(), ...named });
     if (init.signal) signals.push(init.signal);
     const step = steps[Math.min(sent.length, steps.length) - 1];
     const aborted = new Promise<Response>((_, reject) => {
@@ -211,4 +212,13 @@ test('unmetered answers are not posted while the circuit is open', async () => {
   for (let failure = 0; failure < 5; failure += 1) breaker.failed();
   expect(await postUnmetered(['{}'], 5_000)).toBeUndefined();
   expect(sent).toEqual([]);
+});
+
+test('a batch with a name is sent under it, also the second time', async () => {
+  const { send, sent, clock } = bench(503, 'ok');
+  const answered = send(JOBS, 2_000, 'b4tch');
+  await until(() => clock.delays.length > PAUSE);
+  clock.advance(200);
+  await answered;
+  expect(sent.map(({ batch }) => batch)).toEqual(['b4tch', 'b4tch']);
 });

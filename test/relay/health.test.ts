@@ -10,6 +10,7 @@ const WELL: RelayStatus = {
   waitingStreams: 7,
   busyStreams: 1,
   downMs: undefined,
+  everConnected: true,
   lastAnswerAgeMs: 40,
   breaker: 'closed',
   openJobs: 1,
@@ -25,6 +26,11 @@ test.each([
   { status: { ...LOST, downMs: 0 }, code: 200, guarantee: 'well when the streams have just gone' },
   { status: { ...LOST, downMs: 30_000 }, code: 200, guarantee: 'well while a router restarts' },
   { status: { ...LOST, downMs: 30_001 }, code: 503, guarantee: 'not well after 30 s without a stream' },
+  {
+    status: { ...LOST, downMs: 0, everConnected: false },
+    code: 503,
+    guarantee: 'not well before the first stream',
+  },
   { status: { ...WELL, breaker: 'open' as const }, code: 200, guarantee: 'well with an open circuit' },
   { status: { ...WELL, unmeteredQueued: 10_000 }, code: 200, guarantee: 'well with a full queue' },
 ])('fault 4: GET /healthz is $code: $guarantee', async ({ status, code }) => {

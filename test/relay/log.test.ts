@@ -78,6 +78,7 @@ test('a decision is one JSON line, complete on its own', () => {
     projectId: 7,
     projectPath: 'acme/web',
     group: 'acme',
+    root: 'acme',
     outcome: 'rejected',
     codes: ['IMAGE_NOT_ALLOWED'],
     rules: ['images'],
@@ -214,4 +215,35 @@ test('a rejection people have been told of says so, an admission says nothing of
   observe({ ...rejected, decision: { ...rejection, notice: MARKER as 'first' } });
   observe({ ...rejected, answer: { outcome: 'admitted' } });
   expect(lines().map(({ notice }) => notice)).toEqual(['repeat', 'first', undefined]);
+});
+
+test('a decision names its batch, as the admit function does', () => {
+  const { observe, lines } = bench();
+  observe({ ...rejected, batch: 'b4tch' });
+  expect(lines()).toMatchObject([{ jobId: 42, batch: 'b4tch' }]);
+});
+
+test('a decision’s line is bounded, however long paths are and however many rules object', () => {
+  const { observe, written, lines } = bench();
+  const path = Array.from({ length: 20 }, () => 'g'.repeat(250)).join('/');
+  const violations = Array.from(
+    { length: 60 },
+    (_, index): Violation => ({ ...violation, rule: `r${index}` }),
+  );
+  const [first = violation, ...others] = violations;
+  observe({
+    ...rejected,
+    request: { ...request, projectPath: path },
+    decision: {
+      ...rejection,
+      terms: { ...terms, group: path },
+      violations: [first, ...others],
+      shadow: violations,
+    },
+  });
+  expect(Buffer.byteLength(written[0] ?? '')).toBeLessThan(2_000);
+  expect(lines()).toMatchObject([{ root: 'g'.repeat(250), rules: { length: 10 }, codes: { length: 10 } }]);
+  const { request: _, ...unread } = rejected;
+  observe({ ...unread, decision: { ...rejection, terms: { ...terms, group: 'g'.repeat(9_000) } } });
+  expect(Buffer.byteLength(written[1] ?? '')).toBeLessThan(2_000);
 });

@@ -7,6 +7,7 @@ import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
+import { emfProblems, type Measured, measuredOf } from '../functions/metrics/emf-spec.ts';
 
 const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 /** What the jobs of `question` carry in their variables. */
@@ -107,11 +108,22 @@ async function startEverything() {
     // Longer than any wait of these tests: no answer here may be the fallback's.
     TOLLGATE_DEADLINE_MS: '10000',
     TOLLGATE_HEALTH_PORT: String(healthPort),
+    TOLLGATE_DEPLOYMENT: 'production',
   });
   await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
   await relay.wrote('"started"');
   return { service, router, relay, health: `http://127.0.0.1:${healthPort}` };
 }
+
+/** The metrics for CloudWatch, one document after the other. */
+const metricsIn = (stdout: string): readonly Measured[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{"_aws"'))
+    .map((line) => {
+      expect(emfProblems(line)).toEqual([]);
+      return measuredOf(line);
+    });
 
 /** Lines of the decision log. */
 const decisionsIn = (stdout: string): Record<string, unknown>[] =>
@@ -142,6 +154,14 @@ test('the relay as a process answers what the service says, is healthy, counts, 
   expect(decisionsIn(stdout)).toMatchObject([
     { jobId: 1, decisionId: 'd-1', outcome: 'admitted', via: 'ledger' },
     { jobId: 2, decisionId: 'd-2', outcome: 'rejected', via: 'ledger', rules: ['odd-only'] },
+  ]);
+  for (const { batch } of decisionsIn(stdout)) expect(service.bodies).toContain(`{"batch":"${batch}",`);
+  // It lived for less than a minute: what it counted is written when it leaves.
+  expect(metricsIn(stdout)).toMatchObject([
+    {
+      deployment: 'production',
+      values: { Questions: [2], Admitted: [1], Rejected: [1], FallbackAnswers: [0] },
+    },
   ]);
   for (const told of [stdout, stderr, metrics, service.bodies]) {
     expect(told).not.toContain(TOKEN);

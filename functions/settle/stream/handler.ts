@@ -1,32 +1,38 @@
 import { readAdmitConfig } from '../../admit/config.ts';
-import { readRulesFile } from '../../admit/rules-file.ts';
+import { deployedRules } from '../../admit/deployed-rules.ts';
 import { createLedger } from '../../ledger/create-ledger.ts';
 import { dynamoClient } from '../../ledger/dynamo-client.ts';
 import { DynamoStore } from '../../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../ledger/keys.ts';
 import { systemClock } from '../../ledger/system-clock.ts';
+import { deployedMetrics } from '../../metrics/metrics.ts';
+import { ENV_DEPLOYMENT, METRIC_LEDGER_RETRIES } from '../../names.ts';
 import { consoleLog } from '../../shared/log.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';
 
 /** The same settings as the admit function's: a job nobody asked about is evaluated here. */
 const config = readAdmitConfig(process.env);
-const rules = readRulesFile(config.rulesFile);
+const table = {
+  client: dynamoClient(config.dynamodbEndpoint),
+  tableName: config.ledgerTable,
+  instance: config.gitlabInstance,
+  clock: systemClock,
+  random: Math.random,
+};
+const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
-  store: new DynamoStore({
-    client: dynamoClient(config.dynamodbEndpoint),
-    tableName: config.ledgerTable,
-    instance: config.gitlabInstance,
-    clock: systemClock,
-    random: Math.random,
-  }),
+  store: new DynamoStore(table),
+  onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
 });
+const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
 
 /** Lambda's entry point for the table's stream; reports failures by item. */
 export const handler = (event: TableStreamEvent): Promise<TableStreamResponse> =>
   consume(event, {
     ledger,
     keys: ledgerKeys(config.gitlabInstance),
-    currentRules: async () => rules,
+    currentRules: rules.rulesFor,
     clock: systemClock,
     log: consoleLog,
+    metrics,
   });

@@ -3,7 +3,7 @@ import { amountText, bareAmountText } from '../amount-text.ts';
 import { relativeText } from '../duration-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
 import { instantText } from '../instant-text.ts';
-import { duringText, labelOf, limitName, limitNameFirst } from '../limit-name.ts';
+import { duringText, labelOf, limitName, limitNameFirst, overdraftText } from '../limit-name.ts';
 import type { AdviceContext, HeadlineContext, ReasonText, Told } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 
@@ -26,7 +26,7 @@ export const budgetExhausted: ReasonText<Spent> = {
     const spent = `${bare(settled)} spent + ${bare(Math.max(0, committed - settled))} held`;
     const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
     const whole = amountText(limitAmount, unit, currency);
-    return `${labelOf(reason)}: ${spent} of ${whole}${duringText(reason)}; ${short} missing`;
+    return `${labelOf(reason)}: ${spent} of ${whole}${duringText(reason)}${overdraftText(reason, currency)}; ${short} missing`;
   },
   advice,
   faultless: true,

@@ -1,8 +1,9 @@
 import type { LimitFacts } from '../../reason.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
-import { duringText, labelOf, limitName } from '../limit-name.ts';
-import type { HeadlineContext, ReasonText, Told } from '../reason-text.ts';
+import { duringText, labelOf, limitName, overdraftText } from '../limit-name.ts';
+import type { AdviceContext, HeadlineContext, ReasonText, Told } from '../reason-text.ts';
+import { untilText } from '../until-text.ts';
 
 type Alone = Told<'EXCEEDS_LIMIT_ALONE'>;
 
@@ -13,24 +14,41 @@ export const exceedsLimitAlone: ReasonText<Alone> = {
   discreetHeadline: ({ limitAmount }) =>
     limitAmount === 0 ? 'A CI limit blocks this job.' : 'This job is larger than a CI limit allows.',
   line: (reason, currency) =>
-    `${labelOf(reason)}: ${limitName(reason)} ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`,
-  advice: (reason) =>
-    reason.limitAmount === 0
+    `${labelOf(reason)}: ${limitName(reason)} ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}${overdraftText(reason, currency)}`,
+  advice: (reason, context) => {
+    if (reason.limitAmount > 0)
+      return [`Retrying will fail again. ${smallerText(reason)} ask for a higher limit.`];
+    return reason.overdrawn === undefined
       ? ['Retrying will fail again until the limit is raised.']
-      : [`Retrying will fail again. ${smallerText(reason)} ask for a higher limit.`],
+      : [`Retrying now will fail again. It will work ${anewText(reason, context)}, or with a grant.`];
+  },
   faultless: true,
 };
 
 function aloneText(reason: Alone, label: string, detail: Detail, { currency }: HeadlineContext): string {
-  const { asked, limitAmount, unit } = reason;
+  const { asked, limitAmount, overdrawn, unit } = reason;
   const during = detail === 'none' ? '' : duringText(reason);
   const name = limitName(reason);
+  // Not to be told as if somebody had set it so.
+  if (limitAmount === 0 && overdrawn !== undefined) {
+    const debt = amountText(overdrawn, unit, currency);
+    return `CI jobs of ${label} are blocked: an overdraft of ${debt} takes ${whollyText(unit)}${name}${during}.`;
+  }
   if (limitAmount === 0) return `CI jobs of ${label} are blocked: the ${name}${during} is set to 0.`;
   // Money and time are guessed before the job runs; the others are as the job asks for them.
   const about = unit === 'micros' || unit === 'seconds' ? 'about ' : '';
-  const all = unit === 'micros' ? 'the whole ' : unit === 'seconds' ? 'all ' : 'the ';
-  const whole = `${all}${name} of ${label}: ${amountText(limitAmount, unit, currency)}${during}`;
+  const whole = `${whollyText(unit)}${name} of ${label}: ${amountText(limitAmount, unit, currency)}${during}`;
   return `This job needs ${about}${amountText(asked, unit, currency, 'up')}, more than ${whole}.`;
+}
+
+const whollyText = (unit: LimitFacts['unit']): string =>
+  unit === 'micros' ? 'the whole ' : unit === 'seconds' ? 'all ' : 'the ';
+
+/** An overdraft takes no more than one period: the next one begins with what was set. */
+function anewText({ resetsAtMs, zone }: Alone, { disclosure, nowMs }: AdviceContext): string {
+  return disclosure === 'none' || resetsAtMs === undefined || zone === undefined
+    ? 'when the period starts anew'
+    : `after ${untilText(resetsAtMs, zone, nowMs)}`;
 }
 
 function smallerText({ unit }: LimitFacts): string {

@@ -6,6 +6,7 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import { pricesAt } from '../../../policies/prices/prices-at.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -30,7 +31,7 @@ const READS_VARIABLES: ReadonlySet<RuleKind> = new Set(['resources', 'overwrites
 
 export class Questions {
   readonly #rules: BacktestRules;
-  /** By name: the policy as a job meets it whose runner class is all that is known of its runner. */
+  /** By version of the prices and name: the policy as a job meets it whose runner class is all that is known of its runner. */
   readonly #ofClass = new Map<string, Policy>();
 
   constructor(rules: BacktestRules) {
@@ -42,7 +43,7 @@ export class Questions {
     const recorded = asked !== undefined;
     const lost = recorded && variablesLost(asked);
     const request = recorded ? requestOf(record.jobId, record.facts, asked) : fromFacts(record);
-    const policy = recorded ? this.#rules.policy : this.#policyOf(runnerClass);
+    const policy = recorded ? this.#rules.policy : this.#policyOf(runnerClass, record.decidedAtMs);
     const evaluation = evaluate(request, {
       ...this.#rules,
       policy,
@@ -56,14 +57,15 @@ export class Questions {
     return { ask: lost ? this.#asThen(ask, record) : ask, recorded, variablesLost: lost };
   }
 
-  #policyOf(runnerClass: string): Policy {
+  #policyOf(runnerClass: string, atMs: number): Policy {
     const { policy } = this.#rules;
-    const known = this.#ofClass.get(runnerClass);
+    const { version, classes, defaultClass: otherwise } = pricesAt(policy.prices, atMs);
+    const key = `${version}\n${runnerClass}`;
+    const known = this.#ofClass.get(key);
     if (known !== undefined) return known;
-    const defaultClass =
-      policy.prices.classes.find(({ name }) => name === runnerClass) ?? policy.prices.defaultClass;
-    const made = { ...policy, prices: { ...policy.prices, classes: [], defaultClass } };
-    this.#ofClass.set(runnerClass, made);
+    const defaultClass = classes.find(({ name }) => name === runnerClass) ?? otherwise;
+    const made = { ...policy, prices: { version, classes: [], defaultClass } };
+    this.#ofClass.set(key, made);
     return made;
   }
 

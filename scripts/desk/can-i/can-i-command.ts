@@ -58,8 +58,8 @@ export const canICommand: Command = canICommandOn(openDeskLedger);
 
 async function canI(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, { ...REQUEST_FLAGS, ...RULES_FLAGS, ...LEDGER_FLAGS });
-  const asked = syntheticRequest(values, readRules(values, io));
   const nowMs = readNow(values.now, io.nowMs);
+  const asked = syntheticRequest(values, readRules(values, io), nowMs);
   const { answer, ledger } = await withLedger(values, io, open, (books) => ask(asked, nowMs, books));
   if (values.json) {
     io.out(`${JSON.stringify(answerJson(answer, { nowMs, ledger, unseen: asked.unseen }))}\n`);

@@ -40,8 +40,9 @@ const MINUTES_MAX = 527_040;
 export function syntheticRequest(
   flags: FlagValues<typeof REQUEST_FLAGS>,
   documents: DeskRules,
+  nowMs: number,
 ): SyntheticRequest {
-  const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class);
+  const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
   const policy = chosen?.policy ?? documents.policy;
   const { kept, dropped } = allowedVariables(readVariables(flags.variable), policy.variables);
   const { image, job, environment } = flags;

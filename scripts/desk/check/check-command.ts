@@ -62,10 +62,10 @@ export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HE
 
 async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
   const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'one folder or .gitlab-ci.yml' });
-  const rules = rulesFor(values.class, readRules(values, io));
+  const nowMs = readNow(values.now, io.nowMs);
+  const rules = rulesFor(values.class, readRules(values, io), nowMs);
   const { file, folder } = pipelineFile(words[0], io.cwd);
   const place = readPlace(values, rules.directory);
-  const nowMs = readNow(values.now, io.nowMs);
   const pipeline = expandPipeline(file, predefinedOf(place));
   const shown = relative(io.cwd, file) || basename(file);
   if (pipeline.jobs.length === 0) throw noJobs(shown, pipeline);
@@ -102,8 +102,8 @@ async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
   return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
 }
 
-const rulesFor = (name: string | undefined, rules: DeskRules): DeskRules =>
-  name === undefined ? rules : { ...rules, policy: withClass(rules.policy, name).policy };
+const rulesFor = (name: string | undefined, rules: DeskRules, nowMs: number): DeskRules =>
+  name === undefined ? rules : { ...rules, policy: withClass(rules.policy, name, nowMs).policy };
 
 function timeoutOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

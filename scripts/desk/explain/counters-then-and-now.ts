@@ -1,5 +1,6 @@
 import type { Counter, JobRecord, RecordClaim } from '../../../functions/ledger/ledger.ts';
 import { type CounterKey, counterName, type LimitClaim, type Unit } from '../../../policies/claim.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Violation } from '../../../policies/reason.ts';
@@ -42,6 +43,13 @@ export interface CounterNow {
   readonly mode?: Mode;
 }
 
+/** Today's limits, and when that is: grants come and go. */
+export interface LimitsNow {
+  readonly limits: LimitSet;
+  /** Unix ms. */
+  readonly nowMs: number;
+}
+
 /** The counters of a record, then those that only today's limits name. */
 export function countersOf(record: JobRecord, claims: readonly LimitClaim[]): readonly CounterKey[] {
   const keys = [...record.claims.map(({ counter }) => counter), ...claims.map(({ counter }) => counter)];
@@ -53,7 +61,7 @@ export function counterLines(
   record: JobRecord,
   claims: readonly LimitClaim[],
   counters: ReadonlyMap<string, Counter>,
-  limits: LimitSet,
+  { limits, nowMs }: LimitsNow,
 ): readonly CounterLine[] {
   const violations = [...record.violations, ...record.shadow];
   return countersOf(record, claims).flatMap((counter): CounterLine[] => {
@@ -62,7 +70,7 @@ export function counterLines(
     const asked = claims.find((claim) => counterName(claim.counter) === name);
     const unit = claimed?.unit ?? asked?.unit;
     if (unit === undefined) return [];
-    const now = counterNow(counter, asked, counters.get(name), limits);
+    const now = counterNow(counter, asked, counters.get(name), { limits, nowMs });
     return [
       { counter, unit, ...(claimed !== undefined && { atDecision: counterThen(claimed, violations) }), now },
     ];
@@ -87,10 +95,11 @@ function counterNow(
   key: CounterKey,
   asked: LimitClaim | undefined,
   counter: Counter | undefined,
-  limits: LimitSet,
+  { limits, nowMs }: LimitsNow,
 ): CounterNow {
   const { committed = 0, settled = 0, fitted = 0 } = counter ?? {};
-  const limit = limitsOn(limits, key.subject).find(({ id }) => id === key.limit);
+  const written = limitsOn(limits, key.subject).find(({ id }) => id === key.limit);
+  const limit = written && limitAt(written, nowMs);
   const bound = asked?.bound ?? limit?.amount;
   const mode = asked?.mode ?? limit?.mode;
   const counts = mode === 'enforce' ? committed : fitted;

@@ -61,9 +61,10 @@ async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): P
       else io.err(`${unknown}\n`);
       return EXIT.invalid;
     }
-    const again = askAgain(record, rules, io.nowMs());
+    const nowMs = io.nowMs();
+    const again = askAgain(record, rules, nowMs);
     const counters = await readCounters(record, again, ledger.store);
-    const using: ExplainWith = { rules, again, counters };
+    const using: ExplainWith = { rules, again, nowMs, counters };
     const explanation = explanationOf(record, using);
     if (values.json) io.out(`${JSON.stringify(explanation)}\n`);
     else io.out(explanationText(explanation, paintWhen(io.colours), io.columns));

@@ -68,13 +68,15 @@ export interface ExplainedRule {
 export interface ExplainWith {
   readonly rules: EvaluationRules;
   readonly again: AskedAgain | undefined;
+  /** Unix ms. */
+  readonly nowMs: number;
   /** As read now, by `counterName`. */
   readonly counters: ReadonlyMap<string, Counter>;
 }
 
 /** The record and today's documents and counters → the explanation. Pure. */
 export function explanationOf(record: JobRecord, using: ExplainWith): Explanation {
-  const { rules, again, counters } = using;
+  const { rules, again, counters, nowMs } = using;
   const { facts, generation, jobId } = record;
   const { jobName, projectPath, projectId, groupId, rootId, pipelineId, userId } = facts;
   const decisionId = `d-${jobId}-${generation}`;
@@ -103,7 +105,7 @@ export function explanationOf(record: JobRecord, using: ExplainWith): Explanatio
     ...(now !== undefined && { now }),
     limitsVersionNow: rules.limits.version,
     rules: explainedRules(record, using, now),
-    counters: counterLines(record, again?.claims ?? [], counters, rules.limits),
+    counters: counterLines(record, again?.claims ?? [], counters, { limits: rules.limits, nowMs }),
     ...(text !== undefined && { rejectionText: text }),
     notRecorded: notRecorded(record, again),
   };

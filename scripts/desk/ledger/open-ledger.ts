@@ -4,7 +4,7 @@ import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import { javaAvailable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import type { DeskIo } from '../command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
@@ -45,24 +45,47 @@ const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1 };
  */
 export const openDeskLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
 
-/** The ledger with the right to write, for `rebuild --repair` alone. */
+/** The ledger with the right to write, for `rebuild --repair` and `reconcile`. */
 export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
 
 async function openFor(
-  purpose: Purpose,
+  { right, attemptsMax }: Purpose,
   flags: LedgerFlags,
   io: Pick<DeskIo, 'env' | 'root'>,
 ): Promise<DeskLedger> {
-  const place = ledgerPlace(flags, io);
-  return place.kind === 'local' ? openLocal(place.instance, io.root, purpose) : openTable(place, purpose);
+  const { client, tableName, instance, description, close } = await openDeskTable(flags, io, attemptsMax);
+  return { store: right(storeOf(client, tableName, instance)), description, instance, close };
 }
 
-async function openLocal(instance: string, root: string, purpose: Purpose): Promise<DeskLedger> {
+/** The table that somebody's books are in. */
+export interface DeskTable extends Omit<DeskLedger, 'store'> {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+}
+
+/** @param attemptsMax - how often the SDK may try; 1 for writes that are repeated by whoever makes them. */
+export async function openDeskTable(
+  flags: LedgerFlags,
+  io: Pick<DeskIo, 'env' | 'root'>,
+  attemptsMax: number,
+): Promise<DeskTable> {
+  const place = ledgerPlace(flags, io);
+  return place.kind === 'local' ? openLocal(place.instance, io.root) : openTable(place, attemptsMax);
+}
+
+async function openLocal(instance: string, root: string): Promise<DeskTable> {
   const dataDir = `${root}.tollgate/dynamodb`;
   if (!existsSync(dataDir)) {
     throw new Error(
       `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
     );
+  }
+  const opened = { tableName: LOCAL_TABLE, description: 'the ledger of npm start on this machine', instance };
+  const running = await runningOn(dataDir);
+  if (running !== undefined) {
+    // Two databases on one folder lock each other out: the one of npm start serves both.
+    const client = dynamoClient(running);
+    return { ...opened, client, close: async () => client.destroy() };
   }
   if (!javaAvailable()) {
     throw new Error(
@@ -71,22 +94,22 @@ async function openLocal(instance: string, root: string, purpose: Purpose): Prom
   }
   const database = await startDynamoDbLocal({ dataDir });
   const client = dynamoClient(database.endpoint);
-  return {
-    store: purpose.right(storeOf(client, LOCAL_TABLE, instance)),
-    description: 'the ledger of npm start on this machine',
-    instance,
-    close: async () => {
-      client.destroy();
-      await database.stop();
-    },
+  const close = async (): Promise<void> => {
+    client.destroy();
+    await database.stop();
   };
+  return { ...opened, client, close };
 }
 
-function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, purpose: Purpose): DeskLedger {
-  const client = tableClient(place, purpose.attemptsMax);
+async function openTable(
+  place: Extract<LedgerPlace, { kind: 'table' }>,
+  attemptsMax: number,
+): Promise<DeskTable> {
+  const client = tableClient(place, attemptsMax);
   const where = place.endpoint ?? place.region;
   return {
-    store: purpose.right(storeOf(client, place.tableName, place.instance)),
+    client,
+    tableName: place.tableName,
     description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
     instance: place.instance,
     close: async () => client.destroy(),

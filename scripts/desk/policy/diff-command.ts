@@ -11,12 +11,14 @@ import type { Change, Effect } from './diff/change.ts';
 import { limitChanges } from './diff/diff-limits.ts';
 import { policyChanges } from './diff/diff-policies.ts';
 import { documentAt } from './diff/git-document.ts';
+import { type JumpBetween, jumpsBetween, jumpText } from './diff/price-jumps-between.ts';
 
 export const diffCommand: Command = {
   name: 'policy diff',
   summary: 'What changes between two policies, and does it tighten or loosen?',
   help: `Compares two policies by what they mean, not by their lines, and says of each change whether it tightens (more jobs
-may be rejected), loosens, does neither, or could do both.
+may be rejected), loosens, does neither, or could do both. A price that becomes many times another one is most likely a
+typing error: it ends with exit 2 until it is corrected, confirmed in the prices (allow_jump: true), or --force is said.
 
 Usage
   tollgate policy diff <old.yaml> <new.yaml>              two policies, or two limits documents
@@ -24,37 +26,48 @@ Usage
 
   --policy <file>      the policy here; names the runner classes of limits  (default: policies/policy.yaml)
   --limits <file>      the limits here                                      (default: policies/limits.yaml)
+  --force              prices that jump are meant
   --exit-code          exit 2 if there is any difference
   --json               one JSON object
 
-Exit codes: 0 compared (2 with --exit-code and a difference), 3 wrong usage or an invalid document`,
+Exit codes: 0 compared, 2 a price jumps, or with --exit-code there is a difference, 3 wrong usage or an invalid document`,
   run: async (args, io) => diff(args, io),
 };
 
 function diff(args: readonly string[], io: DeskIo): ExitCode {
   const { values, words } = readFlags(
     args,
-    { base: 'text', policy: 'text', limits: 'text', 'exit-code': 'switch' },
+    { base: 'text', policy: 'text', limits: 'text', force: 'switch', 'exit-code': 'switch' },
     { max: 2, what: 'two files, <old.yaml> <new.yaml>' },
   );
   const files = rulesFiles(values, io);
-  const changes =
+  const { changes, jumps } =
     values.base === undefined
       ? betweenFiles(words, files.policy, io)
       : sinceBase(values.base, words, files, io);
-  if (values.json) io.out(`${JSON.stringify({ different: changes.length > 0, changes })}\n`);
-  else tell(changes, io);
-  return values['exit-code'] && changes.length > 0 ? EXIT.wouldReject : EXIT.ok;
+  const refused = jumps.length > 0 && !values.force;
+  if (values.json) io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps })}\n`);
+  else {
+    tell(changes, io);
+    if (!values.force) tellJumps(jumps, io);
+  }
+  return refused || (values['exit-code'] && changes.length > 0) ? EXIT.wouldReject : EXIT.ok;
 }
 
-function betweenFiles(words: readonly string[], policyFile: string, io: DeskIo): readonly Change[] {
+interface Compared {
+  readonly changes: readonly Change[];
+  readonly jumps: readonly JumpBetween[];
+}
+
+function betweenFiles(words: readonly string[], policyFile: string, io: DeskIo): Compared {
   const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
   if (old === undefined || recent === undefined)
     throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
   const [one, other] = [isLimits(old), isLimits(recent)];
   if (one !== other)
     throw new UsageError(`${words.join(' ')}: one is a policy, the other has limits; expected two of a kind`);
-  return one ? limitsBetween(old, recent, readYaml(policyFile)) : policiesBetween(old, recent, io);
+  if (!one) return policiesBetween(old, recent, io);
+  return { changes: limitsBetween(old, recent, io, readYaml(policyFile)), jumps: [] };
 }
 
 const isLimits = ({ value }: YamlDocument): boolean =>
@@ -65,31 +78,36 @@ function sinceBase(
   words: readonly string[],
   files: { readonly policy: string; readonly limits: string },
   io: DeskIo,
-): readonly Change[] {
+): Compared {
   if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
   const policies = [documentAt(ref, files.policy, io), readYaml(files.policy)] as const;
   const limits = [documentAt(ref, files.limits, io), readYaml(files.limits)] as const;
-  return [...policiesBetween(...policies, io), ...limitsBetween(...limits, policies[1], policies[0])];
+  const { changes, jumps } = policiesBetween(...policies, io);
+  return { changes: [...changes, ...limitsBetween(...limits, io, policies[1], policies[0])], jumps };
 }
 
-function policiesBetween(old: YamlDocument, recent: YamlDocument, io: DeskIo): readonly Change[] {
+function policiesBetween(old: YamlDocument, recent: YamlDocument, io: DeskIo): Compared {
   const [from, to] = [old, recent].map((document) => ({
     policy: policyIn(document).model,
     document: document.value,
   }));
-  return from === undefined || to === undefined ? [] : policyChanges(from, to, io.nowMs());
+  if (from === undefined || to === undefined) return { changes: [], jumps: [] };
+  const nowMs = io.nowMs();
+  return { changes: policyChanges(from, to, nowMs), jumps: jumpsBetween(from, to, nowMs) };
 }
 
 /** Each with the policy it was used with: the classes it names may be gone by now. */
 function limitsBetween(
   old: YamlDocument,
   recent: YamlDocument,
+  io: DeskIo,
   policy: YamlDocument,
   oldPolicy = policy,
 ): readonly Change[] {
   return limitChanges(
     limitsIn(old, policyIn(oldPolicy).model).model,
     limitsIn(recent, policyIn(policy).model).model,
+    io.nowMs(),
   );
 }
 
@@ -112,6 +130,11 @@ function tell(changes: readonly Change[], io: DeskIo): void {
   });
   const changed = changes.length === 1 ? '1 change' : `${changes.length} changes`;
   io.out(`${table([{}, {}, {}], rows, io.columns)}\n${changed}: ${counts.join(', ')}\n`);
+}
+
+function tellJumps(jumps: readonly JumpBetween[], io: DeskIo): void {
+  for (const jump of jumps)
+    io.err(`${printable(jumpText(jump))}: correct it, write allow_jump: true there, or say --force\n`);
 }
 
 function painted(effect: Effect, paint: Paint): string {

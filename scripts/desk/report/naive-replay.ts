@@ -1,5 +1,7 @@
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
-import { counterName } from '../../../policies/claim.ts';
+import { type Claim, counterName } from '../../../policies/claim.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import { type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { type Why, whyKey, whyOf } from './shadow-row.ts';
 
@@ -35,21 +37,26 @@ interface BoundSeen {
 }
 
 interface CounterLife {
+  /** As the limits document has it; absent: it does not. */
+  readonly limit?: Limit;
   readonly claims: Replayed[];
   readonly bounds: BoundSeen[];
 }
 
 /**
  * Counters of everything that ran, replayed from records: what a job held at its decision, what it counts since its
- * end. Judged by the limits' own violations, since a limit's number is written down nowhere else. Records in any order.
+ * end. From the first violation of a limit on it is judged by the limits document, with the grants of each instant; a
+ * limit that is not there any more by what its last violation told. Records in any order.
  */
 export class NaiveReplay {
   readonly #counters = new Map<string, CounterLife>();
   readonly #whys = new Map<string, Why>();
+  readonly #limits: LimitSet | undefined;
   readonly #claimsMax: number;
   #claims = 0;
 
-  constructor(claimsMax = CLAIMS_MAX) {
+  constructor(limits?: LimitSet, claimsMax = CLAIMS_MAX) {
+    this.#limits = limits;
     this.#claimsMax = claimsMax;
   }
 
@@ -68,7 +75,7 @@ export class NaiveReplay {
     }
     for (const claim of record.claims) {
       const { held, counted, corrected, checked, fitted } = claim;
-      this.#life(counterName(claim.counter)).claims.push({
+      this.#life(claim).claims.push({
         job,
         jobId: record.jobId,
         decidedAtMs: record.decidedAtMs,
@@ -94,7 +101,7 @@ export class NaiveReplay {
       ({ counter }) => counter.subject === reason.subject && counter.limit === reason.limit,
     );
     if (claim === undefined) return;
-    this.#life(counterName(claim.counter)).bounds.push({
+    this.#life(claim).bounds.push({
       atMs: record.decidedAtMs,
       jobId: record.jobId,
       bound: reason.limitAmount,
@@ -110,10 +117,13 @@ export class NaiveReplay {
     return known;
   }
 
-  #life(name: string): CounterLife {
+  #life({ counter, unit }: Pick<Claim, 'counter' | 'unit'>): CounterLife {
+    const name = counterName(counter);
     let life = this.#counters.get(name);
     if (life === undefined) {
-      life = { claims: [], bounds: [] };
+      const limit =
+        this.#limits && limitsOn(this.#limits, counter.subject).find(({ id }) => id === counter.limit);
+      life = { claims: [], bounds: [], ...(limit?.unit === unit && { limit }) };
       this.#counters.set(name, life);
     }
     return life;
@@ -130,7 +140,7 @@ interface Event {
   readonly starts: boolean;
 }
 
-function refusalsOn({ claims, bounds }: CounterLife): readonly NaiveRefusal[] {
+function refusalsOn({ claims, bounds, limit }: CounterLife): readonly NaiveRefusal[] {
   bounds.sort((a, b) => a.atMs - b.atMs || a.jobId - b.jobId);
   const refusals: NaiveRefusal[] = [];
   let committed = 0;
@@ -145,12 +155,17 @@ function refusalsOn({ claims, bounds }: CounterLife): readonly NaiveRefusal[] {
       known = seen;
       next += 1;
     }
-    const over = known !== undefined && claim.checked && committed + claim.held > known.bound;
+    const over = known !== undefined && claim.checked && committed + claim.held > boundAt(known, limit, atMs);
     if (claim.refused || over)
       refusals.push({ job: claim.job, ...(known !== undefined && { why: known.why }) });
     committed += claim.held;
   }
   return refusals;
+}
+
+function boundAt(seen: BoundSeen, limit: Limit | undefined, atMs: number): number {
+  const amount = limit === undefined ? seen.bound : limitAt(limit, atMs).amount;
+  return amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount;
 }
 
 /** What ends at an instant makes room before what begins at it; equal instants go by job id, as GitLab hands them out. */

@@ -21,7 +21,8 @@ const HELP = `tollgate report shadow [flags]
 
 What would have been rejected by rules and limits that only watch (shadow, warn)? Two counts side by side: how many
 jobs would really have failed, by counters that leave out whoever would have been refused before; and the naive count
-of everything that ran, which is higher, because one full budget then seems to refuse everybody after it.
+of everything that ran, which is higher, because one full budget then seems to refuse everybody after it. The naive
+count goes by --limits, with the grants of each time; of limits that are not there by what they last refused.
 
   --since <time>       14d, 36h, 2w ago, a day (2026-11-01) or an instant   (default: 14d)
   --until <time>       the same                                             (default: now)
@@ -95,12 +96,13 @@ async function simulate(
   store: LedgerStore,
   span: Span,
   group: GroupFilter | undefined,
-  { policy }: DeskRules,
+  { policy, limits }: DeskRules,
   io: DeskIo,
 ): Promise<ShadowFigures> {
   const passing = new Set(policy.rules.filter(({ onMissing }) => onMissing === 'admit').map(({ id }) => id));
   const simulation = new ShadowSimulation({
     ...span,
+    limits,
     counts: group?.counts ?? (() => true),
     passesMissing: (rule) => passing.has(rule),
   });

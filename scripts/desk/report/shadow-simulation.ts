@@ -1,4 +1,5 @@
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { costMicros } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { isOnCounter, NaiveReplay } from './naive-replay.ts';
@@ -22,6 +23,8 @@ export interface ShadowOptions {
   readonly counts: (record: JobRecord) => boolean;
   /** Rules that let pass a job that lacks a field: no simulation would reject it. */
   readonly passesMissing: (rule: string) => boolean;
+  /** Those of the document: the naive count is judged by them. */
+  readonly limits?: LimitSet;
   /** @default CLAIMS_MAX */
   readonly claimsMax?: number;
 }
@@ -53,7 +56,7 @@ export class ShadowSimulation {
 
   constructor(options: ShadowOptions) {
     this.#options = options;
-    this.#replay = new NaiveReplay(options.claimsMax);
+    this.#replay = new NaiveReplay(options.limits, options.claimsMax);
   }
 
   add(record: JobRecord): void {

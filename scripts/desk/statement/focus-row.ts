@@ -21,6 +21,7 @@ export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   // Who pays is the top-level group; where it is not known, the GitLab itself.
   text('BillingAccountId', ({ rootId }, { instance }) => idText(rootId) ?? instance),
   text('BillingAccountName', ({ rootPath }) => rootPath ?? null),
+  word('BillingAccountType', ({ rootId }) => (rootId === undefined ? 'GitLab Instance' : 'Top-Level Group')),
   word('BillingCurrency', (_, { currency }) => currency),
   instant('BillingPeriodEnd', (_, { endMs }) => endMs),
   instant('BillingPeriodStart', (_, { startMs }) => startMs),
@@ -53,7 +54,10 @@ export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   ),
   word('ServiceCategory', () => 'Developer Tools'),
   word('ServiceName', () => 'GitLab CI runner minutes'),
+  word('ServiceSubcategory', () => 'Continuous Integration and Deployment'),
   text('SkuId', ({ runnerClass }) => runnerClass),
+  word('SkuMeter', () => 'Runner Time'),
+  text('SkuPriceDetails', ({ runnerClass }) => JSON.stringify({ RunnerClass: runnerClass })),
   text('SkuPriceId', ({ runnerClass, priceVersion }) => `${runnerClass}@${priceVersion}`),
   text('SubAccountId', ({ groupId }) => idText(groupId)),
   text('SubAccountName', ({ groupId, groupPath }) => (groupId === undefined ? null : (groupPath ?? null))),

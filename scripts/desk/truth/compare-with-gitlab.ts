@@ -2,6 +2,7 @@ import type { GitLab } from '../../../functions/gitlab/gitlab.ts';
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { isLive } from '../../../functions/ledger/settle.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
+import type { JobVerdict } from '../../../functions/sweep/verdict.ts';
 import {
   type ComparedJob,
   type EnforcementProof,
@@ -13,18 +14,26 @@ import { askGitLab, type GitLabSays } from './ask-gitlab.ts';
 export interface CompareOptions {
   /** Unix ms: live jobs, and those that were decided or ended since. */
   readonly sinceMs: number;
+  /** Unix ms. */
+  readonly nowMs: number;
   readonly askedMax: number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onCall: () => void;
 }
 
 /** What `--json` prints. */
-export interface Comparison extends EnforcementProof {
+export interface Comparison extends Pick<EnforcementProof, 'figures' | 'findings'> {
   readonly sinceMs: number;
   /** Of the jobs that ran; absent where the runners' jobs could not be listed in full. */
   readonly unadmittedShare?: number;
   readonly unasked: number;
   readonly runners: GitLabSays['runners'];
+}
+
+export interface Compared {
+  readonly comparison: Comparison;
+  /** What the sweep would do about the findings. */
+  readonly verdicts: readonly JobVerdict[];
 }
 
 /** Some 2 KB each: with more a shorter time does better than a larger machine. */
@@ -37,7 +46,7 @@ export async function compareWithGitLab(
   store: LedgerStore,
   gitlab: GitLab,
   options: CompareOptions,
-): Promise<Comparison> {
+): Promise<Compared> {
   const records = await recentRecords(store, options.sinceMs);
   const wanted = [...records.values()].map(({ jobId, facts }) => ({ jobId, projectId: facts.projectId }));
   const says = await askGitLab(wanted, gitlab, options);
@@ -48,12 +57,12 @@ export async function compareWithGitLab(
     const found = await store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
     for (const record of found) if (record !== undefined) records.set(record.jobId, record);
   }
-  const compared: ComparedJob[] = [...says.truths].map(([jobId, truth]) => ({
+  const jobs: ComparedJob[] = [...says.truths].map(([jobId, truth]) => ({
     record: records.get(jobId),
     truth,
   }));
-  const { figures, findings } = enforcementProof(compared);
-  return {
+  const { figures, findings, verdicts } = enforcementProof(jobs, options.nowMs);
+  const comparison: Comparison = {
     sinceMs: options.sinceMs,
     figures,
     findings: [...findings].sort((a, b) => a.kind.localeCompare(b.kind, 'en') || a.jobId - b.jobId),
@@ -61,6 +70,7 @@ export async function compareWithGitLab(
     unasked: says.unasked,
     runners: says.runners,
   };
+  return { comparison, verdicts };
 }
 
 async function recentRecords(store: LedgerStore, sinceMs: number): Promise<Map<number, JobRecord>> {

@@ -2,6 +2,7 @@ import type { Finding, FindingKind } from '../../../functions/truth/enforcement-
 import { type Paint, printable } from '../paint.ts';
 import { count, day } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
+import type { Acted } from './act-on-verdicts.ts';
 import type { Comparison } from './compare-with-gitlab.ts';
 
 /** A screen or two; --json has all. */
@@ -76,6 +77,35 @@ export function findingsText(findings: readonly Finding[], paint: Paint, columns
   );
   const more = findings.length - ROWS_SHOWN;
   return more > 0 ? `${text}${paint.dim(`… and ${count(more)} more: --json has them all`)}\n` : text;
+}
+
+export function actedText({ tally, left }: Acted, paint: Paint): string {
+  const { settled, corrected, released, expired, bypass, unchanged, undecided } = tally;
+  const done = [
+    [settled, 'settled'],
+    [corrected, 'corrected'],
+    [released, 'released'],
+    [expired, 'expired'],
+    [bypass, 'charged as bypass'],
+    [unchanged, 'done by somebody else meanwhile'],
+  ] as const;
+  const told = done.filter(([jobs]) => jobs > 0).map(([jobs, what]) => `${count(jobs)} ${what}`);
+  const notes = [
+    undecided > 0 ? `${count(undecided)} could not be written: run it again.` : undefined,
+    left.bypass > 0
+      ? `${count(left.bypass)} jobs without a record are left to the sweep, which charges them by the limits of now; --charge-bypass charges them by --policy, --limits and --directory.`
+      : undefined,
+    left.expiry > 0
+      ? `${count(left.expiry)} holds of jobs GitLab does not know stay: the token may not list runners, so it may not see these jobs either.`
+      : undefined,
+    left.tooMany > 0 ? `${count(left.tooMany)} more were not touched: run it again.` : undefined,
+  ];
+  return [
+    paint.good(told.length === 0 ? 'Nothing was written.' : `${told.join(', ')}.`),
+    ...notes.filter((note) => note !== undefined).map(paint.warn),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 const durations = ({ chargedSeconds, ranSeconds }: Finding): string =>

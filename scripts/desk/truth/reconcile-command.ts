@@ -1,14 +1,19 @@
 import type { GitLab } from '../../../functions/gitlab/gitlab.ts';
 import type { LedgerClock } from '../../../functions/ledger/ledger.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import { type Command, type DeskIo, EXIT, UsageError } from '../command.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags, readWhole } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openDeskLedger, openToRepair } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
+import { count } from '../report/shadow-words.ts';
 import { readSpan } from '../report/span.ts';
-import { type Comparison, compareWithGitLab } from './compare-with-gitlab.ts';
-import { findingsText, proofText } from './comparison-text.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { ACT_MAX, type Acted, actOn, isComplete } from './act-on-verdicts.ts';
+import { type Compared, compareWithGitLab } from './compare-with-gitlab.ts';
+import { actedText, findingsText, proofText } from './comparison-text.ts';
+import { type Confirm, confirmOnTerminal } from './confirm.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from './gitlab-flags.ts';
 import { progressOf, watched } from './progress.ts';
 
@@ -20,15 +25,22 @@ const FLAGS_HELP = `${GITLAB_FLAGS_HELP}
 ${LEDGER_FLAGS_HELP}
   --json               the comparison as one JSON object`;
 
-const RECONCILE_HELP = `tollgate reconcile --dry-run --gitlab <url> --token-file <file> [flags]
+const RECONCILE_HELP = `tollgate reconcile --gitlab <url> --token-file <file> [flags]
 
 Do the books agree with GitLab? Compares live jobs and those that ended lately, lists every difference with what the
-sweep would do about it, and proves the enforcement like tollgate proof. Nothing is written.
+sweep would do about it, and proves the enforcement like tollgate proof. Then it asks, and does what the sweep would do:
+settles, corrects, releases and expires, at most ${count(ACT_MAX)} jobs. The sweep of every minute needs no help; this is
+for a longer time than it looks back, or where it does not run.
 
-  --dry-run            must be there: the sweep, which runs every minute, is what mends differences
+  --dry-run            writes nothing
+  --yes                does not ask before it writes
+  --charge-bypass      also charges jobs that ran and have no record, by these documents:
+${RULES_FLAGS_HELP}
+  --charge-unknown     an expired hold is charged what it held, instead of nothing
 ${FLAGS_HELP}
 
-Exit codes: 0 no differences, 1 GitLab or the ledger does not answer, 2 differences, 3 wrong usage`;
+Exit codes: 0 no differences, or all of them mended, 1 GitLab or the ledger does not answer, 2 differences are left,
+3 wrong usage`;
 
 const PROOF_HELP = `tollgate proof --gitlab <url> --token-file <file> [flags]
 
@@ -42,28 +54,68 @@ Exit codes: 0 proven, 1 GitLab or the ledger does not answer, 2 a rejected job r
 export interface ReconcileDeps {
   /** Tests open a ledger of their own and play GitLab. */
   readonly open: OpenLedger;
+  /** The same ledger with the right to write. */
+  readonly openToRepair: OpenLedger;
   readonly gitlabAt: (place: GitLabPlace) => Promise<GitLab>;
-  readonly clock: Pick<LedgerClock, 'sleep'>;
+  readonly confirm: Confirm;
+  readonly clock: LedgerClock;
 }
-
-const NO_DRY_RUN =
-  'reconcile changes nothing by itself: the sweep (every minute) settles, releases and charges what differs. Add --dry-run to see what it would do';
 
 export const reconcileCommandOn = (deps: ReconcileDeps): Command => ({
   name: 'reconcile',
-  summary: 'Do the books agree with GitLab? Lists what differs and what the sweep would do',
+  summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
   help: RECONCILE_HELP,
-  run: async (args, io) => {
-    const { values } = readFlags(args, { 'dry-run': 'switch', ...FLAGS });
-    if (!values['dry-run']) throw new UsageError(NO_DRY_RUN);
-    const comparison = await compare(values, io, deps);
-    const paint = paintWhen(io.colours);
-    const differences = comparison.findings.filter(({ remedy }) => remedy !== 'none');
-    if (values.json) io.out(`${JSON.stringify(comparison)}\n`);
-    else io.out(`${proofText(comparison, paint)}\n${findingsText(differences, paint, io.columns)}`);
-    return differences.length > 0 ? EXIT.wouldReject : EXIT.ok;
-  },
+  run: (args, io) => reconcile(args, io, deps),
 });
+
+async function reconcile(args: readonly string[], io: DeskIo, deps: ReconcileDeps): Promise<ExitCode> {
+  const { values } = readFlags(args, RECONCILE_FLAGS);
+  if (values['dry-run'] && values.yes)
+    throw new UsageError('--yes: there is nothing to agree to with --dry-run');
+  // Before GitLab is asked anything: a document that is invalid charges nobody.
+  const rules = values['charge-bypass']
+    ? { ...readRules(values, io), estimator: timeoutEstimator }
+    : undefined;
+  const { comparison, verdicts } = await compare(values, io, deps);
+  const paint = paintWhen(io.colours);
+  const differences = comparison.findings.filter(({ remedy }) => remedy !== 'none');
+  if (!values.json)
+    io.out(`${proofText(comparison, paint)}\n${findingsText(differences, paint, io.columns)}`);
+  const tell = (acted: Acted | undefined): void => {
+    if (values.json) io.out(`${JSON.stringify({ ...comparison, ...(acted !== undefined && { acted }) })}\n`);
+    else if (acted !== undefined) io.out(`\n${actedText(acted, paint)}`);
+  };
+  if (values['dry-run'] || verdicts.length === 0) {
+    tell(undefined);
+    return differences.length > 0 ? EXIT.wouldReject : EXIT.ok;
+  }
+  if (!values.yes) {
+    const agreed = await deps.confirm(`Write what the sweep would do about ${verdicts.length} jobs?`);
+    if (agreed === undefined)
+      throw new UsageError(
+        'reconcile: nobody can be asked here; add --dry-run to look only, or --yes to write without asking',
+      );
+    if (!agreed) {
+      tell(undefined);
+      io.err('Nothing was written.\n');
+      return EXIT.wouldReject;
+    }
+  }
+  const ledger = await deps.openToRepair(values, io);
+  try {
+    const acted = await actOn(verdicts, {
+      store: ledger.store,
+      clock: deps.clock,
+      rules,
+      chargeUnknown: values['charge-unknown'] ? 'hold' : 'nothing',
+      seesAllJobs: comparison.runners !== 'refused',
+    });
+    tell(acted);
+    return isComplete(acted) && verdicts.length === differences.length ? EXIT.ok : EXIT.wouldReject;
+  } finally {
+    await ledger.close();
+  }
+}
 
 export const proofCommandOn = (deps: ReconcileDeps): Command => ({
   name: 'proof',
@@ -71,7 +123,7 @@ export const proofCommandOn = (deps: ReconcileDeps): Command => ({
   help: PROOF_HELP,
   run: async (args, io) => {
     const { values } = readFlags(args, FLAGS);
-    const comparison = await compare(values, io, deps);
+    const { comparison } = await compare(values, io, deps);
     const paint = paintWhen(io.colours);
     const breaches = comparison.findings.filter(({ kind }) => kind === 'rejected_ran' || kind === 'unseen');
     if (values.json) io.out(`${JSON.stringify({ ...comparison, findings: breaches })}\n`);
@@ -85,13 +137,22 @@ export const proofCommandOn = (deps: ReconcileDeps): Command => ({
 
 const FLAGS = { since: 'text', max: 'text', ...GITLAB_FLAGS, ...LEDGER_FLAGS } as const;
 
+const RECONCILE_FLAGS = {
+  'dry-run': 'switch',
+  yes: 'switch',
+  'charge-bypass': 'switch',
+  'charge-unknown': 'switch',
+  ...RULES_FLAGS,
+  ...FLAGS,
+} as const;
+
 type Values = ReturnType<typeof readFlags<typeof FLAGS>>['values'];
 
 async function compare(
   values: Values,
   io: DeskIo,
   { open, gitlabAt, clock }: ReconcileDeps,
-): Promise<Comparison> {
+): Promise<Compared> {
   const place = readGitLabPlace(values, io);
   const { sinceMs } = readSpan(values.since ?? '24h', undefined, io.nowMs());
   const askedMax = values.max === undefined ? 5_000 : readWhole('max', values.max, 0, ASKED_MAX);
@@ -102,6 +163,7 @@ async function compare(
     const store = watched(ledger.store, progressOf('items read', io));
     return await compareWithGitLab(store, gitlab, {
       sinceMs,
+      nowMs: io.nowMs(),
       askedMax,
       sleep: clock.sleep,
       onCall: calls.step,
@@ -114,6 +176,8 @@ async function compare(
 
 const REAL: ReconcileDeps = {
   open: openDeskLedger,
+  openToRepair,
+  confirm: confirmOnTerminal,
   gitlabAt: async ({ baseUrl, token }) => {
     const { createGitLab } = await import('../../../functions/gitlab/rest-gitlab.ts');
     return createGitLab({ baseUrl, token: async () => token, fetch, clock: systemClock });

@@ -9,7 +9,7 @@ import {
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import type { Log } from '../../../functions/shared/log.ts';
+import { type Log, silentLog } from '../../../functions/shared/log.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { flowRules } from '../../flow/support/flow.ts';
 
@@ -149,6 +149,70 @@ test('charges unmetered answers unchecked, in the period they were given in', as
   expect(counter).toMatchObject({ committed: 1_000_000, unchecked: { unmetered: 1_000_000 } });
 });
 
+test('charges unmetered answers by what is known of how long such jobs last', async () => {
+  const { ledger } = anApp();
+  const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }], [IMAGES]);
+  const asked: unknown[] = [];
+  const app = createAdmitApp({
+    ledger,
+    currentRules: async () => rules,
+    estimatorFor: async (requests) => {
+      asked.push(...requests.map(({ jobId }) => jobId));
+      return { estimateSeconds: () => 60 };
+    },
+    clock: systemClock,
+    log: silentLog,
+  });
+  const answeredAtMs = Date.UTC(2026, 9, 31, 12);
+  const answers = [{ request: aRequest(1), answered: 'admitted', cause: 'deadline', answeredAtMs }];
+  await app.request(UNMETERED_PATH, { method: 'POST', body: JSON.stringify({ answers }) });
+  expect(asked).toEqual([1]);
+  const key = { subject: 'group/100', limit: 'money-month', period: '2026-10' };
+  expect(await ledger.readCounters([key])).toMatchObject([{ committed: 100_000 }]);
+});
+
+test('when the limits cannot be read again, what is held stays held and only the others are undecided', async () => {
+  const { ledger } = anApp();
+  const rules = flowRules([{ on: { group: 100 }, money: 1, per: 'month' }]);
+  let reads = 0;
+  const currentRules = async () => {
+    reads += 1;
+    if (reads > 1) throw new Error('limits_unavailable');
+    return { ...rules, limitsAreCurrent: async () => false };
+  };
+  const app = createAdmitApp({ ledger, currentRules, clock: systemClock, log: silentLog });
+  const response = await app.request(ADMISSIONS_PATH, {
+    method: 'POST',
+    body: JSON.stringify({ requests: [aRequest(1), aRequest(2), aRequest(3)], remainingMs: 2_000 }),
+  });
+  const { decisions } = (await response.json()) as { decisions: Decision[] };
+  expect(decisions).toMatchObject([
+    { outcome: 'admitted', decisionId: 'd-1-1' },
+    { outcome: 'undecided', cause: 'unavailable' },
+    { outcome: 'undecided', cause: 'unavailable' },
+  ]);
+});
+
+test('limits that change twice while a job is decided still decide it', async () => {
+  const { ledger } = anApp();
+  let edits = 0;
+  const currentRules = async () => {
+    edits += 1;
+    const rules = flowRules([{ on: { group: 100 }, money: edits / 4, per: 'month' }]);
+    return { ...rules, limitsAreCurrent: async () => false };
+  };
+  const app = createAdmitApp({ ledger, currentRules, clock: systemClock, log: silentLog });
+  const response = await app.request(ADMISSIONS_PATH, {
+    method: 'POST',
+    body: JSON.stringify({ requests: [aRequest(1)], remainingMs: 2_000 }),
+  });
+  const { decisions } = (await response.json()) as { decisions: Decision[] };
+  expect(decisions).toMatchObject([
+    { outcome: 'rejected', violations: [{ reason: { code: 'EXCEEDS_LIMIT_ALONE', limitAmount: 500_000 } }] },
+  ]);
+  expect(edits).toBe(2);
+});
+
 test('answers a health check', async () => {
   const { app } = anApp();
   expect(await (await app.request(HEALTH_PATH)).json()).toEqual({ status: 'ok' });
@@ -172,4 +236,30 @@ test('a failure inside is a bare 500, and neither answer nor log quotes the requ
   });
   expect(response.status).toBe(500);
   expect(`${await response.text()}${lines.join()}`).not.toContain('secret');
+});
+
+test('what the log says of a batch carries the name that the relay’s log has for it', async () => {
+  const { post, lines } = anApp();
+  const requests = [aRequest(1, { namespaceId: 999 })];
+  await post(ADMISSIONS_PATH, { requests, remainingMs: 2_000, batch: 'b4tch' });
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { message: 'group not in the directory', batch: 'b4tch', jobId: 1 },
+  ]);
+});
+
+test('a request that fails is logged with its batch', async () => {
+  const lines: string[] = [];
+  const note = (message: string, fields?: object): void =>
+    void lines.push(JSON.stringify({ message, ...fields }));
+  const app = createAdmitApp({
+    ledger: createLedger({ store: new MemoryStore({ instance: 'app.example.com' }) }),
+    currentRules: () => Promise.reject(new Error('not-a-secret')),
+    clock: systemClock,
+    log: { info: note, warn: note, error: note },
+  });
+  const body = JSON.stringify({ requests: [aRequest(1)], remainingMs: 2_000, batch: 'b4tch' });
+  expect((await app.request(ADMISSIONS_PATH, { method: 'POST', body })).status).toBe(500);
+  expect(lines).toEqual([
+    JSON.stringify({ message: 'request failed', path: ADMISSIONS_PATH, error: 'Error', batch: 'b4tch' }),
+  ]);
 });

@@ -58,3 +58,17 @@ test('reads the answers of an unmetered post', () => {
   expect(parsed.ok && parsed.value.length).toBe(1);
   expect(parseUnmeteredEnvelope({ answers: [] }).ok).toBe(false);
 });
+
+test.each([
+  ['Ab3_-x', 'Ab3_-x'],
+  ['', undefined],
+  ['a b', undefined],
+  ['a\nb', undefined],
+  ['x'.repeat(41), undefined],
+  [7, undefined],
+  [undefined, undefined],
+])('a batch is refused for no name it has or has not: %j', (batch, read) => {
+  const parsed = parseAdmissionsEnvelope({ requests: [{}], remainingMs: 100, batch });
+  expect(parsed).toMatchObject({ ok: true });
+  expect(parsed.ok ? parsed.value.batch : 'refused').toBe(read);
+});

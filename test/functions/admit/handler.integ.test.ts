@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRulesFile } from '../../../functions/admit/rules-file.ts';
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
+import { publishLimits } from '../../../functions/limits/publish-limits.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -86,4 +90,37 @@ test('the deployed bundle decides a Lambda event on a real table', async () => {
     { outcome: 'admitted', decisionId: 'd-1-1' },
     { outcome: 'rejected', violations: [{ reason: { code: 'IMAGE_NOT_ALLOWED' } }] },
   ]);
+});
+
+test('the deployed bundle decides by the limits that are live, from the next question on', async () => {
+  const { handler } = (await import(pathToFileURL(bundle.file).href)) as {
+    handler: (event: unknown, context: unknown) => Promise<{ statusCode: number; body: string }>;
+  };
+  const client = dynamoClient(database.endpoint);
+  const table = new DynamoLimitTable({
+    client,
+    tableName: 'handler',
+    instance: 'handler.example.com',
+    clock: systemClock,
+    random: Math.random,
+  });
+  const { policy } = readRulesFile(join(folder, 'rules.json'));
+  const ask = async (jobIds: readonly number[]): Promise<readonly unknown[]> => {
+    const place = { projectId: 1003, namespaceId: 102, rootNamespaceId: 100 };
+    const requests = jobIds.map((jobId) => ({
+      jobId,
+      ...place,
+      image: 'golang:1.26',
+      timeoutSeconds: 600,
+    }));
+    const { body } = await handler(event('/v1/admissions', { requests, remainingMs: 10_000 }), {});
+    return (JSON.parse(body) as { decisions: unknown[] }).decisions;
+  };
+  // The packed limits give this group seven jobs at once.
+  const packed = await ask([11, 12, 13, 14, 15, 16, 17, 18]);
+  expect(packed.at(-1)).toMatchObject({ violations: [{ reason: { code: 'CONCURRENCY_FULL' } }] });
+  const change = { actor: 'a', why: 'w', source: 's', atMs: Date.now() };
+  expect((await publishLimits({ limits: [] }, change, { table, policy })).outcome).toBe('live');
+  expect(await ask([19])).toMatchObject([{ outcome: 'admitted' }]);
+  client.destroy();
 });

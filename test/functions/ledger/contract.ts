@@ -12,6 +12,7 @@ import type {
 } from '../../../functions/ledger/ledger.ts';
 import type { LedgerStore, Write } from '../../../functions/ledger/store.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
+import type { Violation } from '../../../policies/reason.ts';
 import {
   anAsk,
   blocked,
@@ -1301,6 +1302,85 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         ]),
       ).toEqual(['unchanged', 'unchanged', 'applied', 'unchanged', 'unknown']);
       expect(await dueIds(ledger, FOREVER)).toEqual([3]);
+    });
+  });
+
+  describe('limits that were changed meanwhile', () => {
+    /** How often it was asked, and whether the limits are current. */
+    const asking = (current: boolean) => {
+      const asked = { times: 0 };
+      const limitsAreCurrent = async (): Promise<boolean> => {
+        asked.times += 1;
+        return current;
+      };
+      return { asked, limitsAreCurrent };
+    };
+    const security: Violation = {
+      rule: 'images',
+      class: 'security',
+      mode: 'enforce',
+      reason: { code: 'IMAGE_NOT_ALLOWED', image: 'x', allowed: [] },
+    };
+
+    test('nobody is rejected for a limit that is not in force any more, and nothing of it is written', async () => {
+      const { ledger, clock, committed } = build();
+      const { asked, limitsAreCurrent } = asking(false);
+      const asks = [
+        anAsk(1, [claim('group/1', 60, 100)]),
+        anAsk(2, [claim('group/1', 60, 100)]),
+        anAsk(3, [], { violations: [blocked] }),
+        anAsk(4, [claim('group/1', 30, 100)]),
+      ];
+      const outcomes = await ledger.hold(asks, clock.monotonicMs() + 30_000, { limitsAreCurrent });
+      expect(words(outcomes)).toEqual([
+        'admitted',
+        'undecided:stale_limits',
+        'undecided:stale_limits',
+        'admitted',
+      ]);
+      expect(asked.times).toBe(1);
+      expect(await ledger.readRecords([2, 3])).toEqual([undefined, undefined]);
+      expect(await committed('group/1')).toBe(90);
+    });
+
+    test('a full counter that only the refused write shows asks, too, once for all packs of the call', async () => {
+      const { hold, ledger, other, clock } = build();
+      await hold([anAsk(1, [claim('group/1', 100, 100), claim('group/2', 100, 100)])]);
+      const { asked, limitsAreCurrent } = asking(true);
+      const asks = Array.from({ length: 130 }, (_, index) =>
+        anAsk(index + 2, [claim(`group/${1 + (index % 2)}`, 10, 100)]),
+      );
+      const outcomes = await other.hold(asks, clock.monotonicMs() + 30_000, { limitsAreCurrent });
+      expect(new Set(words(outcomes))).toEqual(new Set(['rejected']));
+      expect(asked.times).toBe(1);
+      expect((await ledger.readRecord(131))?.state).toBe('REJECTED');
+    });
+
+    test('what fits, what only watches, what is answered from its record and what security rejects asks nothing', async () => {
+      const { hold, ledger, clock } = build();
+      await hold([anAsk(1, [claim('group/1', 60, 100)]), anAsk(2, [claim('group/1', 60, 100)])]);
+      const { asked, limitsAreCurrent } = asking(false);
+      const asks = [
+        anAsk(1, [claim('group/1', 60, 100)]),
+        anAsk(3, [claim('group/1', 40, 100)]),
+        anAsk(4, [shadowClaim('group/2', 60, 50)]),
+        anAsk(5, [claim('group/3', 60, 100)], { violations: [security] }),
+        anAsk(6, [claim('group/1', 60, 100)], { violations: [security, blocked] }),
+      ];
+      const outcomes = await ledger.hold(asks, clock.monotonicMs() + 30_000, { limitsAreCurrent });
+      expect(words(outcomes)).toEqual(['admitted', 'admitted', 'admitted', 'rejected', 'rejected']);
+      expect(asked.times).toBe(0);
+    });
+
+    test('a job that came back is decided by new limits under the same id, as if nobody had asked before', async () => {
+      const { ledger, clock, committed } = build();
+      const { limitsAreCurrent } = asking(false);
+      const late = clock.monotonicMs() + 30_000;
+      await ledger.hold([anAsk(1, [claim('group/1', 60, 50)])], late, { limitsAreCurrent });
+      expect(await ledger.hold([anAsk(1, [claim('group/1', 60, 80)])], late)).toMatchObject([
+        { outcome: 'admitted', generation: 1, repeated: false },
+      ]);
+      expect(await committed('group/1')).toBe(60);
     });
   });
 }

@@ -248,3 +248,33 @@ test('a silent table leaves ended jobs undecided, never unknown', async () => {
     ),
   ).toEqual(['undecided']);
 });
+
+test.each([
+  { leftMs: 2_000, given: [300], outcome: 'undecided:stale_limits' },
+  { leftMs: 250, given: [100], outcome: 'undecided:stale_limits' },
+  // No time for an answer: decided on what is known.
+  { leftMs: 165, given: [], outcome: 'rejected' },
+])('the question about the limits never takes what the write needs ($leftMs ms left)', async (each) => {
+  const { hold, ledger, clock } = house();
+  await hold([group(1, 100)]);
+  const given: number[] = [];
+  const limitsAreCurrent = async (timeoutMs: number): Promise<boolean> => {
+    given.push(timeoutMs);
+    return false;
+  };
+  const outcomes = await ledger.hold([group(2)], clock.monotonicMs() + each.leftMs, { limitsAreCurrent });
+  expect(outcomes.map(wordOf)).toEqual([each.outcome]);
+  expect(given).toEqual(each.given);
+});
+
+test('a rejection that could not be written down is not given on stale limits either', async () => {
+  const { hold, ledger, newLedger, clock } = house([undefined, undefined], { kind: 'lost-before' });
+  await hold([group(1, 100)]);
+  const late = clock.monotonicMs() + DEADLINE_MS;
+  const limitsAreCurrent = async (): Promise<boolean> => false;
+  // Its first try shows the full counter; after that the table is silent.
+  expect((await newLedger().hold([group(2)], late, { limitsAreCurrent })).map(wordOf)).toEqual([
+    'undecided:stale_limits',
+  ]);
+  expect(await ledger.readRecord(2)).toBeUndefined();
+});

@@ -53,6 +53,17 @@ export function limitTableContract(newTable: (instance: string) => LimitTable): 
     expect((await table.flip(pointer('b', 1), undefined, WAIT)).outcome).toBe('stale');
   });
 
+  test('a set that was replaced can still be read by whoever is about to adopt it', async () => {
+    const table = build();
+    const chunk = { name: 'root/1', bytes: new Uint8Array(randomBytes(400_000)) };
+    await table.putChunk('a', chunk, WAIT);
+    await table.retire('a', Math.ceil(Date.now() / 1000) + 86_400, WAIT);
+    await table.retire('never-written', 1, WAIT);
+    const [read] = await table.readChunks('a', ['root/1'], WAIT);
+    expect(Buffer.from(read ?? []).equals(Buffer.from(chunk.bytes))).toBe(true);
+    expect(await table.readChunks('never-written', ['root/1'], WAIT)).toEqual([undefined]);
+  });
+
   test('what a period began with is written once: the second hears what stands', async () => {
     const table = build();
     const december = counter('group/1', 'money-month', '2026-12');

@@ -1,4 +1,4 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
@@ -58,6 +58,32 @@ test('a chunk that lost a part is refused, not read as a shorter one', async () 
   const { pk, sk } = ledgerKeys(instance).limitChunk('a', 'root/1', 1);
   await client.send(new DeleteItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } }));
   await expect(table.readChunks('a', ['root/1'], WAIT)).rejects.toMatchObject({ code: 'limits_unreadable' });
+});
+
+test('garbage collection may take every item of a retired set, and none of the live one', async () => {
+  const instance = 'retired.example.com';
+  const table = new DynamoLimitTable(options(instance));
+  const names = Array.from({ length: 20 }, (_, root) => `root/${root}`);
+  for (const set of ['a', 'b']) {
+    for (const name of names) await table.putChunk(set, { name, bytes: new Uint8Array(400_000) }, WAIT);
+  }
+  await table.flip({ set: 'b', edit: 2, atMs: 1 }, undefined, WAIT);
+  await table.retire('a', 4_000_000_000, { timeoutMs: 60_000 });
+  const ends = async (set: string): Promise<ReadonlySet<string | undefined>> => {
+    const { pk } = ledgerKeys(instance).limitChunk(set, '', 0);
+    const found: (string | undefined)[] = [];
+    const query = {
+      TableName: TABLE,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': { S: pk } },
+    };
+    for await (const { Items = [] } of paginateQuery({ client }, query))
+      found.push(...Items.map(({ ttl }) => ttl?.N));
+    expect(found).toHaveLength(40);
+    return new Set(found);
+  };
+  expect([...(await ends('a'))]).toEqual(['4000000000']);
+  expect([...(await ends('b'))]).toEqual([undefined]);
 });
 
 test('a table that does not answer is limits_unavailable, without the request in the error', async () => {

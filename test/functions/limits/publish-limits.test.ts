@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LimitChange } from '../../../functions/limits/limit-set.ts';
 import { type LimitOperation, MemoryLimitTable } from '../../../functions/limits/memory-limit-table.ts';
-import { publishLimits, readLimits } from '../../../functions/limits/publish-limits.ts';
+import { KEPT_DAYS, publishLimits, readLimits } from '../../../functions/limits/publish-limits.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 
 const change = (over: Partial<LimitChange> = {}): LimitChange => ({
@@ -113,4 +113,44 @@ test('the live set stays readable while the next one is written and fails', asyn
   ).rejects.toMatchObject({ code: 'limits_unavailable' });
   expect(await table.getPointer(WAIT)).toEqual(first.pointer);
   expect((await readLimits(base, table)).document).toEqual({ limits: [money(100, 1)] });
+});
+
+test('the set that was replaced goes in ninety days, and so does one that came too late; the live one stays', async () => {
+  const table = new MemoryLimitTable();
+  const publish = async (amount: number, base?: string) =>
+    publishLimits(
+      { limits: [money(100, amount)] },
+      change({ ...(base !== undefined && { base }) }),
+      deps(table),
+    );
+  const first = await publish(1);
+  if (first.outcome !== 'live') throw new Error(first.outcome);
+  expect([...table.retired.keys()]).toEqual([]);
+  const flip = table.flip.bind(table);
+  let mine: string | undefined;
+  table.flip = async (to, base, options) => {
+    table.flip = flip;
+    // Somebody else is faster.
+    const other = await publish(3, first.pointer.set);
+    if (other.outcome !== 'live') throw new Error(other.outcome);
+    mine = to.set;
+    return flip(to, base, options);
+  };
+  expect((await publish(2, first.pointer.set)).outcome).toBe('stale');
+  const live = await table.getPointer(WAIT);
+  expect([...table.retired]).toEqual([
+    [first.pointer.set, 1 + KEPT_DAYS * 86_400],
+    [mine, 1 + KEPT_DAYS * 86_400],
+  ]);
+  expect(table.retired.has(live?.set ?? '')).toBe(false);
+});
+
+test('limits are live also when the old ones could not be retired', async () => {
+  const table = new MemoryLimitTable((operation) => (operation === 'retire' ? 'lost-before' : undefined));
+  const first = await publishLimits({ limits: [money(100, 1)] }, change(), deps(table));
+  if (first.outcome !== 'live') throw new Error(first.outcome);
+  const edit = change({ base: first.pointer.set });
+  expect(await publishLimits({ limits: [money(100, 2)] }, edit, deps(table))).toMatchObject({
+    outcome: 'live',
+  });
 });

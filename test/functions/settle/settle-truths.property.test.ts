@@ -101,7 +101,7 @@ test('whatever order, batches and repetitions GitLab’s words come in, each job
 function flatRules() {
   const { currentRules } = books().deps;
   return async () => {
-    const rules = await currentRules();
+    const rules = await currentRules([]);
     const { prices } = rules.policy;
     const defaultClass = { ...prices.defaultClass, microsPerMinute: 60 };
     return { ...rules, policy: { ...rules.policy, prices: { ...prices, classes: [], defaultClass } } };

@@ -132,7 +132,7 @@ test('an admission that commits between the two steps of a bypass is settled, no
   const house = books();
   const currentRules = async () => {
     await hold(house);
-    return house.deps.currentRules();
+    return house.deps.currentRules([]);
   };
   await settleTruths([EVENTS.finished], { ...house.deps, currentRules });
   expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'SETTLED', answered: 'ledger' });
@@ -265,7 +265,7 @@ test('a bypass that could not be written is undecided, and charged when it is sa
 
 test('a bypass that cannot be evaluated fails alone', async () => {
   const house = books();
-  const rules = await house.deps.currentRules();
+  const rules = await house.deps.currentRules([]);
   if (rules.directory === undefined) throw new Error('these rules have a directory');
   const projectById = new Map(rules.directory.projectById);
   projectById.get = (id) => {

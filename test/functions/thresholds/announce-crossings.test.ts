@@ -243,3 +243,41 @@ describe('what a message says', () => {
     expect(message?.text).not.toContain('\nOwner');
   });
 });
+
+describe('overdraft: alert', () => {
+  test('what is spent past the limit is told once; what is only held past it is not', async () => {
+    const { announce, told, notify, limit } = house();
+    limit.now = { ...limit.now, overdraft: 'alert', thresholds: [] };
+    await announce(step([0, 0], [100, 130]));
+    expect(told()).toEqual([]);
+    await announce(step([100, 130], [101, 130]));
+    await announce(step([101, 130], [140, 140]), step([140, 140], [90, 90]), step([90, 90], [120, 120]));
+    expect(told()).toEqual(['spent overdraft']);
+    expect(notify.sent[0]?.subject).toBe('Tollgate: CI budget of group group/1: overdrawn');
+  });
+
+  test('a jump past all levels tells of the overdraft, and the levels below are not told later', async () => {
+    const { announce, told, limit } = house();
+    limit.now = { ...limit.now, overdraft: 'alert' };
+    await announce(step([0, 0], [120, 120]));
+    await announce(step([120, 120], [40, 40]), step([40, 40], [95, 95]));
+    expect(told()).toEqual(['spent overdraft', 'committed 100 %']);
+  });
+
+  test('a limit of 0 is overdrawn by the first unit, and has no other level', async () => {
+    const { announce, told, notify, limit } = house();
+    limit.now = { ...limit.now, amount: 0, overdraft: 'alert' };
+    await announce(step([0, 0], [0, 1]));
+    await announce(step([0, 1], [1, 1]));
+    expect(told()).toEqual(['spent overdraft']);
+    expect(notify.sent[0]?.text).toContain('over it');
+  });
+
+  test.each([['absorb'], ['carry']])('%s tells of no overdraft', async (overdraft) => {
+    const { announce, told, limit } = house();
+    const { overdraft: _, ...rest } = limit.now;
+    limit.now = { ...rest, thresholds: [], ...(overdraft === 'carry' && { overdraft: 'carry' }) };
+    await announce(step([0, 0], [140, 140]));
+    expect(told()).toEqual([]);
+  });
+});

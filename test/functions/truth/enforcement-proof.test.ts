@@ -4,11 +4,14 @@ import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { enforcementProof, hasRun, unadmittedShare } from '../../../functions/truth/enforcement-proof.ts';
 import { blocked, someFacts } from '../../support/ledger/asks.ts';
 
+const NOW_MS = 10_000_000;
+
 const aRecord = (jobId: number, more: Partial<JobRecord> = {}): JobRecord => ({
   jobId,
   state: 'HELD',
   generation: 1,
   rev: 1,
+  ...((more.state ?? 'HELD') === 'HELD' && { dueAtMs: NOW_MS }),
   facts: someFacts({ projectId: 9 }),
   claims: [],
   violations: [],
@@ -56,26 +59,38 @@ test.each<[string, Partial<JobRecord> | undefined, Partial<JobTruth> | undefined
     'never_started: release',
   ],
   ['a hold of a job GitLab does not know expires', {}, undefined, 'gone: expire'],
+  [
+    'a hold that is not due waits for a job GitLab does not know yet',
+    { dueAtMs: NOW_MS + 1 },
+    undefined,
+    'gone: wait',
+  ],
   ['a settled job GitLab has forgotten stays', settled, undefined, undefined],
   ['a settled job with the same duration agrees', settled, { durationSeconds: 59.4 }, undefined],
   ['a settled job that ran longer is corrected', settled, { durationSeconds: 60.2 }, 'duration: correct'],
   ['a released job that ran is corrected', { state: 'RELEASED' }, {}, 'released_ran: correct'],
   ['a settled job the router let fail is corrected', settled, byRouter, 'admitted_rejected: correct'],
 ])('%s', (_name, record, truth, told) => {
-  const { findings } = enforcementProof([
-    { record: record && aRecord(1, record), truth: truth && aTruth(1, truth) },
-  ]);
+  const { findings, verdicts } = enforcementProof(
+    [{ record: record && aRecord(1, record), truth: truth && aTruth(1, truth) }],
+    NOW_MS,
+  );
   expect(findings.map(({ kind, remedy }) => `${kind}: ${remedy}`)).toEqual(told === undefined ? [] : [told]);
+  const acts = told !== undefined && !told.endsWith('wait') && !told.endsWith('none');
+  expect(verdicts).toHaveLength(acts ? 1 : 0);
 });
 
 test('the share of unadmitted jobs is that of all jobs that ran', () => {
-  const { figures } = enforcementProof([
-    { record: aRecord(1, settled), truth: aTruth(1) },
-    { record: aRecord(2, settled), truth: aTruth(2) },
-    { record: undefined, truth: aTruth(3) },
-    { record: aRecord(4, bypassed), truth: aTruth(4) },
-    { record: aRecord(5, { state: 'REJECTED' }), truth: aTruth(5, byRouter) },
-  ]);
+  const { figures } = enforcementProof(
+    [
+      { record: aRecord(1, settled), truth: aTruth(1) },
+      { record: aRecord(2, settled), truth: aTruth(2) },
+      { record: undefined, truth: aTruth(3) },
+      { record: aRecord(4, bypassed), truth: aTruth(4) },
+      { record: aRecord(5, { state: 'REJECTED' }), truth: aTruth(5, byRouter) },
+    ],
+    NOW_MS,
+  );
   expect(figures).toEqual({
     compared: 5,
     rejected: 2,

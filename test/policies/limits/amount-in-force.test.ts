@@ -111,6 +111,15 @@ describe('carry-over', () => {
     expect(into(limitOf({ overdraft: 'alert' }), 620)).toBe(0);
   });
 
+  test('what was overdrawn is named where it makes the limit smaller, and nowhere else', () => {
+    const overdrawn = (limit: Limit) => limitAt(limit, NOW_MS).overdrawn;
+    expect(overdrawn(limitOf({}, [], opening(-120)))).toBe(120_000_000);
+    expect(overdrawn(limitOf({}, [], opening(40)))).toBeUndefined();
+    expect(overdrawn(limitOf({}, [], opening(-120, '2026-10')))).toBeUndefined();
+    // Somebody set it to 0: that is why it blocks.
+    expect(overdrawn(limitOf({ money: 0 }, [], opening(-120)))).toBeUndefined();
+  });
+
   test('a grant helps in full out of an overdraft', () => {
     expect(inForce(limitOf({}, [{ amount: 30 }], opening(-800)))).toBe(30);
   });

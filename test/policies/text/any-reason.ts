@@ -40,6 +40,7 @@ const limitFields = {
   unit: fc.constantFrom('micros', 'seconds', 'jobs', 'millicpu', 'bytes', 'starts'),
   limitAmount: amount,
   asked: amount,
+  overdrawn: amount,
   committed: amount,
   settled: amount,
   periodLabel: words,

@@ -100,6 +100,20 @@ test('a newer router is noted with the fields the schema does not know', async (
   });
 });
 
+test('the paths inside services are listed, and which of them came', async () => {
+  const router = await aRouter();
+  const service = { name: 'postgres:18', alias: 'db', pull_policy: ['always'] };
+  const asked = router.admit({ ...job, services: [{ name: 'redis:8' }, service] });
+  const { findings } = await examine(options(router.grpcUrl ?? ''), () => {});
+  await asked;
+  const detailOf = (name: string) => findings.find(({ check }) => check === name)?.detail;
+  expect(detailOf('services')).toContain('pullPolicies from services[].pull_policy');
+  expect(detailOf('services')).toContain('dockerUser from services[].executor_opts.docker.user');
+  const [came, absent] = (detailOf('presence') ?? '').split('; did not: ');
+  expect(came).toMatch(/services\[\]\.name.*services\[\]\.alias.*services\[\]\.pullPolicies/);
+  expect(absent).toMatch(/services\[\]\.dockerUser/);
+});
+
 test('a schema with other numbers is a problem that names proto:sync', async () => {
   const router = await aRouter({ schema: parseSchema(renumbered(), 'renumbered') });
   const asked = router.admit(job);

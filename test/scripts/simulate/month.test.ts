@@ -20,10 +20,16 @@ test.each(ESTIMATES)('a month with holds by %s ends with the books at the truth'
 });
 
 test('a small month has every trouble of the large one, so that its invariants say something', async () => {
-  const { ends, relays, rejected, audit } = await simulateMonth({ workload, estimate: 'history' });
+  const { ends, sweeps, slots, relays, rejected, audit } = await simulateMonth({
+    workload,
+    estimate: 'history',
+  });
   expect(rejected).toBeGreaterThan(0);
-  expect(ends.swept).toBeGreaterThan(JOBS * 0.03);
-  expect(ends['gitlab away']).toBeGreaterThan(0);
+  expect(sweeps.healed).toBeGreaterThan(JOBS * 0.03);
+  expect(sweeps.silent).toBeGreaterThan(0);
+  expect(sweeps.due).toBeGreaterThan(0);
+  expect(sweeps.unadmitted).toBeGreaterThan(0);
+  expect(slots.maxMs).toBeGreaterThan(60_000);
   expect(ends.bypass).toBeGreaterThan(0);
   expect(ends.unchanged).toBeGreaterThan(0);
   expect(relays.askedTwice).toBeGreaterThan(0);

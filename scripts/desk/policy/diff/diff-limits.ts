@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Limit, LimitSet, Rollout } from '../../../../policies/limits/limits.ts';
 import { MODES, type Mode } from '../../../../policies/mode.ts';
 import { amountWritten } from './amount-written.ts';
 import type { Change, Effect } from './change.ts';
+import { grantChanges } from './diff-grants.ts';
 import { ranked } from './directions.ts';
 import { leafText, valueText } from './leaves.ts';
 
-/** Limits and rollouts that came, went or changed, by subject and id. */
-export function limitChanges(from: LimitSet, to: LimitSet): readonly Change[] {
+/** Limits, with their grants, and rollouts that came, went or changed, by subject and id. */
+export function limitChanges(from: LimitSet, to: LimitSet, nowMs: number): readonly Change[] {
   const [before, after] = [limitsOf(from), limitsOf(to)];
   const gone = [...before]
     .filter(([name]) => !after.has(name))
@@ -19,7 +21,8 @@ export function limitChanges(from: LimitSet, to: LimitSet): readonly Change[] {
     );
   const there = [...after].flatMap(([name, limit]): readonly Change[] => {
     const earlier = before.get(name);
-    if (earlier !== undefined) return changed(name, earlier, limit);
+    if (earlier !== undefined)
+      return [...changed(name, earlier, limit), ...grantChanges(name, earlier, limit, nowMs)];
     return [{ at: name, what: `added (${amountWritten(limit)})`, effect: unless(limit, 'tightens') }];
   });
   return [...gone, ...there, ...rolloutChanges(from, to)];
@@ -39,41 +42,76 @@ function limitsOf(limits: LimitSet): ReadonlyMap<string, Limit> {
 
 function changed(at: string, from: Limit, to: Limit): readonly Change[] {
   const enforced = from.mode === 'enforce' || to.mode === 'enforce';
-  const amounts = (['amount', 'softAmount', 'graceAmount'] as const).flatMap((key): Change[] => {
+  const amounts = (['amount', 'softAmount', 'graceAmount', 'carryMax'] as const).flatMap((key): Change[] => {
     if (from[key] === to[key]) return [];
     const what = `${amountWritten(from, key)} → ${amountWritten(to, key)}`;
     const effect = key === 'softAmount' || !enforced ? 'neutral' : amountEffect(from, to, key);
     return [{ at: `${at}.${NAMES[key]}`, what, effect }];
   });
-  const rest = (['mode', 'per', 'zone', 'fiscalStart', 'owner'] as const).flatMap((key): Change[] => {
-    if (from[key] === to[key]) return [];
-    const effect = key === 'mode' ? modeEffect(from.mode, to.mode) : key === 'owner' ? 'neutral' : 'unclear';
-    return [
-      { at: `${at}.${NAMES[key]}`, what: leafText({ path: [], from: from[key], to: to[key] }), effect },
-    ];
-  });
+  const rest = (['overdraft', 'mode', 'per', 'zone', 'fiscalStart', 'thresholds', 'owner'] as const).flatMap(
+    (key): Change[] => {
+      if (isDeepStrictEqual(from[key], to[key])) return [];
+      return [
+        {
+          at: `${at}.${NAMES[key]}`,
+          what: leafText({ path: [], from: from[key], to: to[key] }),
+          effect: effectOf(key, from, to, enforced),
+        },
+      ];
+    },
+  );
   return [...amounts, ...rest];
 }
+
+function effectOf(
+  key: 'overdraft' | 'mode' | 'per' | 'zone' | 'fiscalStart' | 'thresholds' | 'owner',
+  from: Limit,
+  to: Limit,
+  enforced: boolean,
+): Effect {
+  switch (key) {
+    case 'mode':
+      return modeEffect(from.mode, to.mode);
+    case 'overdraft':
+      // What one period overdraws, the next one lacks.
+      return enforced ? ranked(undefined, 'carry')(carries(from), carries(to)) : 'neutral';
+    case 'thresholds':
+    case 'owner':
+      return 'neutral';
+    case 'per':
+    case 'zone':
+    case 'fiscalStart':
+      return 'unclear';
+  }
+}
+
+const carries = ({ overdraft }: Limit): 'carry' | undefined =>
+  overdraft === 'carry' ? overdraft : undefined;
 
 /** As limits.yaml spells them. */
 const NAMES = {
   amount: 'amount',
   softAmount: 'soft',
   graceAmount: 'grace',
+  carryMax: 'carry.max',
+  overdraft: 'overdraft',
   mode: 'mode',
   per: 'per',
   zone: 'zone',
   fiscalStart: 'fiscal_start',
+  thresholds: 'thresholds',
   owner: 'owner',
 } as const;
 
-function amountEffect(from: Limit, to: Limit, key: 'amount' | 'graceAmount'): Effect {
-  const [before, after] = [reach(from, key), reach(to, key)];
+function amountEffect(from: Limit, to: Limit, key: 'amount' | 'graceAmount' | 'carryMax'): Effect {
+  const reach =
+    key === 'carryMax' ? ({ carryMax = 0 }: Limit) => carryMax : (limit: Limit) => reachOf(limit, key);
+  const [before, after] = [reach(from), reach(to)];
   return after === before ? 'neutral' : after > before ? 'loosens' : 'tightens';
 }
 
 /** How far jobs may go; without a grace that is the limit itself. */
-function reach(limit: Limit, key: 'amount' | 'graceAmount'): number {
+function reachOf(limit: Limit, key: 'amount' | 'graceAmount'): number {
   const amount = limit[key] ?? limit.amount;
   return amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount;
 }

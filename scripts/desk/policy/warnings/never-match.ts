@@ -1,33 +1,66 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../../../policies/place/directory.ts';
-import type { RunnerClass } from '../../../../policies/price.ts';
+import type { PriceTable, RunnerClass } from '../../../../policies/price.ts';
+import { pricesAt, priceVersions } from '../../../../policies/prices/prices-at.ts';
 import { entriesAt, entryOf, listOf, type Warning, type Written, type WrittenEntry } from './warning.ts';
 
-/** Rules and runner classes that no job will ever meet. */
+/** Rules and runner classes that no job will ever meet. Prices that are over meet nobody anyhow. */
 export function neverMatch(written: Written): readonly Warning[] {
-  const { policy, directory } = written;
-  const unreachable = new Map(
-    policy.prices.classes.flatMap((each, index) => {
-      const why = unreachableWhy(each, policy.prices.classes.slice(0, index));
-      return why === undefined || each === policy.prices.defaultClass ? [] : [[each.name, why] as const];
+  const { policy, directory, nowMs } = written;
+  const versions = versionsFrom(policy.prices, nowMs);
+  const dated = Array.isArray(entryOf(written.policyDocument).prices);
+  const classes = versions.flatMap(({ classes: all, unreachable, index: at }) =>
+    all.flatMap(({ name }, index): Warning[] => {
+      const why = unreachable.get(name);
+      const path = ['prices', ...(dated ? [at] : []), 'classes', index];
+      return why === undefined ? [] : [{ path, message: `runner class ${name} has no jobs: ${why}` }];
     }),
   );
-  const classes = policy.prices.classes.flatMap(({ name }, index): Warning[] => {
-    const why = unreachable.get(name);
-    return why === undefined
-      ? []
-      : [{ path: ['prices', 'classes', index], message: `runner class ${name} has no jobs: ${why}` }];
-  });
+  const reachable = new Set(
+    versions.flatMap(({ classes: all, unreachable }) =>
+      all.flatMap(({ name }) => (unreachable.has(name) ? [] : [name])),
+    ),
+  );
   const rules = entriesAt(written.policyDocument, 'rules').flatMap((rule, order) => {
     const match = entryOf(rule.match);
     return [
       ...emptiedByNot(match, order),
-      ...onlyUnreachable(match, order, unreachable),
+      ...onlyUnreachable(match, order, reachable),
       ...unknownGroups(match, order, directory),
     ];
   });
   return [...classes, ...rules];
 }
+
+/** A version of the prices, and why some of its classes have no jobs. */
+interface Version {
+  readonly index: number;
+  readonly classes: readonly RunnerClass[];
+  readonly unreachable: ReadonlyMap<string, string>;
+}
+
+/** The version in force and those to come. */
+function versionsFrom(prices: PriceTable, nowMs: number): readonly Version[] {
+  const inForce = pricesAt(prices, nowMs);
+  const all = priceVersions(prices);
+  const first = Math.max(0, all.indexOf(inForce));
+  return all.slice(first).map(({ classes, defaultClass }, offset) => ({
+    index: first + offset,
+    classes,
+    unreachable: unreachableOf(classes, defaultClass),
+  }));
+}
+
+const unreachableOf = (
+  classes: readonly RunnerClass[],
+  defaultClass: RunnerClass,
+): ReadonlyMap<string, string> =>
+  new Map(
+    classes.flatMap((each, index) => {
+      const why = unreachableWhy(each, classes.slice(0, index));
+      return why === undefined || each.name === defaultClass.name ? [] : [[each.name, why] as const];
+    }),
+  );
 
 function unreachableWhy(each: RunnerClass, before: readonly RunnerClass[]): string | undefined {
   if (each.runnerIds.size > 0) return undefined;
@@ -52,10 +85,10 @@ function emptiedByNot(match: WrittenEntry, order: number): readonly Warning[] {
 function onlyUnreachable(
   match: WrittenEntry,
   order: number,
-  unreachable: ReadonlyMap<string, string>,
+  reachable: ReadonlySet<string>,
 ): readonly Warning[] {
   const names = listOf(match.runner_classes).map(String);
-  if (names.length === 0 || !names.every((name) => unreachable.has(name))) return [];
+  if (names.length === 0 || names.some((name) => reachable.has(name))) return [];
   return [
     {
       path: ['rules', order, 'match', 'runner_classes'],

@@ -110,3 +110,6 @@ export const soft: Reason = {
 
 export const alone: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...month, limitAmount: 2_000_000 };
 export const blocked: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...month, limitAmount: 0 };
+/** Nobody set it to 0: more was spent in October than there was. */
+export const indebted: Reason = { ...blocked, overdrawn: 620_000_000 };
+export const lessened: Reason = { ...alone, overdrawn: 498_000_000 };

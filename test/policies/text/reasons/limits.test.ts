@@ -4,7 +4,7 @@ import { discreetHeadline, headline } from '../../../../policies/text/headline.t
 import { reasonLine } from '../../../../policies/text/reason-line.ts';
 import { retryAdvice } from '../../../../policies/text/retry-advice.ts';
 import { NOW_MS, told, toldDiscreetly } from '../told.ts';
-import { alone, blocked, once, soft } from './limit-reasons.ts';
+import { alone, blocked, indebted, lessened, once, soft, spent } from './limit-reasons.ts';
 
 const first = (reason: Reason): string => headline(reason, { currency: 'EUR', nowMs: NOW_MS });
 const advice = (reason: Reason): readonly string[] => retryAdvice(reason, 'binding', NOW_MS);
@@ -95,4 +95,45 @@ test.each<[Partial<Reason & { limitAmount: number; asked: number }>, string, str
 ])('each kind of limit has a name of its own: %j', (facts, ...texts) => {
   const reason = { code: 'EXCEEDS_LIMIT_ALONE', ...once, ...facts } as Reason;
   expect([first(reason), reasonLine(reason, 'EUR'), ...advice(reason)]).toEqual(texts);
+});
+
+test('a limit that is 0 because of what was overdrawn before is not told as one that somebody set to 0', () => {
+  expect(told([indebted])).toMatchInlineSnapshot(`
+    "CI jobs of group acme/payments are blocked: an overdraft of 620.00 EUR takes the whole CI budget for November 2026.
+
+    [EXCEEDS_LIMIT_ALONE] job "e2e-large" was not started. Nothing is wrong with your code.
+      This job: about 2.40 EUR (runner class large, 24 min)
+      group acme/payments: CI budget 0.00 EUR for November 2026, after an overdraft of 620.00 EUR
+    Retrying now will fail again. It will work after 1 Dec 2026 00:00 Europe/Berlin (in 9 days), or with a grant.
+    Owner of the limit: payments-leads
+    Decision: d-01JABC"
+  `);
+  expect(toldDiscreetly(indebted)).toMatchInlineSnapshot(`
+    "A CI limit blocks this job.
+
+    [EXCEEDS_LIMIT_ALONE] job "e2e-large" was not started. Nothing is wrong with your code.
+    Retrying now will fail again. It will work when the period starts anew, or with a grant.
+    Decision: d-01JABC"
+  `);
+  expect(first({ ...indebted, unit: 'seconds', overdrawn: 72_000 } as Reason)).toMatchInlineSnapshot(
+    `"CI jobs of group acme/payments are blocked: an overdraft of 1,200 min takes all CI minutes for November 2026."`,
+  );
+});
+
+test('a limit that is smaller because of what was overdrawn before says so beside its numbers', () => {
+  expect([reasonLine(lessened, 'EUR'), ...advice(lessened)]).toMatchInlineSnapshot(`
+    [
+      "group acme/payments: CI budget 2.00 EUR for November 2026, after an overdraft of 498.00 EUR",
+      "Retrying will fail again. Give the job a shorter timeout or a cheaper runner, or ask for a higher limit.",
+    ]
+  `);
+  const less = {
+    ...spent,
+    limitAmount: 380_000_000,
+    committed: 379_000_000,
+    overdrawn: 120_000_000,
+  } as Reason;
+  expect(reasonLine(less, 'EUR')).toMatchInlineSnapshot(
+    `"group acme/payments: 498.70 spent + 0.00 held of 380.00 EUR for November 2026, after an overdraft of 120.00 EUR; 1.40 EUR missing"`,
+  );
 });

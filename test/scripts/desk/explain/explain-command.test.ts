@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LedgerError } from '../../../../functions/ledger/ledger-error.ts';
 import type { LedgerStore } from '../../../../functions/ledger/store.ts';
@@ -249,4 +251,25 @@ test('for people: plain lines that no name can forge or colour', async () => {
   expect(after).toContain('Decision: d-3-1');
   const lines = before.replace(/policy +[\da-f]+/, 'policy       <version>').split('\n');
   expect(lines.map((line) => line.trimEnd()).join('\n')).toMatchSnapshot();
+});
+
+test('what a limit shows now counts the grants of today, also where the job would not ask it any more', async () => {
+  const house = bench();
+  await house.ask([aRequest(1)]);
+  const grants = [
+    {
+      on: { group: 101 },
+      limit: 'money-month',
+      amount: 3,
+      from: '2026-01-01',
+      until: '2099-12-31',
+      reason: 'x',
+    },
+  ];
+  // The rule is off, so that the job asks nothing; the limit and its grant are still there.
+  const rules = RULES.map((rule) => (rule.id === 'budgets' ? { ...rule, mode: 'off' } : rule));
+  house.documents({ rules }, LIMITS);
+  writeFileSync(join(house.folder, 'limits.yaml'), JSON.stringify({ limits: LIMITS, grants }));
+  const { counters } = await explanationOf(house, '1');
+  expect(counters.find(({ unit }) => unit === 'micros')?.now).toMatchObject({ bound: 5_000_000 });
 });

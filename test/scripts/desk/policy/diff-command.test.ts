@@ -245,12 +245,48 @@ test.each<[string, string, readonly string[]]>([
     ['neutral limits.group/101.money-month.owner leads → others'],
   ],
   [
+    'a grant is given',
+    `${LIMITS}grants:\n  - { on: { group: 101 }, limit: money-month, amount: 2, from: 2026-11-20, until: 2026-11-30, reason: release, ticket: FIN-1 }\n`,
+    [
+      'loosens limits.group/101.money-month.grants + 2.00 from 20 Nov 2026 00:00 to 1 Dec 2026 00:00 UTC: release, FIN-1',
+    ],
+  ],
+  [
+    'a grant that is over is given',
+    `${LIMITS}grants:\n  - { on: { group: 101 }, limit: money-month, amount: 2, from: 2026-10-01, until: 2026-10-31, reason: release }\n`,
+    [expect.stringMatching(/^neutral .*grants \+ 2\.00 .* \(is over\)$/)],
+  ],
+  [
+    'carry-over, overdraft and thresholds come',
+    LIMITS.replace('owner: leads', 'owner: leads, carry: { max: 20% }, overdraft: carry, thresholds: [80]'),
+    [
+      'loosens limits.group/101.money-month.carry.max none → 1.50',
+      'tightens limits.group/101.money-month.overdraft absent → carry',
+      'neutral limits.group/101.money-month.thresholds + 80',
+    ],
+  ],
+  [
+    'thresholds for all change',
+    `thresholds: [90]\n${LIMITS}`,
+    ['neutral limits.group/101.money-month.thresholds + 90'],
+  ],
+  [
     'a rollout begins',
     `${LIMITS}rollout: [{ group: 101, cost: warn }]\n`,
     ['unclear rollout.101.cost absent → warn'],
   ],
 ])('of limits documents: %s', async (_, recent, expected) => {
   expect(await changes(LIMITS, recent)).toEqual(expected);
+});
+
+test('the same grants and thresholds are no difference, and a changed grant is one that goes and one that comes', async () => {
+  const granted = (amount: number) =>
+    `${LIMITS.replace('leads', 'leads, thresholds: [50, 80]')}grants:\n  - { on: { group: 101 }, limit: money-month, amount: ${amount}, from: 2026-11-20, until: 2026-11-30, reason: x }\n`;
+  expect(await changes(granted(2), granted(2))).toEqual([]);
+  expect(await changes(granted(2), granted(3))).toEqual([
+    expect.stringMatching(/^tightens .*grants - 2\.00/),
+    expect.stringMatching(/^loosens .*grants \+ 3\.00/),
+  ]);
 });
 
 test('a difference ends with 0, and with 2 where that was asked for', async () => {

@@ -51,6 +51,13 @@ async function report(bench: House, ...args: string[]) {
 const jsonOf = async (bench: House, ...args: string[]): Promise<ShadowReport> =>
   JSON.parse((await report(bench, '--json', ...args)).out);
 
+test('the naive count goes by the limits document that is given', async () => {
+  const bench = await house();
+  bench.documents({ rules: RULES }, [{ on: { group: 101 }, money: 100, per: 'month' }]);
+  // What was recorded as refused stays refused.
+  expect((await jsonOf(bench)).totals).toMatchObject({ jobs: 6, wouldFail: 3, naive: 3 });
+});
+
 test('totals, rows and jobs with links to their pages', async () => {
   const found = await jsonOf(await house());
   expect(found.totals).toMatchObject({ jobs: 6, wouldFail: 3, naive: 4, rejected: 0 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JobRecord, RecordClaim } from '../../../../functions/ledger/ledger.ts';
 import type { Reason, Violation } from '../../../../policies/reason.ts';
 import { type ShadowOptions, simulateShadow } from '../../../../scripts/desk/report/shadow-simulation.ts';
+import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { counter, someFacts } from '../../../support/ledger/asks.ts';
 
 const T = 1_000_000;
@@ -83,6 +84,31 @@ test('after the first refusal everything is refused naively, and only what does 
     { rootId: 1, groupId: 1, rule: 'budgets', mode: 'shadow', code: 'BUDGET_EXHAUSTED', jobs: 1, naive: 2 },
   ]);
   expect(figures.rows[0]?.examples.map(({ jobId }) => jobId)).toEqual([2]);
+});
+
+test('the naive count is judged by the limits document, with the grants of each instant', () => {
+  const policy = aPolicy();
+  const since = (money: number, grants: readonly object[] = []): Partial<ShadowOptions> => ({
+    limits: someLimits({ limits: [{ on: { group: 1 }, money, per: 'month' }], grants }, policy),
+  });
+  const EURO = 1_000_000;
+  const of = (micros: number) => aClaim({ held: micros * EURO, counted: micros * EURO });
+  const told = full({ reason: { ...full().reason, limitAmount: 1 * EURO } as Reason });
+  const records = [
+    aRecord(1, { claims: [of(1)] }),
+    aRecord(2, { claims: [{ ...of(1), fitted: false }], shadow: [told] }),
+    // By the last violation 1.00 was all there was.
+    aRecord(3, { claims: [of(1)] }),
+    aRecord(4, { claims: [of(1)] }),
+  ];
+  expect(simulateShadow(records, options()).naive).toBe(3);
+  expect(simulateShadow(records, options(since(4)))).toMatchObject({ wouldFail: 1, naive: 1 });
+  expect(simulateShadow(records, options(since(3)))).toMatchObject({ wouldFail: 1, naive: 2 });
+  const grant = { on: { group: 1 }, limit: 'money-month', amount: 1, reason: 'x' };
+  const whole = { ...grant, from: '1970-01-01', until: '1970-02-01' };
+  const gone = { ...grant, from: '1969-12-01', until: '1969-12-31' };
+  expect(simulateShadow(records, options(since(3, [whole]))).naive).toBe(1);
+  expect(simulateShadow(records, options(since(3, [gone]))).naive).toBe(2);
 });
 
 test('a job that ended makes room in the naive count, too', () => {

@@ -33,89 +33,215 @@ export function readCsv(text: string): {
   };
 }
 
-const MANDATORY_FILLED = [
-  'BilledCost',
-  'BillingAccountId',
-  'BillingCurrency',
-  'BillingPeriodEnd',
-  'BillingPeriodStart',
-  'ChargeCategory',
-  'ChargeDescription',
-  'ChargePeriodEnd',
-  'ChargePeriodStart',
-  'ContractedCost',
-  'EffectiveCost',
-  'InvoiceIssuerName',
-  'ListCost',
-  'PricingQuantity',
-  'PricingUnit',
-  'ProviderName',
-  'PublisherName',
-  'ServiceCategory',
-  'ServiceName',
+type Level = 'mandatory' | 'conditional' | 'recommended' | 'optional';
+type Kind = 'decimal' | 'instant' | 'string' | 'json';
+
+/** What the specification says of one column: https://focus.finops.org/focus-specification/v1-2/ */
+interface Column {
+  readonly name: string;
+  readonly level: Level;
+  readonly kind: Kind;
+  readonly nulls: boolean;
+  readonly values?: readonly string[];
+}
+
+const column = (
+  level: Level,
+  nulls: 'nulls' | 'no nulls',
+  kind: Kind,
+  name: string,
+  values?: readonly string[],
+): Column => ({ name, level, kind, nulls: nulls === 'nulls', ...(values !== undefined && { values }) });
+
+/** Every column of FOCUS 1.2, in the order of the specification, by its content constraints. */
+const COLUMNS: readonly Column[] = [
+  column('recommended', 'nulls', 'string', 'AvailabilityZone'),
+  column('mandatory', 'no nulls', 'decimal', 'BilledCost'),
+  column('mandatory', 'no nulls', 'string', 'BillingAccountId'),
+  column('mandatory', 'nulls', 'string', 'BillingAccountName'),
+  column('conditional', 'no nulls', 'string', 'BillingAccountType'),
+  column('mandatory', 'no nulls', 'string', 'BillingCurrency'),
+  column('mandatory', 'no nulls', 'instant', 'BillingPeriodEnd'),
+  column('mandatory', 'no nulls', 'instant', 'BillingPeriodStart'),
+  column('conditional', 'nulls', 'string', 'CapacityReservationId'),
+  column('conditional', 'nulls', 'string', 'CapacityReservationStatus', ['Used', 'Unused']),
+  column('mandatory', 'no nulls', 'string', 'ChargeCategory', [
+    'Usage',
+    'Purchase',
+    'Tax',
+    'Credit',
+    'Adjustment',
+  ]),
+  column('mandatory', 'nulls', 'string', 'ChargeClass', ['Correction']),
+  column('mandatory', 'nulls', 'string', 'ChargeDescription'),
+  column('recommended', 'no nulls', 'string', 'ChargeFrequency', ['One-Time', 'Recurring', 'Usage-Based']),
+  column('mandatory', 'no nulls', 'instant', 'ChargePeriodEnd'),
+  column('mandatory', 'no nulls', 'instant', 'ChargePeriodStart'),
+  column('conditional', 'nulls', 'string', 'CommitmentDiscountCategory', ['Spend', 'Usage']),
+  column('conditional', 'nulls', 'string', 'CommitmentDiscountId'),
+  column('conditional', 'nulls', 'string', 'CommitmentDiscountName'),
+  column('conditional', 'nulls', 'decimal', 'CommitmentDiscountQuantity'),
+  column('conditional', 'nulls', 'string', 'CommitmentDiscountStatus', ['Used', 'Unused']),
+  column('conditional', 'nulls', 'string', 'CommitmentDiscountType'),
+  column('conditional', 'nulls', 'string', 'CommitmentDiscountUnit'),
+  column('conditional', 'nulls', 'decimal', 'ConsumedQuantity'),
+  column('conditional', 'nulls', 'string', 'ConsumedUnit'),
+  column('mandatory', 'no nulls', 'decimal', 'ContractedCost'),
+  column('conditional', 'nulls', 'decimal', 'ContractedUnitPrice'),
+  column('mandatory', 'no nulls', 'decimal', 'EffectiveCost'),
+  column('recommended', 'nulls', 'string', 'InvoiceId'),
+  column('mandatory', 'no nulls', 'string', 'InvoiceIssuerName'),
+  column('mandatory', 'no nulls', 'decimal', 'ListCost'),
+  column('conditional', 'nulls', 'decimal', 'ListUnitPrice'),
+  column('conditional', 'nulls', 'string', 'PricingCategory', ['Standard', 'Dynamic', 'Committed', 'Other']),
+  column('conditional', 'nulls', 'string', 'PricingCurrency'),
+  column('conditional', 'nulls', 'decimal', 'PricingCurrencyContractedUnitPrice'),
+  column('conditional', 'nulls', 'decimal', 'PricingCurrencyEffectiveCost'),
+  column('conditional', 'nulls', 'decimal', 'PricingCurrencyListUnitPrice'),
+  column('mandatory', 'nulls', 'decimal', 'PricingQuantity'),
+  column('mandatory', 'nulls', 'string', 'PricingUnit'),
+  column('mandatory', 'no nulls', 'string', 'ProviderName'),
+  column('mandatory', 'no nulls', 'string', 'PublisherName'),
+  column('conditional', 'nulls', 'string', 'RegionId'),
+  column('conditional', 'nulls', 'string', 'RegionName'),
+  column('conditional', 'nulls', 'string', 'ResourceId'),
+  column('conditional', 'nulls', 'string', 'ResourceName'),
+  column('conditional', 'nulls', 'string', 'ResourceType'),
+  column('mandatory', 'no nulls', 'string', 'ServiceCategory', [
+    'AI and Machine Learning',
+    'Analytics',
+    'Business Applications',
+    'Compute',
+    'Databases',
+    'Developer Tools',
+    'Identity',
+    'Integration',
+    'Internet of Things',
+    'Management and Governance',
+    'Media',
+    'Migration',
+    'Mobile',
+    'Multicloud',
+    'Networking',
+    'Security',
+    'Storage',
+    'Web',
+    'Other',
+  ]),
+  column('mandatory', 'no nulls', 'string', 'ServiceName'),
+  // Of the one category we use; other categories have others.
+  column('recommended', 'no nulls', 'string', 'ServiceSubcategory', [
+    'Developer Platforms',
+    'Continuous Integration and Deployment',
+    'Development Environments',
+    'Source Code Management',
+    'Quality Assurance',
+    'Other (Developer Tools)',
+  ]),
+  column('conditional', 'nulls', 'string', 'SkuId'),
+  column('conditional', 'nulls', 'string', 'SkuMeter'),
+  column('conditional', 'nulls', 'json', 'SkuPriceDetails'),
+  column('conditional', 'nulls', 'string', 'SkuPriceId'),
+  column('conditional', 'nulls', 'string', 'SubAccountId'),
+  column('conditional', 'nulls', 'string', 'SubAccountName'),
+  column('conditional', 'nulls', 'string', 'SubAccountType'),
+  column('conditional', 'nulls', 'json', 'Tags'),
 ];
-const MANDATORY_NULLABLE = ['BillingAccountName', 'ChargeClass'];
-const NUMBERS = [
-  'BilledCost',
-  'ConsumedQuantity',
-  'ContractedCost',
-  'ContractedUnitPrice',
-  'EffectiveCost',
-  'ListCost',
-  'ListUnitPrice',
-  'PricingQuantity',
-];
-const INSTANTS = ['BillingPeriodEnd', 'BillingPeriodStart', 'ChargePeriodEnd', 'ChargePeriodStart'];
-const OPTIONAL = [
-  'ChargeFrequency',
+
+/**
+ * Conditional columns whose condition holds for us: usage is measured, prices are published, jobs are resources, groups
+ * are sub accounts, and who pays is either a top-level group or a whole GitLab.
+ */
+const CONDITION_HOLDS = [
+  'BillingAccountType',
   'ConsumedQuantity',
   'ConsumedUnit',
-  'ContractedUnitPrice',
   'ListUnitPrice',
   'PricingCategory',
   'ResourceId',
   'ResourceName',
   'ResourceType',
   'SkuId',
+  'SkuMeter',
+  'SkuPriceDetails',
   'SkuPriceId',
   'SubAccountId',
   'SubAccountName',
 ];
 
+/** Time units of the specification's unit format, in the plural it recommends. */
+const TIME_UNITS = ['Years', 'Months', 'Days', 'Hours', 'Minutes', 'Seconds'];
+
+/** No sign for what is positive, no exponent, no separators; an instant is UTC in ISO 8601. */
+const IS_OF: Readonly<Record<Kind, (text: string) => boolean>> = {
+  decimal: (text) => /^-?\d+(\.\d+)?$/.test(text),
+  instant: (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text),
+  string: (text) => text.trim() !== '',
+  json: isKeyValue,
+};
+
+function isKeyValue(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    // Keys of a provider's own are in pascal case and not FOCUS's; values are no objects.
+    return Object.entries(value).every(
+      ([key, each]) =>
+        /^[A-Z][A-Za-z0-9]*$/.test(key) && ['string', 'number', 'boolean'].includes(typeof each),
+    );
+  } catch {
+    return false;
+  }
+}
+
+function cellProblem({ name, kind, nulls, values }: Column, text: string): string | undefined {
+  if (text === '') return nulls ? undefined : `${name} is null`;
+  if (!IS_OF[kind](text)) return `${name} is no ${kind}`;
+  return values === undefined || values.includes(text) ? undefined : `${name} is none of the allowed`;
+}
+
+const isUsage = (row: Row): boolean => row.ChargeCategory === 'Usage';
+/** Many columns may be null or off in a correction of an earlier billing period. */
+const isCorrection = (row: Row): boolean => row.ChargeClass === 'Correction';
+const notNull = (row: Row, ...names: readonly string[]): boolean => names.every((name) => row[name] !== '');
+
+/** Rules on several columns of a row. */
 const RULES: readonly (readonly [string, (row: Row) => boolean])[] = [
-  ...MANDATORY_FILLED.map((name) => [`${name} is not null`, (row: Row) => row[name] !== ''] as const),
-  ...NUMBERS.map(
-    (name) => [`${name} is a number`, (row: Row) => /^-?\d+(\.\d+)?$/.test(row[name] ?? '')] as const,
-  ),
-  ...INSTANTS.map(
-    (name) =>
-      [
-        `${name} is an instant in UTC`,
-        (row: Row) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(row[name] ?? ''),
-      ] as const,
-  ),
   ['BillingCurrency is an ISO 4217 code', (row) => /^[A-Z]{3}$/.test(row.BillingCurrency ?? '')],
   [
-    'ChargeCategory is one of the allowed',
-    (row) => ['Usage', 'Purchase', 'Tax', 'Credit', 'Adjustment'].includes(row.ChargeCategory ?? ''),
-  ],
-  ['ChargeClass is null or Correction', (row) => ['', 'Correction'].includes(row.ChargeClass ?? '')],
-  [
-    'ChargeFrequency is one of the allowed',
-    (row) => ['One-Time', 'Recurring', 'Usage-Based'].includes(row.ChargeFrequency ?? ''),
+    'units are those of time',
+    (row) => [row.ConsumedUnit, row.PricingUnit].every((unit = '') => TIME_UNITS.includes(unit)),
   ],
   [
-    'PricingCategory is one of the allowed',
-    (row) => ['Standard', 'Dynamic', 'Committed', 'Other'].includes(row.PricingCategory ?? ''),
+    'unit prices are not negative',
+    (row) => Number(row.ListUnitPrice) >= 0 && Number(row.ContractedUnitPrice) >= 0,
   ],
-  ['ServiceCategory is one of the allowed', (row) => row.ServiceCategory === 'Developer Tools'],
+  ['the subcategory is one of the category', (row) => row.ServiceCategory === 'Developer Tools'],
   [
-    'a usage row has what was consumed, in what',
-    (row) => row.ChargeCategory !== 'Usage' || (row.ConsumedQuantity !== '' && row.ConsumedUnit !== ''),
+    'a usage row has what was consumed and priced, in what, at what',
+    (row) =>
+      !isUsage(row) ||
+      isCorrection(row) ||
+      notNull(
+        row,
+        'ConsumedQuantity',
+        'ConsumedUnit',
+        'PricingQuantity',
+        'PricingUnit',
+        'PricingCategory',
+        'ListUnitPrice',
+        'ContractedUnitPrice',
+      ),
   ],
   [
     'a usage row that is no correction has its SKU',
-    (row) => row.ChargeClass === 'Correction' || (row.SkuId !== '' && row.SkuPriceId !== ''),
+    (row) => isCorrection(row) || notNull(row, 'SkuId', 'SkuPriceId'),
+  ],
+  [
+    'without a SKU there is no meter, without its price no details',
+    (row) =>
+      (notNull(row, 'SkuId') || row.SkuMeter === '') &&
+      (notNull(row, 'SkuPriceId') || row.SkuPriceDetails === ''),
   ],
   [
     'a name has its id',
@@ -123,7 +249,7 @@ const RULES: readonly (readonly [string, (row: Row) => boolean])[] = [
       (row.SubAccountName === '' || row.SubAccountId !== '') &&
       (row.ResourceName === '' || row.ResourceId !== ''),
   ],
-  ['a type has its id', (row) => row.ResourceType === '' || row.ResourceId !== ''],
+  ['a type has its id, and an id its type', (row) => (row.ResourceType === '') === (row.ResourceId === '')],
   [
     'periods end after they begin',
     (row) =>
@@ -139,8 +265,9 @@ const RULES: readonly (readonly [string, (row: Row) => boolean])[] = [
   [
     'price × quantity is the cost',
     (row) =>
-      product(row.ListUnitPrice, row.PricingQuantity, row.ListCost) &&
-      product(row.ContractedUnitPrice, row.PricingQuantity, row.ContractedCost),
+      isCorrection(row) ||
+      (product(row.ListUnitPrice, row.PricingQuantity, row.ListCost) &&
+        product(row.ContractedUnitPrice, row.PricingQuantity, row.ContractedCost)),
   ],
   [
     'without discounts all costs are the same',
@@ -154,20 +281,27 @@ const stamp = (text = ''): number => Date.parse(text);
 const product = (price = '', quantity = '', cost = ''): boolean =>
   Math.abs(Number(price) * Number(quantity) - Number(cost)) < 5e-7;
 
-/** Every rule that a row breaks, and every column that is missing or not of FOCUS and yet not `x_`. */
+/** Every rule that a row breaks, and every column that is missing, twice, or not of FOCUS and yet not `x_`. */
 export function focusProblems(text: string): readonly string[] {
   const { columns, rows } = readCsv(text);
-  const known = new Set([...MANDATORY_FILLED, ...MANDATORY_NULLABLE, ...OPTIONAL]);
+  const known = new Map(COLUMNS.map((each) => [each.name, each]));
+  const required = COLUMNS.filter(
+    ({ name, level }) => level === 'mandatory' || CONDITION_HOLDS.includes(name),
+  );
   return [
-    ...[...MANDATORY_FILLED, ...MANDATORY_NULLABLE]
-      .filter((name) => !columns.includes(name))
-      .map((name) => `${name} is missing`),
+    ...required.filter(({ name }) => !columns.includes(name)).map(({ name }) => `${name} is missing`),
     ...columns
-      .filter((name) => !known.has(name) && !/^x_[A-Z]\w*$/.test(name))
+      .filter((name) => !known.has(name) && !/^x_[A-Z][A-Za-z0-9]*$/.test(name))
       .map((name) => `${name} is no column of FOCUS`),
+    ...columns.filter((name, index) => columns.indexOf(name) < index).map((name) => `${name} comes twice`),
     ...(rows.length === 0 ? ['no rows'] : []),
-    ...rows.flatMap((row, index) =>
-      RULES.filter(([, holds]) => !holds(row)).map(([rule]) => `row ${index + 1}: ${rule}`),
-    ),
+    ...rows.flatMap((row, index) => {
+      const cells = columns.flatMap((name) => {
+        const of = known.get(name);
+        return of === undefined ? [] : (cellProblem(of, row[name] ?? '') ?? []);
+      });
+      const rules = RULES.filter(([, holds]) => !holds(row)).map(([rule]) => rule);
+      return [...cells, ...rules].map((problem) => `row ${index + 1}: ${problem}`);
+    }),
   ];
 }

@@ -68,11 +68,16 @@ async function run(which: 'reconcile' | 'proof', gitlab: GitLab, args: string[] 
   const waits: number[] = [];
   const deps: ReconcileDeps = {
     open: bench.opening(),
+    openToRepair: bench.opening(bench.store),
+    confirm: async () => {
+      throw new Error('nobody is asked before a dry run');
+    },
     gitlabAt: async ({ token, baseUrl }) => {
       expect([token, baseUrl]).toEqual([TOKEN, 'https://gitlab.example.com']);
       return gitlab;
     },
     clock: {
+      ...bench.clock,
       sleep: async (ms) => {
         waits.push(ms);
       },
@@ -119,15 +124,79 @@ test('every difference is listed with what the sweep would do; lists come before
   expect(calls.job).toBe(1);
 });
 
-test('without --dry-run it refuses and says who does it', async () => {
-  const { gitlab } = aGitLab([]);
+/** What the sweep would do, done: with GitLab's words about jobs 1 to 5 as in the dry run above. */
+async function mend(options: { agree?: boolean | undefined; args?: string[]; runners?: 'refused' } = {}) {
   const bench = await house();
+  const { gitlab } = aGitLab([ran(1, 90), ran(2, 30), ran(4, 5), ran(5, 5)]);
+  const refused = { ...gitlab, runners: () => Promise.reject(new GitLabError('gitlab_refused', '403')) };
+  const single = aGitLab([], [ran(1, 90), ran(2, 30), ran(4, 5)]).gitlab;
+  const questions: string[] = [];
   const command = reconcileCommandOn({
     open: bench.opening(),
-    gitlabAt: async () => gitlab,
+    openToRepair: bench.opening(bench.store),
+    confirm: async (question) => {
+      questions.push(question);
+      return options.agree;
+    },
+    gitlabAt: async () => (options.runners === 'refused' ? { ...refused, job: single.job } : gitlab),
     clock: bench.clock,
   });
-  await expect(command.run([], bench.desk().io)).rejects.toThrow(/the sweep .* Add --dry-run/);
+  const { io, told } = bench.desk();
+  const before = JSON.stringify([...bench.store.dump()]);
+  const place = ['--gitlab', 'https://gitlab.example.com/', '--token-file', 'token'];
+  const run = () => command.run([...place, ...(options.args ?? [])], io);
+  const states = async () =>
+    (await bench.ledger.readRecords([1, 2, 3, 4, 5])).map(
+      (record) => record && `${record.state} ${record.durationSeconds ?? '-'}`,
+    );
+  const unwritten = (): boolean => JSON.stringify([...bench.store.dump()]) === before;
+  return { bench, run, told, states, questions, unwritten };
+}
+
+test('it settles, corrects, expires and charges what differs, as the sweep would, and a second time finds nothing', async () => {
+  const documents = ['--policy', 'policy.yaml', '--limits', 'limits.yaml', '--directory', 'directory.yaml'];
+  const { run, told, states } = await mend({ args: ['--yes', '--charge-bypass', ...documents, '--json'] });
+  expect(await run()).toBe(EXIT.ok);
+  expect(JSON.parse(told.out).acted).toMatchObject({
+    tally: { settled: 2, corrected: 1, expired: 1, bypass: 1, undecided: 0 },
+    left: { bypass: 0, expiry: 0, tooMany: 0 },
+  });
+  expect(await states()).toEqual(['SETTLED 90', 'SETTLED 30', 'EXPIRED -', 'SETTLED 5', 'SETTLED 5']);
+  told.out = '';
+  expect(await run()).toBe(EXIT.ok);
+  expect(JSON.parse(told.out).acted).toBeUndefined();
+});
+
+test('nobody is there to be asked: it writes nothing and names both ways on', async () => {
+  const { run, unwritten, bench } = await mend();
+  await expect(run()).rejects.toThrow(/--dry-run .*--yes/);
+  expect(unwritten()).toBe(true);
+  expect(bench.stillOpen()).toBe(0);
+});
+
+test('who says no keeps the books as they are', async () => {
+  const { run, unwritten, told, questions } = await mend({ agree: false });
+  expect(await run()).toBe(EXIT.wouldReject);
+  expect(unwritten()).toBe(true);
+  expect(questions).toEqual(['Write what the sweep would do about 5 jobs?']);
+  expect(told.err).toContain('Nothing was written.');
+});
+
+test('without documents to charge by, jobs without a record are left to the sweep, and it is said', async () => {
+  const { run, states, told, bench } = await mend({ agree: true });
+  expect(await run()).toBe(EXIT.wouldReject);
+  expect(await states()).toEqual(['SETTLED 90', 'SETTLED 30', 'EXPIRED -', 'SETTLED 5', undefined]);
+  expect(told.out).toContain('2 settled, 1 corrected, 1 expired.');
+  expect(told.out).toContain('1 jobs without a record are left to the sweep');
+  expect((await bench.ledger.rebuild({ repair: false })).drift).toEqual([]);
+  expect(bench.stillOpen()).toBe(0);
+});
+
+test('a token that may not list runners expires nothing: it may not see the job either', async () => {
+  const { run, states, told } = await mend({ runners: 'refused', args: ['--yes'] });
+  expect(await run()).toBe(EXIT.wouldReject);
+  expect((await states())[2]).toBe('HELD -');
+  expect(told.out).toContain('1 holds of jobs GitLab does not know stay');
 });
 
 test('proof fails when a rejected job ran, and names it', async () => {

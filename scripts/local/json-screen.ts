@@ -1,29 +1,14 @@
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import { decisionHeader, decisionLine } from './decision-line.ts';
-import type { Screen } from './run.ts';
-import { renderSummary } from './summary-table.ts';
+import type { Answered } from './decision-line.ts';
+import type { Screen } from './screen.ts';
 
-/** For people: lines as decisions happen, then tables. */
-export function terminalScreen(out: NodeJS.WriteStream, currency: string): Screen {
-  const say = (line: string): void => void out.write(`${line}\n`);
-  const colour = out.isTTY === true && !process.env.NO_COLOR;
-  return {
-    started: (facts) => {
-      for (const [name, value] of Object.entries(facts)) say(`${name.padEnd(9)} ${value}`);
-      say('');
-      say(decisionHeader());
-    },
-    answered: (answered, count, total) =>
-      say(decisionLine(answered, total === undefined ? String(count) : `${count}/${total}`, colour)),
-    trouble: (text) => say(`! ${text}`),
-    finished: (summary) => say(`\n${renderSummary(summary, currency)}`),
-  };
-}
+const FIGURES_EVERY_MS = 1_000;
 
-/** For programs: one JSON object per decision, then the summary. Troubles go to stderr. */
+/** For programs: one JSON object per decision, budget that ran out and look at the figures, then the summary. Troubles go to stderr. */
 export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
   const say = (value: unknown): void => void out.write(`${JSON.stringify(value)}\n`);
   return {
+    figuresEveryMs: FIGURES_EVERY_MS,
     started: () => {},
     answered: ({ request, decision, answer, via, cause, latencyMs }) =>
       say({
@@ -38,12 +23,15 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
         latencyMs: Math.round(latencyMs * 10) / 10,
         ...decisionFields(decision),
       }),
+    ranOut: (ranOut) => say({ type: 'ran_out', ...ranOut }),
+    figures: ({ elapsedMs, ...figures }) =>
+      say({ type: 'figures', elapsedMs: Math.round(elapsedMs), ...figures }),
     trouble: (text) => void process.stderr.write(`${text}\n`),
     finished: (summary) => say({ type: 'summary', limitsVersion: limits.version, ...summary }),
   };
 }
 
-function decisionFields(decision: Parameters<Screen['answered']>[0]['decision']) {
+function decisionFields(decision: Answered['decision']) {
   if (decision === undefined || decision.outcome === 'undecided') return {};
   const { decisionId, terms, shadow } = decision;
   const reasons = decision.outcome === 'rejected' ? decision.violations : [];

@@ -1,0 +1,62 @@
+/**
+ * What the directory needs of a table: chunks that are written aside and never written again, one pointer that says which
+ * of them are live, and the ids that readers did not find. The flip of the pointer is the only write that anybody notices.
+ */
+import type { ReadOptions } from '../ledger/store.ts';
+
+export type { ReadOptions };
+
+export interface DirectoryTable {
+  /** Consistent; undefined: nothing was ever synced. @throws {DirectoryError} `directory_unavailable` */
+  getPointer(options: ReadOptions): Promise<DirectoryPointer | undefined>;
+  /** @throws {DirectoryError} `directory_unavailable` */
+  putChunk(at: ChunkAddress, bytes: Uint8Array, options: ReadOptions): Promise<void>;
+  /** One per address, same order; undefined: there is none. @throws {DirectoryError} either code */
+  readChunks(at: readonly ChunkAddress[], options: ReadOptions): Promise<readonly (Uint8Array | undefined)[]>;
+  /** For chunks that no version has any more: they go some time after `atMs`. @throws {DirectoryError} `directory_unavailable` */
+  expireChunk(at: ChunkAddress, atMs: number, options: ReadOptions): Promise<void>;
+  /**
+   * Makes a version live if the edit before it still is (`to.edit` − 1; 1 is the first).
+   * @throws {DirectoryError} `directory_unavailable`: it may be live or not.
+   */
+  flip(to: DirectoryPointer, options: ReadOptions): Promise<'flipped' | 'stale'>;
+  /**
+   * Writes down an id that was not found, unless it was written within the last `WISH_AGAIN_MS`.
+   * @throws {DirectoryError} `directory_unavailable`
+   */
+  putWish(wish: Wish, atMs: number, options: ReadOptions): Promise<void>;
+  /** At most `limit` that were not granted yet. @throws {DirectoryError} `directory_unavailable` */
+  readWishes(limit: number, options: ReadOptions): Promise<readonly Wish[]>;
+  /** Takes a wish off the list; the same one waits out `WISH_AGAIN_MS` all the same. @throws {DirectoryError} `directory_unavailable` */
+  grantWish(wish: Wish, options: ReadOptions): Promise<void>;
+}
+
+/** The same id is asked of GitLab once in so long, whoever misses it and however often. */
+export const WISH_AGAIN_MS = 10 * 60_000;
+/** A wish that no sync came by for is garbage. */
+export const WISH_TTL_MS = 6 * 60 * 60_000;
+
+/** An id that a job was sent with and that the directory does not know, or has elsewhere. */
+export interface Wish {
+  readonly kind: 'group' | 'project';
+  readonly id: number;
+}
+
+export interface ChunkAddress {
+  /** Written for this version. Unchanged chunks stay where they are. */
+  readonly version: string;
+  /** E.g. `groups/7`. */
+  readonly name: string;
+}
+
+export interface DirectoryPointer {
+  /** 1, 2, 3 …: one per sync that was kept. */
+  readonly edit: number;
+  /** Where the manifest is: which chunks are live. A sync that changed nothing leaves it. */
+  readonly manifest: string;
+  /** Where the progress of the sync is, which readers have no use for. */
+  readonly progress: string;
+  /** Whether all groups were listed once: before that readers go by what is packed beside the code. */
+  readonly live: boolean;
+  readonly atMs: number;
+}

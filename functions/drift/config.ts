@@ -1,0 +1,19 @@
+import { ENV_DYNAMODB_ENDPOINT, ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE } from '../names.ts';
+
+export interface DriftConfig {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}
+
+/** @throws {Error} `[config_invalid]` listing every setting that is missing. */
+export function readDriftConfig(env: Readonly<Record<string, string | undefined>>): DriftConfig {
+  const missing = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE].filter((name) => !env[name]);
+  if (missing.length > 0) throw new Error(`[config_invalid] not set: ${missing.join(', ')}`);
+  return {
+    ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
+    gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
+    dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
+  };
+}

@@ -1,0 +1,9 @@
+import type { Metrics } from '../metrics/metrics.ts';
+import { METRIC_DRIFTED_COUNTERS } from '../names.ts';
+import type { DriftReport } from './check-drift.ts';
+
+/** One run as a metric, zero included: a day without it is a night without a check. */
+export function measureReport({ drifting }: DriftReport, metrics: Metrics): void {
+  metrics.add(METRIC_DRIFTED_COUNTERS, drifting);
+  metrics.flush();
+}

@@ -1,0 +1,66 @@
+import { GitLabError } from './gitlab.ts';
+import type { GitLabDirectory, ProjectsPage } from './gitlab-directory.ts';
+import { checkBaseUrl, found, list, pageEnd } from './rest-answers.ts';
+import { type RestCallDeps, restCall } from './rest-call.ts';
+import { pageQuery } from './rest-pages.ts';
+import { parseRestGroup, parseRestProject } from './rest-place.ts';
+
+/** A tenth of the fields, and the visibility and the namespace are among them. */
+const FEW_FIELDS = { simple: 'true' } as const;
+
+/**
+ * Groups and projects over GitLab's REST API, with the calls' own back-off. An entry that cannot be read is left out and
+ * counted; a single one that cannot be read is an error. The token needs `read_api` and an administrator: another's sees
+ * less than there is, which looks like deletions.
+ *
+ * @throws {Error} if `baseUrl` is no plain http or https address.
+ * @see https://docs.gitlab.com/api/rest/#supported-resources (groups have no pages by key for those who sign in)
+ */
+export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
+  checkBaseUrl(deps.baseUrl);
+  const call = (path: string, query: URLSearchParams) => restCall(path, query, deps);
+
+  const projectsPage = async (
+    asked: Readonly<Record<string, string>>,
+    page?: string,
+  ): Promise<ProjectsPage> => {
+    const path = '/projects';
+    const answer = await call(path, pageQuery({ ...FEW_FIELDS, ...asked }, page));
+    const entries = list(path, answer);
+    const projects = entries.flatMap((entry) => parseRestProject(entry) ?? []);
+    return { projects, ...pageEnd(entries.length - projects.length, answer.headers) };
+  };
+
+  const single = async <T>(path: string, parse: (body: unknown) => T | undefined): Promise<T | undefined> => {
+    // A group's answer lists its projects unless told not to; a project takes no notice.
+    const answer = await call(path, new URLSearchParams({ with_projects: 'false' }));
+    if (answer.status === 404) return undefined;
+    const parsed = parse(found(path, answer));
+    if (parsed !== undefined) return parsed;
+    throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least an id and a path`);
+  };
+
+  return {
+    async groups({ page }) {
+      const path = '/groups';
+      const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
+      const answer = await call(path, pageQuery(asked, page));
+      const entries = list(path, answer);
+      const groups = entries.flatMap((entry) => parseRestGroup(entry) ?? []);
+      return { groups, ...pageEnd(entries.length - groups.length, answer.headers) };
+    },
+
+    projects({ afterId, page }) {
+      const keyset = { pagination: 'keyset', order_by: 'id', sort: 'asc' };
+      return projectsPage(page === undefined ? { ...keyset, id_after: String(afterId) } : keyset, page);
+    },
+
+    projectsChanged({ sinceMs, page }) {
+      const updated_after = new Date(sinceMs).toISOString();
+      return projectsPage({ updated_after, order_by: 'updated_at', sort: 'desc' }, page);
+    },
+
+    group: (id) => single(`/groups/${id}`, parseRestGroup),
+    project: (id) => single(`/projects/${id}`, parseRestProject),
+  };
+}

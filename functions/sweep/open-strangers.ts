@@ -1,0 +1,90 @@
+/** Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere. */
+import { isTerminal, type JobTruth } from '../gitlab/job-truth.ts';
+import { atOnce } from './at-once.ts';
+import { isUnderWay, judge } from './judge-page.ts';
+import { CALLS_AT_ONCE } from './look-up.ts';
+import type { SweepRun } from './sweep-run.ts';
+
+/** Some 25 KB of the marks. With more at once nobody asks us about anything, and marks stay until some have ended. */
+const OPEN_MAX = 2_000;
+/** Those that no list shows cost a call each; the others of a run can wait a minute. */
+const ASKED_MAX = 100;
+
+export class OpenStrangers {
+  /** Project's id by job id, longest not asked about first. */
+  readonly open: Map<number, number>;
+  changed = false;
+  readonly #shown = new Set<number>();
+
+  constructor(before: ReadonlyMap<number, number>) {
+    this.open = new Map(before);
+  }
+
+  has(jobId: number): boolean {
+    return this.open.has(jobId);
+  }
+
+  /** Of running jobs that a list showed: those that nobody admitted are remembered. */
+  async meet(truths: readonly JobTruth[], run: SweepRun): Promise<void> {
+    const unknown = truths.filter(
+      (truth) =>
+        !run.memory.seenAtMs.has(truth.jobId) && (!this.has(truth.jobId) || this.show(truth, run) === 'over'),
+    );
+    if (unknown.length === 0) return;
+    const { strangers } = await judge(unknown, run, () => true);
+    // Where there is no room, its runner's mark or the next list brings it again.
+    this.add(strangers);
+  }
+
+  /** A list shows one of these: it need not be asked about. */
+  show({ jobId, status }: JobTruth, run: SweepRun): 'open' | 'over' {
+    if (isTerminal(status)) return 'over';
+    this.#shown.add(jobId);
+    if (!run.liveIds.has(jobId)) return 'open';
+    // GitLab calls it running a moment before the router asks about it, and we said yes.
+    run.tally.ran += 1;
+    this.remove(jobId);
+    return 'open';
+  }
+
+  /** @returns false if there is no room for all of them. */
+  add(truths: readonly JobTruth[]): boolean {
+    for (const { jobId, projectId } of truths) {
+      this.#shown.add(jobId);
+      if (this.has(jobId)) continue;
+      if (this.open.size >= OPEN_MAX) return false;
+      this.open.set(jobId, projectId);
+      this.changed = true;
+    }
+    return true;
+  }
+
+  remove(jobId: number): void {
+    if (this.open.delete(jobId)) this.changed = true;
+  }
+
+  /** @param seesEverything - the token lists all runners: to one that does not, everything looks removed. */
+  async askAboutUnshown(run: SweepRun, seesEverything: boolean): Promise<void> {
+    const unshown = [...this.open].filter(([jobId]) => !this.#shown.has(jobId));
+    const over: JobTruth[] = [];
+    await atOnce(unshown.slice(0, ASKED_MAX), CALLS_AT_ONCE, async ([jobId, projectId]) => {
+      const answer = await run.asking.job(projectId, jobId);
+      if (answer.kind === 'unasked') return;
+      const truth = answer.kind === 'said' ? answer.value : undefined;
+      if (truth !== undefined && isTerminal(truth.status)) over.push(truth);
+      // Its project is gone, and with it whoever could be charged; what waits again will start anew.
+      else if (answer.kind === 'said' && (truth === undefined ? seesEverything : !isUnderWay(truth)))
+        this.remove(jobId);
+      else this.#putLast(jobId, projectId);
+    });
+    if (over.length === 0) return;
+    const { undecided } = await judge(over, run, () => true);
+    if (!undecided) for (const { jobId } of over) this.remove(jobId);
+  }
+
+  #putLast(jobId: number, projectId: number): void {
+    this.open.delete(jobId);
+    this.open.set(jobId, projectId);
+    this.changed = true;
+  }
+}

@@ -1,0 +1,48 @@
+import {
+  ENV_CONTROLLER_ID,
+  ENV_CONTROLLER_TOKEN_PARAMETER,
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_GITLAB_INSTANCE,
+  ENV_GITLAB_URL,
+  ENV_LEDGER_TABLE,
+  ENV_PAGE_TOPIC,
+} from '../names.ts';
+
+export interface WatchdogConfig {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  readonly gitlabUrl: string;
+  readonly controllerId: number;
+  readonly controllerTokenParameter: string;
+  readonly pageTopic: string;
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}
+
+/** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
+export function readWatchdogConfig(env: Readonly<Record<string, string | undefined>>): WatchdogConfig {
+  const problems = [
+    ENV_LEDGER_TABLE,
+    ENV_GITLAB_INSTANCE,
+    ENV_GITLAB_URL,
+    ENV_CONTROLLER_ID,
+    ENV_CONTROLLER_TOKEN_PARAMETER,
+    ENV_PAGE_TOPIC,
+  ].flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
+  const controllerId = Number(env[ENV_CONTROLLER_ID]);
+  if (env[ENV_CONTROLLER_ID] && !(Number.isSafeInteger(controllerId) && controllerId > 0)) {
+    problems.push(
+      `${ENV_CONTROLLER_ID} is "${env[ENV_CONTROLLER_ID]}"; expected the number GitLab shows for it`,
+    );
+  }
+  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  return {
+    ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
+    gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
+    gitlabUrl: env[ENV_GITLAB_URL] ?? '',
+    controllerId,
+    controllerTokenParameter: env[ENV_CONTROLLER_TOKEN_PARAMETER] ?? '',
+    pageTopic: env[ENV_PAGE_TOPIC] ?? '',
+    dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
+  };
+}

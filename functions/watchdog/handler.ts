@@ -1,0 +1,49 @@
+import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { systemClock } from '../ledger/system-clock.ts';
+import { consoleLog } from '../shared/log.ts';
+import { secretLines } from '../shared/secret-lines.ts';
+import { ssmText } from '../shared/ssm-text.ts';
+import { snsNotify } from '../thresholds/sns-notify.ts';
+import { readWatchdogConfig } from './config.ts';
+import { createController } from './controller.ts';
+import { dynamoWatchTable } from './dynamo-watch-table.ts';
+import { type WatchOutcome, watch } from './watch.ts';
+
+/** Reading the state with all its tries; a look must end before the next one begins. */
+const GITLAB_DEADLINE_MS = 12_000;
+
+const config = readWatchdogConfig(process.env);
+const tokens = secretLines({
+  load: () => ssmText(config.controllerTokenParameter),
+  clock: systemClock,
+  log: consoleLog,
+});
+const deps = {
+  table: dynamoWatchTable({
+    client: dynamoClient(config.dynamodbEndpoint),
+    tableName: config.ledgerTable,
+    instance: config.gitlabInstance,
+  }),
+  controller: createController({
+    baseUrl: config.gitlabUrl,
+    controllerId: config.controllerId,
+    token: async () => (await tokens())[0] ?? '',
+    fetch,
+    clock: systemClock,
+    deadlineMs: GITLAB_DEADLINE_MS,
+  }),
+  notify: snsNotify({ topicArn: config.pageTopic }),
+  clock: systemClock,
+  log: consoleLog,
+  instance: config.gitlabInstance,
+};
+
+/** Lambda's entry point for the schedule of every minute. Give it 45 s, one instance, and no retries. */
+export async function handler(): Promise<WatchOutcome> {
+  const outcome = await watch(deps);
+  if (outcome === 'relay_heard') consoleLog.info('watchdog', { outcome });
+  else consoleLog.warn('watchdog', { outcome });
+  // An error is what the function's alarm counts: the page may have been lost as well.
+  if (outcome === 'gitlab_unreachable') throw new Error('[watchdog] no relay, and GitLab could not be told');
+  return outcome;
+}

@@ -1,0 +1,18 @@
+/** What the watchdog reads and remembers. */
+export interface WatchTable {
+  /** When any relay last said that it can be asked, Unix ms. @throws {LedgerError} `ledger_unavailable` */
+  newestBeatMs(): Promise<number | undefined>;
+  /** @throws {LedgerError} `ledger_unavailable` */
+  readMark(): Promise<WatchdogMark | undefined>;
+  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
+  writeMark(mark: WatchdogMark): Promise<void>;
+}
+
+export interface WatchdogMark {
+  /** A relay was heard then, Unix ms, or up to ten minutes later. */
+  readonly heardAtMs: number;
+  /** The controller was disarmed in the silence after this time: the same as `heardAtMs` while that silence lasts. */
+  readonly disarmedForMs?: number;
+  /** When whoever is on call was last told of this silence, Unix ms. */
+  readonly pagedAtMs?: number;
+}

@@ -1,0 +1,112 @@
+/** One look of the watchdog: is a relay there, and if not, does GitLab know that it must not wait for one? */
+import { GitLabError } from '../gitlab/gitlab.ts';
+import type { Log } from '../shared/log.ts';
+import { type Notify, NotifyError } from '../thresholds/notify.ts';
+import type { Controller } from './controller.ts';
+import { pageOf } from './page-text.ts';
+import type { WatchdogMark, WatchTable } from './watch-table.ts';
+
+/** A relay beats every 30 s: three lost beats are bad luck, four are nobody. */
+export const SILENT_MS = 120_000;
+/** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */
+export const REMEMBER_EVERY_MS = 600_000;
+/** What only people can end is said again until it has ended. */
+export const PAGE_EVERY_MS = 900_000;
+
+export type WatchOutcome =
+  /** A relay has been heard within the last two minutes. */
+  | 'relay_heard'
+  /** No relay was ever heard: a first deployment, nobody depends on one yet. */
+  | 'never_heard'
+  /** No relay, and GitLab asks none or does not follow its answer: nothing to be done. */
+  | 'not_armed'
+  | 'disarmed'
+  /** Somebody armed it again while there is still no relay. That was a person; the watchdog only says so. */
+  | 'armed_without_relay'
+  /** No relay, and GitLab could not be asked or told. */
+  | 'gitlab_unreachable';
+
+export interface WatchDeps {
+  readonly table: WatchTable;
+  readonly controller: Controller;
+  readonly notify: Notify;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+  /** The GitLab host, for the page. */
+  readonly instance: string;
+}
+
+/**
+ * Sets the controller to `dry_run` when it is `enabled` and no relay was heard for two minutes; once per silence, and never
+ * back. Without an answer of the table nothing is done: silence must be seen to be believed.
+ *
+ * @throws {LedgerError} `ledger_unavailable`
+ */
+export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
+  const { table, clock } = deps;
+  const [beatAtMs, mark] = await Promise.all([table.newestBeatMs(), table.readMark()]);
+  const heardAtMs = latest(beatAtMs, mark?.heardAtMs);
+  if (heardAtMs === undefined) return 'never_heard';
+  // A relay's clock may be ahead, by no more than a signature may be: the beat was taken by AWS.
+  if (clock.nowMs() - heardAtMs <= SILENT_MS) {
+    await remember(heardAtMs, mark, table);
+    return 'relay_heard';
+  }
+  return actOnSilence({ ...mark, heardAtMs }, deps);
+}
+
+async function remember(heardAtMs: number, mark: WatchdogMark | undefined, table: WatchTable): Promise<void> {
+  const known = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
+  // What was done in the last silence must not count in the next one.
+  if (!known || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined) {
+    await table.writeMark({ heardAtMs });
+  }
+}
+
+async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchOutcome> {
+  const { controller, table } = deps;
+  const done = mark.disarmedForMs === mark.heardAtMs;
+  try {
+    if ((await controller.state()) !== 'enabled') {
+      // It was us, and whoever is on call has not been told.
+      if (done && mark.pagedAtMs === undefined) await page('disarmed', mark, deps);
+      return 'not_armed';
+    }
+    if (done) {
+      await page('armed_without_relay', mark, deps);
+      return 'armed_without_relay';
+    }
+    await controller.disarm();
+  } catch (error) {
+    if (!(error instanceof GitLabError)) throw error;
+    deps.log.error('watchdog: no relay, and GitLab does not answer', { error: error.message });
+    await page('gitlab_unreachable', mark, deps);
+    return 'gitlab_unreachable';
+  }
+  const { heardAtMs } = mark;
+  const disarmed: WatchdogMark = { heardAtMs, disarmedForMs: heardAtMs };
+  await table.writeMark(disarmed);
+  await page('disarmed', disarmed, deps);
+  return 'disarmed';
+}
+
+/** Tells whoever is on call, at most every 15 min. A page that is not taken over is tried again by the next look. */
+async function page(
+  what: 'disarmed' | 'armed_without_relay' | 'gitlab_unreachable',
+  mark: WatchdogMark,
+  { clock, notify, table, log, instance }: WatchDeps,
+): Promise<void> {
+  const nowMs = clock.nowMs();
+  if (mark.pagedAtMs !== undefined && nowMs - mark.pagedAtMs < PAGE_EVERY_MS) return;
+  try {
+    await notify.send(pageOf(what, { instance, heardAtMs: mark.heardAtMs, nowMs }));
+  } catch (error) {
+    if (!(error instanceof NotifyError)) throw error;
+    log.error('watchdog: the page was not taken over', { error: error.message });
+    return;
+  }
+  await table.writeMark({ ...mark, pagedAtMs: nowMs });
+}
+
+const latest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);

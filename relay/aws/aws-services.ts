@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { Fetch } from '../admit-call.ts';
+import type { RelayConfig } from '../config.ts';
+import type { Beat } from '../heartbeat/heartbeat.ts';
+import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';
+import { invokeRoute } from '../route/invoke-route.ts';
+import { urlRoute } from '../route/url-route.ts';
+import type { CredentialsProvider } from '../signing/credentials.ts';
+import { signedFetch } from '../signing/signed-fetch.ts';
+import type { AwsService } from './endpoint.ts';
+import { readParameter } from './parameter.ts';
+
+export interface AwsServicesDeps {
+  readonly fetch: Fetch;
+  readonly credentials: CredentialsProvider;
+  readonly nowMs: () => number;
+}
+
+/** What the relay does at AWS, each call signed. */
+export interface AwsServices {
+  /** How the deciding service is called. */
+  readonly admitFetch: Fetch;
+  readonly parameter: (name: string) => Promise<string>;
+  /** Absent unless there is a table for it. */
+  readonly putBeat: ((beat: Beat) => Promise<void>) | undefined;
+}
+
+/** Asks for no credentials before the first call. */
+export function awsServices(
+  { admitRoute, aws }: Pick<RelayConfig, 'admitRoute' | 'aws'>,
+  { fetch, credentials, nowMs }: AwsServicesDeps,
+): AwsServices {
+  const { region = '', endpoints, heartbeat } = aws;
+  const signed = (service: AwsService): Fetch => signedFetch({ fetch, credentials, region, service, nowMs });
+  const ssm = { fetch: signed('ssm'), endpoint: endpoints.ssm };
+  const dynamodb = { fetch: signed('dynamodb'), endpoint: endpoints.dynamodb };
+  return {
+    admitFetch: admitFetch(),
+    parameter: (name) => readParameter(ssm, name),
+    putBeat: heartbeat && putHeartbeat({ ...dynamodb, ...heartbeat, relayId: randomUUID() }),
+  };
+
+  function admitFetch(): Fetch {
+    switch (admitRoute.kind) {
+      case 'plain':
+        return fetch;
+      case 'url':
+        return urlRoute(signed('lambda'));
+      case 'invoke': {
+        const { functionName } = admitRoute;
+        return invokeRoute({ fetch: signed('lambda'), endpoint: endpoints.lambda, functionName, nowMs });
+      }
+    }
+  }
+}

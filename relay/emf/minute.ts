@@ -1,0 +1,94 @@
+/** What a relay says to CloudWatch of one minute, counted up from its events. */
+import type { Metric } from '../../functions/metrics/emf-document.ts';
+import type { RelayEvent } from '../events.ts';
+import * as names from '../names.ts';
+import { Sample } from './sample.ts';
+
+/** Zeros from the beginning: a minute without questions is told, too. */
+const COUNTED = [
+  names.RELAY_QUESTIONS,
+  names.RELAY_ADMITTED,
+  names.RELAY_REJECTED,
+  names.RELAY_FALLBACK_ANSWERS,
+  names.RELAY_UNREADABLE_QUESTIONS,
+  names.RELAY_RECONNECTS,
+  names.RELAY_UNMETERED_DROPPED,
+] as const;
+
+type Counted = (typeof COUNTED)[number];
+
+export class Minute {
+  readonly #counts = new Map<Counted, number>(COUNTED.map((metric) => [metric, 0]));
+  readonly #latenciesMs: Sample;
+  readonly #batchJobs: Sample;
+  /** Of the whole relay's life. */
+  #everConnected = false;
+  #open = 0;
+  #fewestOpen: number | undefined;
+  #queued = 0;
+  #mostQueued = 0;
+
+  /** @param random - [0, 1) */
+  constructor(random: () => number) {
+    this.#latenciesMs = new Sample(random);
+    this.#batchJobs = new Sample(random);
+  }
+
+  note(event: RelayEvent): void {
+    switch (event.type) {
+      case 'streams':
+        this.#open = event.open;
+        this.#fewestOpen = Math.min(this.#fewestOpen ?? event.open, event.open);
+        return;
+      case 'connected':
+        if (this.#everConnected) this.#count(names.RELAY_RECONNECTS);
+        // A relay that starts has none for a moment, which is no outage.
+        else this.#fewestOpen = undefined;
+        this.#everConnected = true;
+        return;
+      case 'question':
+        this.#count(names.RELAY_QUESTIONS);
+        return;
+      case 'answered':
+        this.#count(event.answer.outcome === 'admitted' ? names.RELAY_ADMITTED : names.RELAY_REJECTED);
+        if (event.via === 'fallback') this.#count(names.RELAY_FALLBACK_ANSWERS);
+        this.#latenciesMs.add(Math.round(event.latencyMs * 10) / 10);
+        return;
+      case 'unreadable':
+        this.#count(names.RELAY_UNREADABLE_QUESTIONS);
+        return;
+      case 'batch':
+        this.#batchJobs.add(event.jobs);
+        return;
+      case 'unmetered':
+        this.#queued = event.queued;
+        this.#mostQueued = Math.max(this.#mostQueued, event.queued);
+        this.#count(names.RELAY_UNMETERED_DROPPED, event.dropped);
+        return;
+    }
+  }
+
+  /**
+   * The minute's values; the next minute begins.
+   *
+   * @param leaving - streams that a relay closes because it was told to stop are not told.
+   */
+  take({ leaving }: { readonly leaving: boolean }): ReadonlyMap<Metric, readonly number[]> {
+    const measured = new Map<Metric, readonly number[]>();
+    for (const metric of COUNTED) {
+      measured.set(metric, [this.#counts.get(metric) ?? 0]);
+      this.#counts.set(metric, 0);
+    }
+    if (!leaving) measured.set(names.RELAY_STREAMS_OPEN, [this.#fewestOpen ?? this.#open]);
+    measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
+    measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
+    measured.set(names.RELAY_BATCH_JOBS, this.#batchJobs.take());
+    this.#fewestOpen = this.#open;
+    this.#mostQueued = this.#queued;
+    return measured;
+  }
+
+  #count(metric: Counted, by = 1): void {
+    this.#counts.set(metric, (this.#counts.get(metric) ?? 0) + by);
+  }
+}

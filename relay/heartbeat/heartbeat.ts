@@ -1,0 +1,36 @@
+import type { RelayClock } from '../exchange.ts';
+import type { RelayStatus } from '../health.ts';
+
+/** The watchdog gives up on us after 2 min: three beats may be lost on the way. */
+export const BEAT_EVERY_MS = 30_000;
+
+export interface Beat {
+  /** When, Unix ms. */
+  readonly atMs: number;
+  readonly openStreams: number;
+}
+
+export interface HeartbeatDeps {
+  readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'>;
+  /** With a timeout of its own. */
+  readonly put: (beat: Beat) => Promise<void>;
+  readonly clock: RelayClock;
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Says every 30 s that this relay can be asked, as long as a stream waits or works at the router. It goes its own way, not
+ * through the admit function: when that is dead the fallback answers, and nothing needs to be disarmed.
+ *
+ * @returns what ends it.
+ */
+export function startHeartbeat({ status, put, clock, failed }: HeartbeatDeps): () => void {
+  let cancel = (): void => {};
+  const beat = (): void => {
+    cancel = clock.after(BEAT_EVERY_MS, beat);
+    const { downMs, everConnected, openStreams } = status();
+    if (everConnected && downMs === undefined) put({ atMs: clock.nowMs(), openStreams }).catch(failed);
+  };
+  cancel = clock.after(BEAT_EVERY_MS, beat);
+  return () => cancel();
+}

@@ -1,0 +1,45 @@
+import {
+  HEARTBEAT_AT,
+  HEARTBEAT_PK_SUFFIX,
+  HEARTBEAT_STREAMS,
+  PK,
+  SK,
+  TTL_ATTRIBUTE,
+} from '../../functions/names.ts';
+import { type AwsJsonDeps, awsJson } from '../aws/aws-json.ts';
+import type { Beat } from './heartbeat.ts';
+
+/** Well before the next beat. */
+const TIMEOUT_MS = 5_000;
+/** Long enough to be found when somebody asks what happened, short enough that crashed relays do not pile up. */
+const KEPT_SECONDS = 3_600;
+
+export interface PutHeartbeatOptions extends AwsJsonDeps {
+  readonly table: string;
+  /** The GitLab host. */
+  readonly instance: string;
+  /** Tells this process from the other relays, and from itself before a restart. */
+  readonly relayId: string;
+}
+
+/** Writes the one item of this relay, over and over. @returns a `put` that rejects when the table did not take it. */
+export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Promise<void> {
+  const { table, instance, relayId } = options;
+  return async ({ atMs, openStreams }) => {
+    await awsJson(options, {
+      target: 'DynamoDB_20120810.PutItem',
+      version: '1.0',
+      input: {
+        TableName: table,
+        Item: {
+          [PK]: { S: `${instance}${HEARTBEAT_PK_SUFFIX}` },
+          [SK]: { S: relayId },
+          [HEARTBEAT_AT]: { N: String(atMs) },
+          [HEARTBEAT_STREAMS]: { N: String(openStreams) },
+          [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + KEPT_SECONDS) },
+        },
+      },
+      timeoutMs: TIMEOUT_MS,
+    });
+  };
+}

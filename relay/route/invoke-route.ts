@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Fetch } from '../admit-call.ts';
+import { errorName } from '../aws/aws-error.ts';
+import { readText } from '../read-text.ts';
+import { RelayError } from '../relay-error.ts';
+import { responseOf } from './function-answer.ts';
+import { functionUrlEvent } from './function-url-event.ts';
+
+export interface InvokeRouteDeps {
+  /** Signs for `lambda`. */
+  readonly fetch: Fetch;
+  /** `https://lambda.eu-central-1.amazonaws.com` */
+  readonly endpoint: string;
+  /** Name or ARN. */
+  readonly functionName: string;
+  readonly nowMs: () => number;
+}
+
+/** Stands in for the URL of the service; only the path below it is used. */
+export const INVOKE_URL = 'http://admit.invoke';
+
+/** What Lambda returns at most. */
+const PAYLOAD_BYTES_MAX = 6 * 1024 * 1024 + 1024;
+
+/**
+ * Calls the admit function by Lambda's API, as if by its Function URL. Whatever is not the function's own answer is a
+ * {@link RelayError} `admit_unreachable`: what AWS refuses, the function has not looked at.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
+ */
+export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeRouteDeps): Fetch {
+  const url = `${endpoint}/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`;
+  return async (asked, init) => {
+    const { pathname: path } = new URL(asked);
+    const { method = 'GET', body } = init;
+    if (typeof body !== 'string') throw new TypeError('only text can be sent');
+    const event = functionUrlEvent({ method, path, body, requestId: randomUUID(), nowMs: nowMs() });
+    const response = await fetch(url, {
+      ...init,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'RequestResponse' },
+      body: JSON.stringify(event),
+    });
+    if (response.status !== 200) throw await refusedByLambda(response);
+    const failure = response.headers.get('x-amz-function-error');
+    if (failure !== null) {
+      // The payload is the error with its stack, which may quote anything.
+      await response.body?.cancel();
+      throw unreachable(
+        `the admit function ended with an error (${errorName(failure) ?? 'unknown'}); see its log`,
+      );
+    }
+    const payload = await readText(response, PAYLOAD_BYTES_MAX);
+    const answer = payload === undefined ? undefined : responseOf(payload);
+    if (answer === undefined) throw unreachable('the admit function returned what is no response');
+    return answer;
+  };
+}
+
+async function refusedByLambda({ status, headers, body }: Response): Promise<RelayError> {
+  await body?.cancel();
+  const name = errorName(headers.get('x-amzn-errortype'));
+  return unreachable(
+    `Lambda refused to invoke the admit function: ${status}${name === undefined ? '' : ` ${name}`}`,
+  );
+}
+
+const unreachable = (problem: string): RelayError => new RelayError('admit_unreachable', problem);

@@ -1,0 +1,101 @@
+import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
+import { type RestCallDeps, restCall } from '../../../functions/gitlab/rest-call.ts';
+import type { ControllerState } from '../../../functions/watchdog/controller.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+
+/** One of GitLab's runner controllers, as its administration tells of it. */
+export interface RunnerController {
+  readonly id: number;
+  readonly description: string;
+  readonly state: ControllerState;
+  /** Whether a relay holds a stream; undefined: this GitLab does not say. */
+  readonly connected: boolean | undefined;
+}
+
+/** GitLab's administration of runner controllers; needs an administrator's token, `api` for changes. */
+export interface RunnerControllers {
+  /** Without `connected`, which a listing does not tell. @throws {GitLabError} */
+  list(): Promise<readonly RunnerController[]>;
+  /** @throws {GitLabError} `gitlab_unreadable` also where there is none of this number. */
+  get(id: number): Promise<RunnerController>;
+  /** @throws {GitLabError} It may or may not have changed. */
+  set(id: number, state: ControllerState): Promise<RunnerController>;
+}
+
+/** Nobody has more than a few. */
+const PAGES_MAX = 10;
+const SET_MS_MAX = 10_000;
+const NO_API = "check GitLab's address, the token's user (an administrator) and the licence";
+
+export function createRunnerControllers(deps: RestCallDeps): RunnerControllers {
+  return {
+    async list() {
+      const found: RunnerController[] = [];
+      for (let page = 1; page <= PAGES_MAX; page += 1) {
+        const query = new URLSearchParams({ per_page: '100', page: String(page) });
+        const { status, headers, body } = await restCall('/runner_controllers', query, deps);
+        if (!Array.isArray(body)) throw unreadable(`GET /runner_controllers: GitLab answered ${status}`);
+        found.push(...body.map((each) => controllerIn(each, 'GET /runner_controllers')));
+        if (!headers.get('x-next-page')) break;
+      }
+      return found;
+    },
+    async get(id) {
+      const path = `/runner_controllers/${id}`;
+      const { status, body } = await restCall(path, new URLSearchParams(), deps);
+      return controllerIn(body, `GET ${path}: GitLab answered ${status}`);
+    },
+    async set(id, state) {
+      const path = `/runner_controllers/${id}`;
+      const { status, body } = await put(path, { state }, deps);
+      const said = `PUT ${path}: GitLab answered ${status}`;
+      if (status === 401 || status === 403)
+        throw new GitLabError('gitlab_refused', `${said}; the token needs the scope api and an administrator`);
+      if (status >= 500) throw new GitLabError('gitlab_unavailable', said);
+      const changed = controllerIn(status === 200 ? body : undefined, said);
+      if (changed.state !== state) throw unreadable(`${said}, and it is still ${changed.state}`);
+      return changed;
+    },
+  };
+}
+
+async function put(
+  path: string,
+  body: object,
+  { baseUrl, token, fetch, timeout = AbortSignal.timeout }: RestCallDeps,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const headers = { 'content-type': 'application/json', 'private-token': await token() };
+  // A redirect would carry the token to whoever it names.
+  const init = { method: 'PUT', headers, body: JSON.stringify(body), redirect: 'manual' } as const;
+  try {
+    const url = `${baseUrl.replace(/\/+$/, '')}/api/v4${path}`;
+    const response = await fetch(url, { ...init, signal: timeout(SET_MS_MAX) });
+    return { status: response.status, body: parsed(await response.text()) };
+  } catch (cause) {
+    const silent = `PUT ${path}: GitLab is out of reach or silent for ${SET_MS_MAX} ms`;
+    throw new GitLabError('gitlab_unavailable', silent, { cause });
+  }
+}
+
+function controllerIn(body: unknown, said: string): RunnerController {
+  const { id, description, state, connected } = isRecord(body) ? body : {};
+  if (typeof id !== 'number' || (state !== 'enabled' && state !== 'dry_run' && state !== 'disabled'))
+    throw unreadable(said);
+  return {
+    id,
+    state,
+    description: typeof description === 'string' ? description : '',
+    connected: typeof connected === 'boolean' ? connected : undefined,
+  };
+}
+
+const unreadable = (said: string): GitLabError =>
+  new GitLabError('gitlab_unreadable', `${said} and told of no runner controller; ${NO_API}`);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

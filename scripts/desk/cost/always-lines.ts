@@ -1,0 +1,112 @@
+/** What costs the same whether anything runs or not, a month. */
+import * as assumed from './assumptions.ts';
+import type { Line } from './line.ts';
+import type { PriceName } from './prices.ts';
+import * as shape from './shape.ts';
+
+const KILO = 1_000;
+const GIGA = 1_000_000_000;
+
+export function alwaysLines(deployed: shape.Shape): readonly Line[] {
+  const always = (label: string, quantity: number, price: PriceName): Line => ({
+    part: 'always',
+    label,
+    quantity,
+    price,
+  });
+  const { relays, watchdog } = deployed;
+  const relayHours = relays * shape.HOURS_PER_MONTH;
+  const scheduled = scheduledFunctions(watchdog);
+  const starts = scheduled.reduce((total, name) => total + shape.STARTS_PER_MONTH[name], 0);
+  const heartbeats = watchdog ? relays * shape.HEARTBEATS_PER_MINUTE * shape.MINUTES_PER_MONTH : 0;
+  const logGb = alwaysLogBytes(deployed, starts) / GIGA;
+  return [
+    always('Relays, CPU', relayHours * shape.RELAY_VCPU, 'fargateCpu'),
+    always('Relays, memory', relayHours * shape.RELAY_GB, 'fargateMemory'),
+    always('Relays, public addresses', relayHours, 'publicAddress'),
+    ...(deployed.builtImage ? [always('Relay image in ECR', shape.IMAGE_GB, 'imageStorage')] : []),
+    always('Custom metrics', shape.METRICS, 'metric'),
+    always('Alarms', shape.ALARMS, 'alarm'),
+    always('Composite alarms', shape.COMPOSITE_ALARMS, 'compositeAlarm'),
+    always('Dashboard, one of the first 3', shape.DASHBOARDS, 'dashboard'),
+    ...scheduled.map((name) =>
+      always(`Lambda ${name}, duration`, shape.STARTS_PER_MONTH[name] * gbSeconds(name), 'lambdaDuration'),
+    ),
+    always('Lambda by the clock, requests', starts, 'lambdaRequest'),
+    always('EventBridge, starts', starts, 'scheduledStart'),
+    always(
+      'Writes of sweep and directory',
+      tableUnits(assumed.SWEEP_WRITES, assumed.DIRECTORY_WRITES),
+      'writeUnit',
+    ),
+    always(
+      'Reads of sweep and directory',
+      tableUnits(assumed.SWEEP_READS, assumed.DIRECTORY_READS),
+      'readUnit',
+    ),
+    ...(watchdog
+      ? [
+          always(
+            'Writes of heartbeat, watchdog',
+            heartbeats + perMinute(assumed.WATCHDOG_WRITES),
+            'writeUnit',
+          ),
+          always('Reads of the watchdog', perMinute(assumed.WATCHDOG_READS), 'readUnit'),
+        ]
+      : []),
+    ...stored('Usage of each day', usageGb()).map((line) => ({ ...line, part: 'always' as const })),
+    always('Nightly recount of usage, reads', driftReads(usageGb()), 'readUnit'),
+    always('Logs taken in', logGb, 'logIngestion'),
+    always('Logs kept', logsKept(logGb, deployed), 'logStorage'),
+    always('KMS keys', shape.TOPIC_KEYS + (deployed.tableKey ? 1 : 0), 'customerKey'),
+    always('KMS requests for the table', assumed.KEY_REQUESTS_PER_HOUR * shape.HOURS_PER_MONTH, 'keyRequest'),
+    always('SSM standard parameters', shape.PARAMETERS + (watchdog ? 1 : 0), 'parameter'),
+    always('SNS messages', assumed.ALARM_MESSAGES + assumed.THRESHOLD_MESSAGES, 'notification'),
+    always('SQS, dead letters', assumed.QUEUE_REQUESTS, 'queueRequest'),
+  ];
+}
+
+const scheduledFunctions = (watchdog: boolean) =>
+  watchdog
+    ? (['sweep', 'directory', 'drift', 'watchdog'] as const)
+    : (['sweep', 'directory', 'drift'] as const);
+
+/** Of one call. */
+export const gbSeconds = (name: shape.FunctionName, billedMs: number = assumed.BILLED_MS[name]): number =>
+  (shape.FUNCTION_MIB[name] / 1024) * (billedMs / KILO);
+
+const perMinute = (units: number): number => units * shape.MINUTES_PER_MONTH;
+
+const tableUnits = (sweep: number, directory: number): number =>
+  sweep * shape.STARTS_PER_MONTH.sweep + directory * shape.STARTS_PER_MONTH.directory;
+
+const usageGb = (): number =>
+  (assumed.BUSY_SUBJECTS * assumed.USAGE_DAYS * (assumed.USAGE_ITEM_BYTES + ITEM_OVERHEAD_BYTES)) / GIGA;
+
+/** What DynamoDB adds to an item that it keeps. */
+export const ITEM_OVERHEAD_BYTES = 100;
+
+const alwaysLogBytes = (deployed: shape.Shape, starts: number): number =>
+  deployed.relays * shape.MINUTES_PER_MONTH * logged(assumed.RELAY_METRIC_LINE_BYTES) +
+  starts * (systemBytes(deployed) + logged(assumed.METRIC_LINE_BYTES));
+
+/** A line as CloudWatch bills it. */
+export const logged = (bytes: number): number => bytes + assumed.LOG_EVENT_BYTES;
+
+/** What Lambda itself writes about a call. */
+export function systemBytes({ systemLines }: shape.Shape): number {
+  const { bytes, events } = assumed.SYSTEM_LINES_OF_CALL;
+  return systemLines ? bytes + events * assumed.LOG_EVENT_BYTES : 0;
+}
+
+/** GB that lie there at any time, of so many that come every month. */
+export const logsKept = (gbPerMonth: number, { logRetentionDays }: shape.Shape): number =>
+  gbPerMonth * assumed.STORED_LOG_SHARE * (logRetentionDays / shape.DAYS_PER_MONTH);
+
+export const stored = (label: string, gb: number): readonly Line[] => [
+  { part: 'kept', label: `${label}, kept`, quantity: gb, price: 'tableStorage' },
+  { part: 'kept', label: `${label}, backup`, quantity: gb, price: 'tableBackup' },
+];
+
+/** Read units of a month's nights for one consistent scan each; a second one only where a counter is off. */
+export const driftReads = (gb: number): number => ((gb * GIGA) / 4096) * shape.DAYS_PER_MONTH;

@@ -1,0 +1,76 @@
+/** What no code can count. Each stands for a usual fleet; whoever knows theirs edits it here. */
+import type { FunctionName } from './shape.ts';
+
+/** What Lambda bills per call, warm, milliseconds. */
+export const BILLED_MS = {
+  /** A batch: evaluation, and one transaction of about 8 ms. */
+  admit: 25,
+  /** A webhook: its signature, and for every fourth one a small write. */
+  settle: 6,
+  /** A batch: one read, one transaction. */
+  'settle-stream': 40,
+  /** A batch: five reads and writes one after the other. */
+  rollup: 80,
+  sweep: 1_500,
+  directory: 4_000,
+  /** Without what the table's size adds. */
+  drift: 1_000,
+  watchdog: 150,
+} as const satisfies Readonly<Record<FunctionName, number>>;
+
+/** A scan of one segment in pages of 1 MB. */
+export const DRIFT_MS_PER_GB = 40_000;
+
+/** `created`, `pending`, `running` and the end: GitLab sends each, and only the last is kept. */
+export const WEBHOOKS_PER_JOB = 4;
+
+/** Job names of a project that have run lately: they make the size of its run histories. */
+export const JOB_NAMES = 10;
+/** Projects that take turns: more than fit a list of those that cost most. */
+export const PROJECTS = 60;
+export const ROOT_GROUPS = 6;
+
+/** Groups, projects and classes with jobs on a day, whose usage of that day is kept. */
+export const BUSY_SUBJECTS = 300;
+export const USAGE_ITEM_BYTES = 300;
+export const USAGE_DAYS = 762;
+
+/** Reads of admission beside the estimates: pointer of the limits, pointer of the directory. Both are asked for every 5 s. */
+export const ADMIT_READS_PER_BATCH = 2;
+
+/** Read units of a run: 16 shards of the due index at half a unit, the marks. Live jobs beyond that are counted by job. */
+export const SWEEP_READS = 9;
+export const SWEEP_WRITES = 1;
+/** Pointer, progress, wishes and the groups; progress and pointer again. */
+export const DIRECTORY_READS = 8;
+export const DIRECTORY_WRITES = 3;
+/** Heartbeats and its mark; the mark is written every ten minutes. */
+export const WATCHDOG_READS = 2;
+export const WATCHDOG_WRITES = 0.1;
+
+/** How long a job runs, minutes: so often the sweep meets it in the due index, which has so many bytes of it. */
+export const JOB_MINUTES = 4;
+export const DUE_ENTRY_BYTES = 150;
+
+/** What CloudWatch adds to a line. */
+export const LOG_EVENT_BYTES = 26;
+/** `platform.start` and `platform.report` in JSON, which Lambda writes at level INFO for every call. */
+export const SYSTEM_LINES_OF_CALL = { events: 2, bytes: 520 } as const;
+/** Metrics travel as log lines: one a minute from a relay, one a call from each function but the webhooks'. */
+export const RELAY_METRIC_LINE_BYTES = 2_000;
+export const METRIC_LINE_BYTES = 400;
+/** Of what is taken in; logs are kept compressed. */
+export const STORED_LOG_SHARE = 0.15;
+
+/** Told of each alarm that goes on and off. */
+export const ALARM_MESSAGES = 20;
+/** Crossings of thresholds. */
+export const THRESHOLD_MESSAGES = 200;
+/** Dead letters and what looks at their queues. */
+export const QUEUE_REQUESTS = 1_000;
+/** DynamoDB asks for the table's key every five minutes for each program that is awake. */
+export const KEY_REQUESTS_PER_HOUR = 12 * 8;
+
+/** An answer to a webhook; an answer to the router. Bytes with their headers. */
+export const WEBHOOK_ANSWER_BYTES = 400;
+export const ROUTER_ANSWER_BYTES = 400;

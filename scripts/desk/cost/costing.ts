@@ -1,0 +1,75 @@
+import { alwaysLines } from './always-lines.ts';
+import { BILLED_MS, DRIFT_MS_PER_GB } from './assumptions.ts';
+import { type JobBatches, jobLines } from './job-lines.ts';
+import { type Line, sum } from './line.ts';
+import { type MeasuredJob, measureJob } from './measured-job.ts';
+import { PRICES, type Prices, type Region } from './prices.ts';
+import type { Shape } from './shape.ts';
+
+export interface CostQuestion extends JobBatches {
+  readonly jobsPerMonth: number;
+  readonly counters: number;
+  /** 0 to 1. */
+  readonly rejectedShare: number;
+  readonly region: Region;
+  readonly shape: Shape;
+}
+
+export interface Costing {
+  readonly prices: Prices;
+  /** Quantities of a month. */
+  readonly always: readonly Line[];
+  /** Quantities per admission: rejected and admitted ones by their share. */
+  readonly perJob: readonly Line[];
+  /** US dollars. */
+  readonly idlePerMonth: number;
+  /** Asking, holding, settling, and the log of it. */
+  readonly admissionsPerMillion: number;
+  /** That, and usage, estimates, what is kept and its recount. */
+  readonly allPerMillion: number;
+  readonly perMonth: number;
+  /** What the nightly recount takes once the first records expire. */
+  readonly recountSeconds: number;
+}
+
+const MILLION = 1_000_000;
+
+/** An admitted job's record is written at its hold and at its end. */
+const RECORDS = { admitted: 2, rejected: 1 } as const;
+
+export async function costing(question: CostQuestion): Promise<Costing> {
+  const { jobsPerMonth, rejectedShare, region, shape } = question;
+  const prices: Prices = PRICES[region];
+  const linesOf = async (outcome: keyof typeof RECORDS): Promise<readonly Line[]> => {
+    const job: MeasuredJob = await measureJob({ ...question, outcome });
+    return jobLines({ ...job, records: RECORDS[outcome] }, question, shape);
+  };
+  const admitted = await linesOf('admitted');
+  const perJob = rejectedShare === 0 ? admitted : mixed(admitted, await linesOf('rejected'), rejectedShare);
+  const always = alwaysLines(shape);
+  const idlePerMonth = sum(always, prices);
+  const each = sum(perJob, prices);
+  return {
+    prices,
+    always,
+    perJob,
+    idlePerMonth,
+    admissionsPerMillion:
+      sum(
+        perJob.filter(({ part }) => part === 'admission'),
+        prices,
+      ) * MILLION,
+    allPerMillion: each * MILLION,
+    perMonth: idlePerMonth + each * jobsPerMonth,
+    recountSeconds: (keptGbOf(perJob) * jobsPerMonth * DRIFT_MS_PER_GB + BILLED_MS.drift) / 1000,
+  };
+}
+
+const keptGbOf = (lines: readonly Line[]): number =>
+  lines.find(({ price }) => price === 'tableStorage')?.quantity ?? 0;
+
+const mixed = (admitted: readonly Line[], rejected: readonly Line[], share: number): readonly Line[] =>
+  admitted.map((line, index) => ({
+    ...line,
+    quantity: line.quantity * (1 - share) + (rejected[index]?.quantity ?? 0) * share,
+  }));

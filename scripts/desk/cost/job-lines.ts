@@ -1,0 +1,99 @@
+/** What one admission costs, with its settlement and everything that follows from it. */
+import * as always from './always-lines.ts';
+import * as assumed from './assumptions.ts';
+import type { Line, Part } from './line.ts';
+import type { MeasuredJob } from './measured-job.ts';
+import type { PriceName } from './prices.ts';
+import { DAYS_PER_MONTH, type Shape } from './shape.ts';
+
+const GIGA = 1_000_000_000;
+
+export interface JobBatches {
+  readonly batch: number;
+  readonly settleBatch: number;
+  readonly rollupBatch: number;
+}
+
+/** @param records - that the rollup is told of: a rejected job has one, an admitted one two. */
+export function jobLines(
+  job: MeasuredJob & { readonly records: number },
+  { batch, settleBatch, rollupBatch }: JobBatches,
+  deployed: Shape,
+): readonly Line[] {
+  const { writeUnits: writes, readUnits: reads } = job;
+  const calls = {
+    admit: 1 / batch,
+    settle: assumed.WEBHOOKS_PER_JOB,
+    'settle-stream': 1 / settleBatch,
+    rollup: job.records / rollupBatch,
+  } as const;
+  const lambda = (part: Part, label: string, name: keyof typeof calls): readonly Line[] => [
+    line(part, `${label}, requests`, calls[name], 'lambdaRequest'),
+    line(part, `${label}, duration`, calls[name] * always.gbSeconds(name), 'lambdaDuration'),
+  ];
+  const decisionGb = always.logged(job.decisionLineBytes) / GIGA;
+  const { rollup, ...ofAdmission } = calls;
+  const admissionGb = functionLogBytes(ofAdmission, deployed) / GIGA;
+  const rollupGb = functionLogBytes({ rollup }, deployed) / GIGA;
+  const keptGb =
+    job.kept.reduce(
+      (total, { bytes, days }) => total + (bytes + always.ITEM_OVERHEAD_BYTES) * (days / DAYS_PER_MONTH),
+      0,
+    ) / GIGA;
+  return [
+    line('admission', 'Hold, writes', writes.hold, 'writeUnit'),
+    line('admission', 'Settlement, writes', writes.settle, 'writeUnit'),
+    line('admission', 'Due index, in and out, writes', writes.dueIndex, 'writeUnit'),
+    line('admission', 'Webhook inbox, writes', writes.inbox, 'writeUnit'),
+    line('admission', 'Told once, writes', writes.announced, 'writeUnit'),
+    line('admission', 'Ledger, reads', reads.ledger, 'readUnit'),
+    line('admission', 'Estimates and pointers, reads', admitReads(reads.estimates, batch), 'readUnit'),
+    ...lambda('admission', 'Lambda admit', 'admit'),
+    ...lambda('admission', 'Lambda settle', 'settle'),
+    ...lambda('admission', 'Lambda settle-stream', 'settle-stream'),
+    line('admission', 'Decision log taken in', decisionGb, 'logIngestion'),
+    line('admission', 'Logs of these functions taken in', admissionGb, 'logIngestion'),
+    line('admission', 'Data out to GitLab', dataOutGb(), 'dataOut'),
+    line('usage', 'Usage per day, writes', writes.rollup, 'writeUnit'),
+    line('usage', 'Run histories, writes', writes.estimates, 'writeUnit'),
+    line('usage', 'Top lists, writes', writes.top, 'writeUnit'),
+    line('usage', 'Rollup, reads', reads.rollup, 'readUnit'),
+    ...lambda('usage', 'Lambda rollup', 'rollup'),
+    line('usage', 'Stream, read by Lambda', calls['settle-stream'] + calls.rollup, 'streamRead'),
+    line('usage', 'Sweep of live jobs, reads', sweepReads(), 'readUnit'),
+    line('usage', 'Logs of the rollup taken in', rollupGb, 'logIngestion'),
+    ...always.stored('Records', keptGb),
+    line('kept', 'Nightly recount, reads', always.driftReads(keptGb), 'readUnit'),
+    line(
+      'kept',
+      'Nightly recount, duration',
+      always.gbSeconds('drift', keptGb * assumed.DRIFT_MS_PER_GB) * DAYS_PER_MONTH,
+      'lambdaDuration',
+    ),
+    line('kept', 'Logs kept', always.logsKept(decisionGb + admissionGb + rollupGb, deployed), 'logStorage'),
+  ];
+}
+
+const line = (part: Part, label: string, quantity: number, price: PriceName): Line => ({
+  part,
+  label,
+  quantity,
+  price,
+});
+
+const admitReads = (estimates: number, batch: number): number =>
+  estimates + assumed.ADMIT_READS_PER_BATCH / batch;
+
+/** A query of an index is not consistent: half a unit per 4 KB, once a minute. */
+const sweepReads = (): number => ((assumed.DUE_ENTRY_BYTES / 4096) * assumed.JOB_MINUTES) / 2;
+
+/** The webhooks' function counts nothing by line: there are four times as many as jobs. */
+function functionLogBytes(calls: Readonly<Record<string, number>>, deployed: Shape): number {
+  return Object.entries(calls).reduce((total, [name, count]) => {
+    const own = name === 'settle' ? 0 : always.logged(assumed.METRIC_LINE_BYTES);
+    return total + count * (always.systemBytes(deployed) + own);
+  }, 0);
+}
+
+const dataOutGb = (): number =>
+  (assumed.ROUTER_ANSWER_BYTES + assumed.WEBHOOKS_PER_JOB * assumed.WEBHOOK_ANSWER_BYTES) / GIGA;

@@ -1,0 +1,19 @@
+import type { PriceName, Prices } from './prices.ts';
+
+/** What a line belongs to. `always` costs the same with no jobs at all; the others are per admission. */
+export type Part = 'always' | 'admission' | 'usage' | 'kept';
+
+/** quantity × unit price = amount. */
+export interface Line {
+  readonly part: Part;
+  readonly label: string;
+  /** A month for what is always there; per admission otherwise. */
+  readonly quantity: number;
+  readonly price: PriceName;
+}
+
+export const dollars = ({ quantity, price }: Line, prices: Prices): number =>
+  (quantity * prices[price].usd) / prices[price].per;
+
+export const sum = (lines: readonly Line[], prices: Prices): number =>
+  lines.reduce((total, line) => total + dollars(line, prices), 0);

@@ -1,0 +1,70 @@
+/** The one price table. Whoever deploys elsewhere adds a region; whoever doubts a price follows its source. */
+
+export interface Price {
+  /** US dollars, without taxes and discounts. */
+  readonly usd: number;
+  /** For so many units. */
+  readonly per: number;
+  /** What is counted, as bills call it. */
+  readonly unit: string;
+  readonly source: string;
+  /** When it was last compared with a public statement of it. */
+  readonly readOn: string;
+  /** `stated`: seen in a public text on that day; `list`: taken from the provider's list as we know it. */
+  readonly mark: 'stated' | 'list';
+}
+
+export type PriceName = keyof (typeof PRICES)['us-east-1'];
+export type Prices = Readonly<Record<PriceName, Price>>;
+
+const READ_ON = '2026-11-21';
+const MILLION = 1_000_000;
+
+const stated = (usd: number, per: number, unit: string, source: string): Price => ({
+  usd,
+  per,
+  unit,
+  source: `https://aws.amazon.com/${source}`,
+  readOn: READ_ON,
+  mark: 'stated',
+});
+const listed = (usd: number, per: number, unit: string, source: string): Price => ({
+  ...stated(usd, per, unit, source),
+  mark: 'list',
+});
+
+/** By region. Quantities above the first tier of a price are none that a Tollgate reaches. */
+export const PRICES = {
+  'us-east-1': {
+    fargateCpu: stated(0.03238, 1, 'vCPU-h', 'fargate/pricing/'),
+    fargateMemory: stated(0.00356, 1, 'GB-h', 'fargate/pricing/'),
+    publicAddress: stated(0.005, 1, 'address-h', 'vpc/pricing/'),
+    writeUnit: stated(0.625, MILLION, 'WRU', 'dynamodb/pricing/on-demand/'),
+    readUnit: stated(0.125, MILLION, 'RRU', 'dynamodb/pricing/on-demand/'),
+    tableStorage: listed(0.25, 1, 'GB-month', 'dynamodb/pricing/on-demand/'),
+    tableBackup: listed(0.2, 1, 'GB-month', 'dynamodb/pricing/on-demand/'),
+    streamRead: listed(0, MILLION, 'reads', 'dynamodb/pricing/on-demand/'),
+    lambdaRequest: stated(0.2, MILLION, 'requests', 'lambda/pricing/'),
+    lambdaDuration: stated(13.3334, MILLION, 'GB-s', 'lambda/pricing/'),
+    dataOut: listed(0.09, 1, 'GB', 'ec2/pricing/on-demand/'),
+    queueRequest: listed(0.4, MILLION, 'requests', 'sqs/pricing/'),
+    notification: listed(0.5, MILLION, 'requests', 'sns/pricing/'),
+    metric: stated(0.3, 1, 'metrics', 'cloudwatch/pricing/'),
+    alarm: listed(0.1, 1, 'alarms', 'cloudwatch/pricing/'),
+    compositeAlarm: listed(0.5, 1, 'alarms', 'cloudwatch/pricing/'),
+    /** The first three of an account cost nothing; from the fourth on it is $3. */
+    dashboard: stated(0, 1, 'dashboards', 'cloudwatch/pricing/'),
+    logIngestion: stated(0.5, 1, 'GB', 'cloudwatch/pricing/'),
+    logStorage: listed(0.03, 1, 'GB-month', 'cloudwatch/pricing/'),
+    customerKey: stated(1, 1, 'keys', 'kms/pricing/'),
+    keyRequest: stated(0.03, 10_000, 'requests', 'kms/pricing/'),
+    parameter: listed(0, 1, 'parameters', 'systems-manager/pricing/'),
+    /** What Scheduler and custom events cost. The page names no price for a rule's schedule: at most this. */
+    scheduledStart: stated(1, MILLION, 'starts', 'eventbridge/pricing/'),
+    imageStorage: listed(0.1, 1, 'GB-month', 'ecr/pricing/'),
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Price>>>>;
+
+export type Region = keyof typeof PRICES;
+
+export const REGIONS = Object.keys(PRICES) as readonly Region[];

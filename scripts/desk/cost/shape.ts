@@ -1,0 +1,64 @@
+/** What is deployed, as far as it costs something. Sizes and schedules are those of cdk/constructs. */
+
+export interface Shape {
+  readonly relays: number;
+  readonly admitRoute: 'url' | 'invoke';
+  readonly watchdog: boolean;
+  /** A key of the customer's own for the table. */
+  readonly tableKey: boolean;
+  /** The relay's image is built and kept in ECR, rather than a ready one. */
+  readonly builtImage: boolean;
+  /** Whether Lambda writes lines of its own about every call, which it does at its log level INFO. */
+  readonly systemLines: boolean;
+  /** Days that logs are kept. */
+  readonly logRetentionDays: number;
+}
+
+/** Custom metrics: at most so many names with their dimensions. Later: counted from functions/names.ts and relay/names.ts. */
+export const METRICS = 25;
+/** Metrics that alarms look at. Later: counted from cdk's table of alarms. */
+export const ALARMS = 16;
+/** "Admissions are not being answered." */
+export const COMPOSITE_ALARMS = 1;
+export const DASHBOARDS = 1;
+
+/** cdk/constructs/node-lambda.ts sets Lambda's own log level to WARN. */
+export const SYSTEM_LINES = false;
+
+export const HOURS_PER_MONTH = 730;
+export const MINUTES_PER_MONTH = HOURS_PER_MONTH * 60;
+export const DAYS_PER_MONTH = HOURS_PER_MONTH / 24;
+
+export const RELAY_VCPU = 0.25;
+export const RELAY_GB = 0.5;
+
+/** Memory in MiB. */
+export const FUNCTION_MIB = {
+  admit: 512,
+  settle: 256,
+  'settle-stream': 512,
+  rollup: 512,
+  sweep: 512,
+  directory: 512,
+  drift: 1769,
+  watchdog: 256,
+} as const;
+
+export type FunctionName = keyof typeof FUNCTION_MIB;
+
+/** Starts by the clock, a month. */
+export const STARTS_PER_MONTH = {
+  sweep: MINUTES_PER_MONTH,
+  directory: MINUTES_PER_MONTH / 5,
+  drift: DAYS_PER_MONTH,
+  watchdog: MINUTES_PER_MONTH,
+} as const satisfies Partial<Record<FunctionName, number>>;
+
+export const HEARTBEATS_PER_MINUTE = 2;
+
+/** Router's token, GitLab's token, webhook secrets; the watchdog's token besides. All standard parameters. */
+export const PARAMETERS = 3;
+/** The topic of those on call has one, because CloudWatch may not use the account's own. */
+export const TOPIC_KEYS = 1;
+/** Compressed; the last few are kept besides, and share their layers. */
+export const IMAGE_GB = 0.06;

@@ -1,0 +1,36 @@
+import type { LimitPointer, LimitTable } from '../../../functions/limits/limit-table.ts';
+import { readLimits } from '../../../functions/limits/publish-limits.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { DeskIo } from '../command.ts';
+import { printable } from '../paint.ts';
+import type { Change } from '../policy/diff/change.ts';
+import { limitChanges } from '../policy/diff/diff-limits.ts';
+import { table as rows } from '../table.ts';
+
+/** More than a screen of them helps nobody; --json has all. */
+const SHOWN_MAX = 40;
+
+/** What differs from the live set. Undefined: none is live, or it can no longer be read by this policy. */
+export async function changesSince(
+  live: LimitPointer | undefined,
+  limits: LimitSet,
+  policy: Policy,
+  table: LimitTable,
+  nowMs: number,
+): Promise<readonly Change[] | undefined> {
+  if (live === undefined) return undefined;
+  const before = parseLimits((await readLimits(live.set, table)).document, live.set, policy);
+  return before.ok ? limitChanges(before.value, limits, nowMs) : undefined;
+}
+
+export function changesText(changes: readonly Change[] | undefined, io: Pick<DeskIo, 'columns'>): string {
+  if (changes === undefined) return 'No set is live that these could be compared with.\n';
+  if (changes.length === 0) return 'No limit differs from the live set.\n';
+  const shown = changes
+    .slice(0, SHOWN_MAX)
+    .map(({ effect, at, what }) => [effect, printable(at), printable(what)]);
+  const more = changes.length - shown.length;
+  return `${rows([{}, {}, {}], shown, io.columns)}${more > 0 ? `… and ${more} more (--json lists all)\n` : ''}`;
+}

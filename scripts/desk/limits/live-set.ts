@@ -1,0 +1,61 @@
+import type { LimitChange, LimitsDocument } from '../../../functions/limits/limit-set.ts';
+import type { LimitPointer, LimitTable } from '../../../functions/limits/limit-table.ts';
+import { readChange, readLimits } from '../../../functions/limits/publish-limits.ts';
+
+const TIMEOUT_MS = 5_000;
+
+export interface LiveSet {
+  readonly pointer: LimitPointer;
+  readonly change: LimitChange;
+  readonly document: LimitsDocument;
+}
+
+export const livePointer = (table: LimitTable): Promise<LimitPointer | undefined> =>
+  table.getPointer({ timeoutMs: TIMEOUT_MS });
+
+/** Undefined: no set was ever live. @throws {LimitsError} */
+export async function readLive(table: LimitTable): Promise<LiveSet | undefined> {
+  const pointer = await livePointer(table);
+  return pointer && { pointer, ...(await readLimits(pointer.set, table)) };
+}
+
+/** One set of the history. */
+export interface SetShown {
+  readonly set: string;
+  readonly edit: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly actor: string;
+  readonly why: string;
+  readonly source: string;
+  readonly base?: string;
+}
+
+/** The live set and those it was an edit of, newest first; older ones are gone some time after they were replaced. */
+export async function readHistory(table: LimitTable, countMax: number): Promise<readonly SetShown[]> {
+  const pointer = await livePointer(table);
+  const shown: SetShown[] = [];
+  let set = pointer?.set;
+  let edit = pointer?.edit ?? 0;
+  while (set !== undefined && shown.length < countMax) {
+    const change = await readChange(set, table);
+    if (change === undefined) break;
+    shown.push(setShown({ set, edit }, change));
+    set = change.base;
+    edit -= 1;
+  }
+  return shown;
+}
+
+export const setShown = (
+  { set, edit }: Pick<LimitPointer, 'set' | 'edit'>,
+  { atMs, actor, why, source, base }: LimitChange,
+): SetShown => ({
+  set,
+  edit,
+  at: new Date(atMs).toISOString(),
+  actor,
+  why,
+  source,
+  ...(base !== undefined && { base }),
+});

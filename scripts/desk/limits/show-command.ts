@@ -1,0 +1,55 @@
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { readFlags } from '../flags.ts';
+import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
+import { paintWhen } from '../paint.ts';
+import { limitsYaml } from './limits-yaml.ts';
+import { type LiveSet, readLive, setShown } from './live-set.ts';
+import { type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
+import { NOTHING_LIVE, setText } from './set-text.ts';
+
+const HELP = `tollgate limits show [flags]
+
+Which limits are live: the set, how many there were so far, since when, by whom, from where and why.
+
+  --document           the limits themselves, as YAML: edit them and publish them with --base <set>
+${LEDGER_FLAGS_HELP}
+  --json               one JSON object, with the document
+
+Exit codes: 0 told, 1 the table does not answer, or --document where no set was ever published, 3 wrong usage`;
+
+export const showCommandOn = (open: OpenLimits): Command => ({
+  name: 'limits show',
+  summary: 'Which limits are live? Who made them so, when and why; or the document itself',
+  help: HELP,
+  run: async (args, io) => {
+    const { values } = readFlags(args, { document: 'switch', ...LEDGER_FLAGS });
+    if (values.document && values.json)
+      throw new UsageError('--document: has no place beside --json, which shows the document anyhow');
+    const live = await withLimits(open, values, io, ({ table }) => readLive(table));
+    if (values.json) return tellJson(live, io);
+    return values.document ? tellDocument(live, io) : tell(live, io);
+  },
+});
+
+export const showCommand: Command = showCommandOn(openDeskLimits);
+
+function tellJson(live: LiveSet | undefined, io: DeskIo): ExitCode {
+  const shown = live && { ...setShown(live.pointer, live.change), document: live.document };
+  io.out(`${JSON.stringify({ live: shown ?? null })}\n`);
+  return EXIT.ok;
+}
+
+function tellDocument(live: LiveSet | undefined, io: DeskIo): ExitCode {
+  if (live === undefined) throw new Error(NOTHING_LIVE);
+  const { set, edit } = live.pointer;
+  io.out(
+    `# Set ${set}, edit ${edit}. Publish an edited one with --base ${set}\n${limitsYaml(live.document)}`,
+  );
+  return EXIT.ok;
+}
+
+function tell(live: LiveSet | undefined, io: DeskIo): ExitCode {
+  if (live === undefined) io.out(`${NOTHING_LIVE}\n`);
+  else io.out(setText(setShown(live.pointer, live.change), paintWhen(io.colours)));
+  return EXIT.ok;
+}

@@ -1,0 +1,114 @@
+import { readDecimal } from '../../../../policies/document/decimal.ts';
+import { pricesAt, priceVersions } from '../../../../policies/prices/prices-at.ts';
+import { entriesAt, entryOf, listOf, type WrittenEntry } from '../warnings/warning.ts';
+import type { Change, Effect } from './change.ts';
+import type { Side } from './diff-rules.ts';
+import { type Direction, ranked } from './directions.ts';
+import { type Leaf, leafText, leaves } from './leaves.ts';
+
+/**
+ * What differs between two price tables, version by version. A version that is new is compared with the one it
+ * follows: so a change that begins next month is told like one that begins now.
+ */
+export function priceChanges(from: Side, to: Side, nowMs: number): readonly Change[] {
+  const [before, after] = [versionsOf(from), versionsOf(to)];
+  const [one, other] = [before[0], after[0]];
+  if (one !== undefined && other !== undefined && before.length === 1 && after.length === 1)
+    return versionChanges('prices', one, other);
+  const inForce = priceVersions(from.policy.prices).indexOf(pricesAt(from.policy.prices, nowMs));
+  const gone = before.flatMap((each, index): Change[] => {
+    if (after.some(({ version }) => version === each.version)) return [];
+    const over = index < inForce;
+    const what = over ? 'removed (was over)' : 'removed';
+    return [{ at: placeOf(each), what, effect: over ? 'neutral' : 'unclear' }];
+  });
+  return [...gone, ...after.flatMap((each, index) => comparedOf(each, after[index - 1], before))];
+}
+
+function comparedOf(
+  each: Version,
+  precedes: Version | undefined,
+  before: readonly Version[],
+): readonly Change[] {
+  const at = placeOf(each);
+  const same = before.find(({ version }) => version === each.version);
+  if (same !== undefined) return versionChanges(at, same, each);
+  const from = each.written.from === undefined ? '' : ` (from ${String(each.written.from)})`;
+  const added: Change = { at, what: `added${from}`, effect: 'neutral' };
+  const follows = precedes ?? before[0];
+  return follows === undefined ? [added] : [added, ...classChanges(at, follows, each)];
+}
+
+/** One version of the prices, as it was written. */
+interface Version {
+  readonly version: string;
+  readonly written: WrittenEntry;
+  readonly classes: ReadonlyMap<string, WrittenEntry>;
+}
+
+function versionsOf({ document }: Side): readonly Version[] {
+  const { prices } = entryOf(document);
+  return (Array.isArray(prices) ? listOf(prices) : [prices]).map(entryOf).map((written) => ({
+    version: String(written.version),
+    written,
+    classes: new Map(entriesAt(written, 'classes').map((each) => [String(each.name), each])),
+  }));
+}
+
+const placeOf = ({ version }: Version): string => `prices[${version}]`;
+
+const versionChanges = (at: string, from: Version, to: Version): readonly Change[] => [
+  ...leaves({ ...from.written, classes: undefined }, { ...to.written, classes: undefined }, [at]).map(
+    (leaf): Change => ({
+      at: leaf.path.join('.'),
+      what: leafText(leaf),
+      effect: ['version', 'allow_jump'].includes(leaf.path[1] ?? '') ? 'neutral' : 'unclear',
+    }),
+  ),
+  ...classChanges(at, from, to),
+];
+
+function classChanges(at: string, from: Version, to: Version): readonly Change[] {
+  const gone = [...from.classes.keys()].filter((name) => !to.classes.has(name));
+  const changed = [...to.classes].flatMap(([name, written]): readonly Change[] => {
+    const earlier = from.classes.get(name);
+    if (earlier === undefined) return [{ at: `${at}.${name}`, what: 'added', effect: 'unclear' }];
+    return leaves(earlier, written).map((leaf) => ({
+      at: `${at}.${name}.${leaf.path.join('.')}`,
+      what: leafText(leaf),
+      effect: classEffect(leaf),
+    }));
+  });
+  return [
+    ...gone.map((name): Change => ({ at: `${at}.${name}`, what: 'removed', effect: 'unclear' })),
+    ...changed,
+    ...classOrder(at, [...from.classes.keys()], [...to.classes.keys()]),
+  ];
+}
+
+/** The first class that matches wins. */
+function classOrder(at: string, before: readonly string[], after: readonly string[]): readonly Change[] {
+  const left = before.filter((name) => after.includes(name));
+  const kept = after.filter((name) => before.includes(name));
+  if (left.join('\n') === kept.join('\n')) return [];
+  return [{ at: `${at}.classes`, what: `${left.join(', ')} → ${kept.join(', ')}`, effect: 'unclear' }];
+}
+
+const MICROS = 1_000_000;
+
+/** The same budget buys fewer minutes of what costs more. */
+const rate: Direction = (from = 0, to = 0) => {
+  const [before, after] = [readDecimal(from, MICROS), readDecimal(to, MICROS)];
+  if (!before.ok || !after.ok) return 'unclear';
+  return after.amount === before.amount ? 'neutral' : after.amount > before.amount ? 'tightens' : 'loosens';
+};
+
+const OF_CLASS: Readonly<Record<string, Direction>> = {
+  rate_per_minute: rate,
+  rate_per_cpu_hour: rate,
+  rate_per_gib_hour: rate,
+  round: ranked('second', 'minute'),
+};
+
+const classEffect = ({ path, from, to }: Leaf): Effect =>
+  (OF_CLASS[path[0] ?? ''] ?? (() => 'unclear' as const))(from, to);

@@ -1,0 +1,62 @@
+import type { PriceList, PriceTable } from '../../../../policies/price.ts';
+import { type PriceJump, priceJumps } from '../../../../policies/prices/price-jumps.ts';
+import { pricesAt, priceVersions } from '../../../../policies/prices/prices-at.ts';
+import { moneyText } from '../../../../policies/text/money-text.ts';
+import { entryOf, listOf } from '../warnings/warning.ts';
+import type { Side } from './diff-rules.ts';
+
+/** A rate that would be many times another one the moment the new policy is in force, or later. */
+export interface JumpBetween extends PriceJump {
+  /** Of the new prices. */
+  readonly version: string;
+  /** How many times as much, or as little; absent where one of both is free. */
+  readonly times?: number;
+}
+
+/**
+ * The jumps from what a job pays by one policy to what it pays by another, now and whenever later prices begin. What
+ * the new policy newly confirms with `allow_jump` is none, nor a confirmed price that only begins on another day.
+ */
+export function jumpsBetween(from: Side, to: Side, nowMs: number): readonly JumpBetween[] {
+  const [before, after] = [from.policy.prices, to.policy.prices];
+  const found = new Map<string, JumpBetween>();
+  for (const atMs of new Set([nowMs, ...startsAfter(before, nowMs), ...startsAfter(after, nowMs)])) {
+    const recent = pricesAt(after, atMs);
+    for (const jump of priceJumps(pricesAt(before, atMs), recent)) {
+      const key = `${recent.version}\n${nameOf(jump)}`;
+      if (found.has(key) || isConfirmed(jump, recent, from, to)) continue;
+      found.set(key, { ...jump, version: recent.version, ...timesOf(jump) });
+    }
+  }
+  return [...found.values()];
+}
+
+const nameOf = ({ runnerClass, rate }: PriceJump): string => `${runnerClass} ${rate}`;
+
+/** A confirmation that stood there before says nothing about a rate that has changed since. */
+function isConfirmed(jump: PriceJump, recent: PriceList, from: Side, to: Side): boolean {
+  if (!allowsJump(to, recent)) return false;
+  if (!allowsJump(from, recent)) return true;
+  const stood = priceVersions(from.policy.prices).find(({ version }) => version === recent.version);
+  return stood !== undefined && !priceJumps(stood, recent, 1).some((each) => nameOf(each) === nameOf(jump));
+}
+
+const startsAfter = ({ later = [] }: PriceTable, nowMs: number): readonly number[] =>
+  later.flatMap(({ fromMs }) => (fromMs > nowMs ? [fromMs] : []));
+
+const allowsJump = ({ document }: Side, { version }: PriceList): boolean =>
+  listOf(entryOf(document).prices)
+    .map(entryOf)
+    .some((each) => String(each.version) === version && each.allow_jump === true);
+
+function timesOf({ fromMicros, toMicros }: PriceJump): { readonly times?: number } {
+  const [less, more] = [Math.min(fromMicros, toMicros), Math.max(fromMicros, toMicros)];
+  return less === 0 ? {} : { times: Math.round((more / less) * 10) / 10 };
+}
+
+/** `rate_per_minute of class large goes from 0.60 to 600.00, 1000 times as much (prices 2)`. */
+export function jumpText({ rate, runnerClass, fromMicros, toMicros, times, version }: JumpBetween): string {
+  const by = times === undefined ? '' : `, ${times} times as ${toMicros > fromMicros ? 'much' : 'little'}`;
+  const [from, to] = [moneyText(fromMicros), moneyText(toMicros)];
+  return `${rate} of class ${runnerClass} goes from ${from} to ${to}${by} (prices ${version})`;
+}

@@ -1,0 +1,162 @@
+/**
+ * What ends the holds of this machine's jobs: the programs of a deployment, around the local GitLab.
+ *
+ *   local GitLab ── webhooks ──▶ functions/settle ── inbox item ──▶ the table's stream ──▶ functions/settle/stream ──▶ ledger
+ *        ▲                                                                                                             ▲
+ *        └────────── REST ────────── functions/sweep, every three seconds ───────────────────────────────────────────────┘
+ */
+import type { RulesInForce } from '../../functions/admit/rules-in-force.ts';
+import { createGitLab } from '../../functions/gitlab/rest-gitlab.ts';
+import type { LedgerClock } from '../../functions/ledger/ledger.ts';
+import type { InboxStore } from '../../functions/ledger/store.ts';
+import { createSettleApp } from '../../functions/settle/app.ts';
+import { JOBS_PATH } from '../../functions/settle/contract.ts';
+import { settleTruths } from '../../functions/settle/settle-truths.ts';
+import { silentLog } from '../../functions/shared/log.ts';
+import { sweep } from '../../functions/sweep/sweep.ts';
+import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
+import type { LocalGitLabClock } from '../local-gitlab/clock.ts';
+import type { HookCounters } from '../local-gitlab/hook-sender.ts';
+import type { LocalJob } from '../local-gitlab/job.ts';
+import { readInbox } from './inbox-reader.ts';
+import type { LocalLedger } from './ledger-source.ts';
+import { serveOnLoopback } from './loopback-server.ts';
+import { newSigningToken, type PlayedGitLab, playGitLab } from './played-gitlab.ts';
+import { startSweeper } from './sweeper.ts';
+import { EndsBook, type ToldEnds } from './told-ends.ts';
+
+export interface LocalEndsOptions {
+  readonly ledger: LocalLedger;
+  /** What jobs that nobody asked about are charged by. */
+  readonly currentRules: RulesInForce['rulesFor'];
+  readonly clock: LedgerClock & LocalGitLabClock;
+  readonly seed: number;
+  readonly onTrouble: (text: string) => void;
+}
+
+export interface LocalEnds {
+  readonly settleUrl: string;
+  readonly gitlabUrl: string;
+  readonly play: PlayedGitLab['play'];
+  /** Jobs that have not ended in GitLab. */
+  living(): number;
+  /** Waits until every job has ended, in GitLab and then in the ledger. Gives up after a bounded time. */
+  finish(): Promise<void>;
+  summary(): EndsSummary;
+  /** What the local GitLab knows. */
+  jobs(): Iterable<Readonly<LocalJob>>;
+  close(): Promise<void>;
+}
+
+export interface EndsSummary extends ToldEnds {
+  readonly webhooks: Readonly<HookCounters>;
+  readonly sweeps: number;
+  /** Holds that were still there at the end. */
+  readonly holdsLeft: number;
+}
+
+/** The longest a job runs here is some 12 minutes of its clock, which is little more than a second. */
+const LIVING_MS_MAX = 20_000;
+const INBOX_MS_MAX = 10_000;
+const SWEEPS_MAX = 20;
+const LOOK_EVERY_MS = 50;
+/** A hold younger than two minutes (of the fast clock) is not looked at yet. */
+const SWEEP_AGAIN_MS = 250;
+const FOREVER_MS = Number.MAX_SAFE_INTEGER;
+/** Live holds are counted up to here. */
+const HOLDS_COUNTED_MAX = 10_000;
+
+export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnds> {
+  const { currentRules, clock, seed, onTrouble } = options;
+  const { ledger, store, keys, marks, stream } = options.ledger;
+  const book = new EndsBook();
+  const signingToken = newSigningToken();
+  let received = 0;
+  const inbox: InboxStore = {
+    async receive(item, how) {
+      const first = await store.receive(item, how);
+      if (first) received += 1;
+      return first;
+    },
+  };
+  const settleServer = await serveOnLoopback(
+    createSettleApp({ inbox, secrets: async () => [signingToken], clock, log: silentLog }),
+  );
+  const played = playGitLab({
+    clock,
+    seed,
+    hookUrl: `${settleServer.url}${JOBS_PATH}`,
+    signingToken,
+    onEndLost: (jobId) => book.lost(jobId),
+  });
+  const rest = await played.gitlab.listen();
+
+  const settling = (teller: 'webhook' | 'sweep') => ({
+    ledger: book.noting(ledger, teller),
+    currentRules,
+    clock,
+    log: silentLog,
+  });
+  const done = new AbortController();
+  const reader = readInbox(
+    await stream(done.signal),
+    { ...settling('webhook'), keys, pause: (delayMs) => clock.sleep(delayMs) },
+    onTrouble,
+  );
+  const sweeping = settling('sweep');
+  const memory = newSweepMemory();
+  const gitlab = createGitLab({ baseUrl: rest.url, token: async () => played.token, fetch, clock });
+  const sweeper = startSweeper(
+    () =>
+      sweep({
+        gitlab,
+        ledger: sweeping.ledger,
+        marks,
+        chargeBypass: (truths) => settleTruths(truths, sweeping),
+        memory,
+        clock,
+        chargeUnknown: 'nothing',
+      }),
+    onTrouble,
+  );
+  // Sets the mark from which on jobs count as having been asked about.
+  await sweeper.once();
+
+  let holdsLeft = 0;
+  const until = async (holds: () => boolean, withinMs: number): Promise<void> => {
+    const endMs = clock.monotonicMs() + withinMs;
+    while (!holds() && clock.monotonicMs() < endMs) await clock.sleep(LOOK_EVERY_MS);
+  };
+  return {
+    settleUrl: settleServer.url,
+    gitlabUrl: rest.url,
+    play: played.play,
+    living: played.living,
+    async finish() {
+      await until(() => played.living() === 0, LIVING_MS_MAX);
+      await played.gitlab.hooksIdle();
+      await until(() => reader.items() >= received, INBOX_MS_MAX);
+      for (let sweeps = 1; sweeps <= SWEEPS_MAX; sweeps += 1) {
+        await sweeper.once();
+        holdsLeft = (await ledger.dueJobs(FOREVER_MS, HOLDS_COUNTED_MAX)).length;
+        if (holdsLeft === 0) return;
+        await clock.sleep(SWEEP_AGAIN_MS);
+      }
+    },
+    summary: () => ({
+      ...book.told,
+      webhooks: played.gitlab.counters.hooks,
+      sweeps: sweeper.runs(),
+      holdsLeft,
+    }),
+    jobs: () => played.gitlab.jobs(),
+    async close() {
+      played.gitlab.stop();
+      await sweeper.stop();
+      done.abort();
+      await reader.ended;
+      await settleServer.stop();
+      await rest.close();
+    },
+  };
+}

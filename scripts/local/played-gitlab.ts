@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../functions/gitlab/job-truth.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import type { LocalGitLabClock } from '../local-gitlab/clock.ts';
+import { systemClock } from '../local-gitlab/clock.ts';
+import type { HookFaultShares } from '../local-gitlab/faults.ts';
+import { jobFromQuestion } from '../local-gitlab/job-from-question.ts';
+import { createLocalGitLab, type LocalGitLab } from '../local-gitlab/local-gitlab.ts';
+import type { JobQuestion } from '../local-router/question.ts';
+import { seededRandom } from '../pipeline/seeded-random.ts';
+import { jobCourse } from './job-course.ts';
+
+/** What goes wrong with webhooks here: more than anybody's GitLab does, so that it is seen. */
+export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03, reorder: 0.04, delay: 0.02 };
+
+/** Jobs kept after their end, for the sweep and for whoever asks; more would fill a machine that runs for days. */
+const JOBS_KEPT = 20_000;
+const TIMEOUT_SECONDS = 3_600;
+const TERMINAL = JOB_STATUSES.filter(isTerminal);
+
+/** A local GitLab whose jobs live as the router lets them. */
+export interface PlayedGitLab {
+  readonly gitlab: LocalGitLab;
+  readonly token: string;
+  /** A runner wants the job: the router asks `admit`, and the job runs or fails by the answer. */
+  play(question: JobQuestion, admit: () => Promise<{ readonly result: string }>): Promise<void>;
+  /** Jobs that have not ended. */
+  living(): number;
+}
+
+export interface PlayedGitLabOptions {
+  readonly clock: LocalGitLabClock;
+  readonly seed: number;
+  /** Where its webhooks go, and the token they are signed with. */
+  readonly hookUrl: string;
+  readonly signingToken: string;
+  /** The webhook of a job's end did not come through. */
+  readonly onEndLost: (jobId: number) => void;
+}
+
+export const newSigningToken = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+export function playGitLab({
+  clock,
+  seed,
+  hookUrl,
+  signingToken,
+  onEndLost,
+}: PlayedGitLabOptions): PlayedGitLab {
+  const token = `glpat-${randomBytes(12).toString('base64url')}`;
+  const gitlab = createLocalGitLab({
+    clock,
+    // The receiver compares a signature's date with the real time.
+    wireClock: systemClock,
+    random: seededRandom(seed),
+    token,
+    hookUrl,
+    signingToken,
+    faults: { hooks: WEBHOOK_FAULTS },
+    onUndelivered: ({ build_id: jobId, build_status: status, build_failure_reason: reason }) => {
+      // Of a job that never ran nobody misses it.
+      const tellsOfAnEnd = TERMINAL.some((terminal) => terminal === status) && reason !== REJECTED_BY_ROUTER;
+      if (tellsOfAnEnd && typeof jobId === 'number') onEndLost(jobId);
+    },
+  });
+  const random = seededRandom(seed + 1);
+  const asked: number[] = [];
+  const hasEnded = (jobId: number | undefined): boolean => {
+    const job = jobId === undefined ? undefined : gitlab.job(jobId);
+    return job !== undefined && isTerminal(job.status);
+  };
+  return {
+    gitlab,
+    token,
+    async play(question, admit) {
+      const { job, runner } = jobFromQuestion(question);
+      gitlab.create(job);
+      asked.push(job.id);
+      const { runsSeconds, ending } = jobCourse(job.name, timeoutOf(question), random);
+      const { result } = await admit();
+      if (result === 'admitted' || result === 'disabled') {
+        gitlab.play(job.id, { runner, runsMs: runsSeconds * 1000, ending });
+      } else gitlab.reject(job.id, runner);
+      while (asked.length > JOBS_KEPT && hasEnded(asked[0])) gitlab.forget(asked.shift() ?? 0);
+    },
+    living: () => [...gitlab.jobs()].filter(({ status }) => !isTerminal(status)).length,
+  };
+}
+
+function timeoutOf(question: JobQuestion): number {
+  const info = isRecord(question.runner_info) ? question.runner_info : {};
+  return typeof info.timeout === 'number' && info.timeout > 0 ? info.timeout : TIMEOUT_SECONDS;
+}

@@ -1,0 +1,19 @@
+import type { Answered } from './decision-line.ts';
+import type { Figures } from './figures.ts';
+import type { RanOut } from './running-out.ts';
+import type { Summary } from './summary.ts';
+
+/** What the run tells whoever watches. */
+export interface Screen {
+  /** How often it wants figures. */
+  readonly figuresEveryMs: number;
+  /** What was started, once. */
+  started(facts: Readonly<Record<string, string>>): void;
+  answered(answered: Answered, count: number, total: number | undefined): void;
+  /** A limit rejected for the first time. */
+  ranOut(ranOut: RanOut): void;
+  figures(figures: Figures): void;
+  /** Something that is not a decision and worth a line, e.g. that the router cannot be reached. */
+  trouble(text: string): void;
+  finished(summary: Summary): void;
+}

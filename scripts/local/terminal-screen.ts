@@ -1,0 +1,53 @@
+import { styleText } from 'node:util';
+import { coloursWanted } from '../desk/paint.ts';
+import { cut } from '../desk/table.ts';
+import { decisionHeader, decisionLine } from './decision-line.ts';
+import { figureLine, liveLines } from './figure-lines.ts';
+import { LiveBlock } from './live-block.ts';
+import type { Screen } from './screen.ts';
+import { renderSummary } from './summary-table.ts';
+
+const LIVE_EVERY_MS = 500;
+const LINE_EVERY_MS = 2_000;
+const COLUMNS = 80;
+
+/** For people: lines as decisions happen, the figures below them, then tables. Without a terminal nothing is redrawn. */
+export function terminalScreen(
+  out: NodeJS.WriteStream,
+  currency: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Screen {
+  const live = out.isTTY === true && env.TERM !== 'dumb';
+  const colour = coloursWanted(out.isTTY === true, env);
+  const block = new LiveBlock(out);
+  // The last column is left free: some terminals break the line behind it.
+  const columns = (): number =>
+    out.isTTY === true ? (out.columns || COLUMNS) - 1 : Number.POSITIVE_INFINITY;
+  const say = (line: string): void => block.say(line);
+  const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
+  return {
+    figuresEveryMs: live ? LIVE_EVERY_MS : LINE_EVERY_MS,
+    started: (facts) => {
+      for (const [name, value] of Object.entries(facts)) say(`${name.padEnd(9)} ${value}`);
+      say('');
+      say(decisionHeader(columns()));
+    },
+    answered: (answered, count, total) =>
+      say(
+        decisionLine(answered, total === undefined ? String(count) : `${count}/${total}`, colour, columns()),
+      ),
+    ranOut: ({ text }) => say(paint(['bold', 'red'], cut(`▶ ${text}`, columns()))),
+    figures: (figures) => {
+      if (live) {
+        const lines = ['', ...liveLines(figures, currency)].map((line) => cut(line, columns()));
+        block.show(lines.map((line) => paint('bold', line)));
+      } else say(figureLine(figures, currency));
+    },
+    trouble: (text) => say(`! ${text}`),
+    finished: (summary) => {
+      block.show([]);
+      say(`\n${renderSummary(summary, currency, columns())}`);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { silentLog } from '../../../functions/shared/log.ts';
+import { MemoryNotify } from '../../../functions/thresholds/notify.ts';
+import type { ControllerState } from '../../../functions/watchdog/controller.ts';
+import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';
+import { watch } from '../../../functions/watchdog/watch.ts';
+import { putHeartbeat } from '../../../relay/heartbeat/put-heartbeat.ts';
+import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
+import {
+  type DynamoDbLocal,
+  ensureTable,
+  startDynamoDbLocal,
+} from '../../../scripts/local/dynamodb-local.ts';
+
+const tableName = 'watchdog';
+let database: DynamoDbLocal;
+let client: ReturnType<typeof dynamoClient>;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  client = dynamoClient(database.endpoint);
+  await ensureTable(client, tableName);
+});
+
+afterAll(async () => {
+  client?.destroy();
+  await database?.stop();
+});
+
+/** The heartbeat as the relay writes it: by hand, signed. */
+const heartbeat = (instance: string, relayId: string, table = tableName) =>
+  putHeartbeat({
+    fetch: signedFetch({
+      fetch,
+      credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
+      region: 'local',
+      service: 'dynamodb',
+      nowMs: () => Date.now(),
+    }),
+    endpoint: database.endpoint,
+    table,
+    instance,
+    relayId,
+  });
+
+test('the watchdog reads what relays write: the newest beat of all, of its own instance', async () => {
+  const table = dynamoWatchTable({ client, tableName, instance: 'read.example.com' });
+  expect(await table.newestBeatMs()).toBeUndefined();
+  await heartbeat('read.example.com', 'relay-1')({ atMs: 5_000, openStreams: 8 });
+  await heartbeat('read.example.com', 'relay-2')({ atMs: 9_000, openStreams: 8 });
+  await heartbeat('read.example.com', 'relay-1')({ atMs: 7_000, openStreams: 8 });
+  await heartbeat('other.example.com', 'relay-1')({ atMs: 99_000, openStreams: 8 });
+  expect(await table.newestBeatMs()).toBe(9_000);
+});
+
+test('a mark comes back as it was written, whole', async () => {
+  const table = dynamoWatchTable({ client, tableName, instance: 'mark.example.com' });
+  expect(await table.readMark()).toBeUndefined();
+  for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }]) {
+    await table.writeMark(mark);
+    expect(await table.readMark()).toEqual(mark);
+  }
+});
+
+test('heartbeats and marks are no part of the books', async () => {
+  const instance = 'books.example.com';
+  await heartbeat(instance, 'relay-1')({ atMs: 1, openStreams: 1 });
+  await dynamoWatchTable({ client, tableName, instance }).writeMark({ heardAtMs: 1 });
+  const store = new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random });
+  expect(await createLedger({ store }).rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
+});
+
+test('no table, no silence: both sides say so', async () => {
+  const gone = dynamoWatchTable({ client, tableName: 'no-such-table', instance: 'gitlab.example.com' });
+  await expect(gone.newestBeatMs()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);
+  await expect(gone.readMark()).rejects.toThrow('[ledger_unavailable]');
+  const unwritten = heartbeat('gitlab.example.com', 'relay-1', 'no-such-table')({ atMs: 1, openStreams: 1 });
+  await expect(unwritten).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+});
+
+test('through a silence on the real table: heard, disarmed once, armed by hand with a relay, disarmed again', async () => {
+  const instance = 'whole.example.com';
+  let nowMs = 1_000_000;
+  let state: ControllerState = 'enabled';
+  const notify = new MemoryNotify();
+  const look = () =>
+    watch({
+      table: dynamoWatchTable({ client, tableName, instance }),
+      controller: {
+        state: async () => state,
+        disarm: async () => {
+          state = 'dry_run';
+        },
+      },
+      notify,
+      clock: { nowMs: () => nowMs },
+      log: silentLog,
+      instance,
+    });
+  const beat = heartbeat(instance, 'relay-1');
+  const minutes = (count: number): void => {
+    nowMs += count * 60_000;
+  };
+  expect(await look()).toBe('never_heard');
+  await beat({ atMs: nowMs, openStreams: 8 });
+  expect(await look()).toBe('relay_heard');
+  minutes(3);
+  expect(await look()).toBe('disarmed');
+  minutes(1);
+  expect(await look()).toBe('not_armed');
+  await beat({ atMs: nowMs, openStreams: 8 });
+  state = 'enabled';
+  expect(await look()).toBe('relay_heard');
+  minutes(3);
+  expect(await look()).toBe('disarmed');
+  expect(notify.sent).toHaveLength(2);
+});

@@ -1,0 +1,211 @@
+import { beforeEach, expect, test } from 'vitest';
+import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
+import { LedgerError } from '../../../functions/ledger/ledger-error.ts';
+import { silentLog } from '../../../functions/shared/log.ts';
+import { MemoryNotify, NotifyError } from '../../../functions/thresholds/notify.ts';
+import type { ControllerState } from '../../../functions/watchdog/controller.ts';
+import { PAGE_EVERY_MS, SILENT_MS, watch } from '../../../functions/watchdog/watch.ts';
+import type { WatchdogMark } from '../../../functions/watchdog/watch-table.ts';
+
+const START_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
+const MINUTE_MS = 60_000;
+
+/** A site with one relay, GitLab, the table and somebody on call. */
+class Site {
+  nowMs = START_MS;
+  beatAtMs: number | undefined = undefined;
+  mark: WatchdogMark | undefined = undefined;
+  markWrites = 0;
+  state: ControllerState = 'enabled';
+  disarmed = 0;
+  gitlab: 'answers' | 'unavailable' | 'refuses_change' = 'answers';
+  pager: 'works' | 'broken' = 'works';
+  readonly notify = new MemoryNotify();
+
+  look = () =>
+    watch({
+      table: {
+        newestBeatMs: async () => this.beatAtMs,
+        readMark: async () => this.mark,
+        writeMark: async (mark) => {
+          this.markWrites += 1;
+          this.mark = mark;
+        },
+      },
+      controller: {
+        state: async () => {
+          if (this.gitlab === 'unavailable') throw new GitLabError('gitlab_unavailable', 'silent');
+          return this.state;
+        },
+        disarm: async () => {
+          if (this.gitlab !== 'answers') throw new GitLabError('gitlab_refused', '403');
+          this.state = 'dry_run';
+          this.disarmed += 1;
+        },
+      },
+      notify: {
+        send: async (message) => {
+          if (this.pager === 'broken') throw new NotifyError('notify_unavailable', 'no topic');
+          await this.notify.send(message);
+        },
+      },
+      clock: { nowMs: () => this.nowMs },
+      log: silentLog,
+      instance: 'gitlab.example.com',
+    });
+
+  /** A relay that beats and is seen, and then is gone for `silentMs`. */
+  async heardThenSilent(silentMs: number): Promise<void> {
+    this.beatAtMs = this.nowMs;
+    expect(await this.look()).toBe('relay_heard');
+    this.nowMs += silentMs;
+  }
+
+  pages = (): readonly string[] => this.notify.sent.map(({ json }) => JSON.parse(json).what);
+}
+
+let site: Site;
+beforeEach(() => {
+  site = new Site();
+});
+
+test('on a first deployment nothing is done before a relay was ever heard, armed or not', async () => {
+  for (let minute = 0; minute < 60; minute += 1) {
+    expect(await site.look()).toBe('never_heard');
+    site.nowMs += MINUTE_MS;
+  }
+  expect(site).toMatchObject({ state: 'enabled', disarmed: 0, markWrites: 0 });
+  expect(site.pages()).toEqual([]);
+});
+
+test.each([
+  { silentMs: SILENT_MS, outcome: 'relay_heard', state: 'enabled' },
+  { silentMs: SILENT_MS + 1, outcome: 'disarmed', state: 'dry_run' },
+])('$silentMs ms without a heartbeat: $outcome', async ({ silentMs, outcome, state }) => {
+  await site.heardThenSilent(silentMs);
+  expect(await site.look()).toBe(outcome);
+  expect(site.state).toBe(state);
+});
+
+test('whoever is on call is told once that it was disarmed, since when, and how to arm again', async () => {
+  await site.heardThenSilent(3 * MINUTE_MS);
+  for (let minute = 0; minute < 60; minute += 1) {
+    await site.look();
+    site.nowMs += MINUTE_MS;
+  }
+  expect(site.pages()).toEqual(['disarmed']);
+  expect(site.disarmed).toBe(1);
+  expect(site.notify.sent[0]?.text).toContain('3 min, the last at 2026-11-21T09:00:00.000Z');
+  expect(site.notify.sent[0]?.text).toContain('--state enabled');
+});
+
+test.each(['dry_run', 'disabled'] as const)('a controller that is %s is left as it is', async (state) => {
+  site.state = state;
+  await site.heardThenSilent(SILENT_MS + 1);
+  expect(await site.look()).toBe('not_armed');
+  expect(site).toMatchObject({ state, disarmed: 0 });
+  expect(site.pages()).toEqual([]);
+});
+
+test('it never arms: a relay that comes back finds the controller as it was left', async () => {
+  await site.heardThenSilent(SILENT_MS + 1);
+  await site.look();
+  for (let minute = 0; minute < 60; minute += 1) {
+    site.nowMs += MINUTE_MS;
+    site.beatAtMs = site.nowMs;
+    expect(await site.look()).toBe('relay_heard');
+  }
+  expect(site.state).toBe('dry_run');
+});
+
+test('armed by hand while there is still no relay: said every 15 min, not undone', async () => {
+  await site.heardThenSilent(SILENT_MS + 1);
+  await site.look();
+  site.state = 'enabled';
+  for (let passedMs = 0; passedMs < 2 * PAGE_EVERY_MS; passedMs += MINUTE_MS) {
+    site.nowMs += MINUTE_MS;
+    expect(await site.look()).toBe('armed_without_relay');
+  }
+  expect(site).toMatchObject({ state: 'enabled', disarmed: 1 });
+  expect(site.pages()).toEqual(['disarmed', 'armed_without_relay', 'armed_without_relay']);
+});
+
+test('armed by hand with a relay, the next silence is a new one: disarmed and told again', async () => {
+  await site.heardThenSilent(SILENT_MS + 1);
+  await site.look();
+  site.nowMs += MINUTE_MS;
+  await site.heardThenSilent(SILENT_MS + 1);
+  site.state = 'enabled';
+  expect(await site.look()).toBe('disarmed');
+  expect(site.pages()).toEqual(['disarmed', 'disarmed']);
+});
+
+test('heartbeats that the table has forgotten do not make a first deployment, nor a new silence', async () => {
+  await site.heardThenSilent(SILENT_MS + 1);
+  expect(await site.look()).toBe('disarmed');
+  site.beatAtMs = undefined;
+  site.state = 'enabled';
+  site.nowMs += 24 * 60 * MINUTE_MS;
+  expect(await site.look()).toBe('armed_without_relay');
+  expect(site.disarmed).toBe(1);
+});
+
+test.each(['unavailable', 'refuses_change'] as const)(
+  'GitLab that %s: nothing is changed, people are told every 15 min, and it is disarmed when GitLab is back',
+  async (gitlab) => {
+    await site.heardThenSilent(SILENT_MS + 1);
+    site.gitlab = gitlab;
+    for (let passedMs = 0; passedMs < 2 * PAGE_EVERY_MS; passedMs += MINUTE_MS) {
+      expect(await site.look()).toBe('gitlab_unreachable');
+      site.nowMs += MINUTE_MS;
+    }
+    expect(site).toMatchObject({ state: 'enabled', disarmed: 0 });
+    expect(site.pages()).toEqual(['gitlab_unreachable', 'gitlab_unreachable']);
+    site.gitlab = 'answers';
+    expect(await site.look()).toBe('disarmed');
+    expect(site.pages().at(-1)).toBe('disarmed');
+  },
+);
+
+test('a page that was not taken over does not stop it, and is sent by a later look', async () => {
+  await site.heardThenSilent(SILENT_MS + 1);
+  site.pager = 'broken';
+  expect(await site.look()).toBe('disarmed');
+  expect(site.state).toBe('dry_run');
+  site.nowMs += MINUTE_MS;
+  expect(await site.look()).toBe('not_armed');
+  site.pager = 'works';
+  await site.look();
+  await site.look();
+  expect(site.pages()).toEqual(['disarmed']);
+});
+
+test('a table that does not answer is no silence: nothing is done', async () => {
+  const failing = watch({
+    table: {
+      newestBeatMs: () => Promise.reject(new LedgerError('ledger_unavailable', 'throttled')),
+      readMark: async () => ({ heardAtMs: 0 }),
+      writeMark: async () => {},
+    },
+    controller: {
+      state: async () => 'enabled',
+      disarm: async () => {
+        throw new Error('disarmed');
+      },
+    },
+    notify: site.notify,
+    clock: { nowMs: () => START_MS },
+    log: silentLog,
+    instance: 'gitlab.example.com',
+  });
+  await expect(failing).rejects.toThrow('[ledger_unavailable]');
+});
+
+test('a quiet day costs one write in ten minutes', async () => {
+  for (let minute = 0; minute < 60; minute += 1) {
+    site.beatAtMs = site.nowMs;
+    await site.look();
+    site.nowMs += MINUTE_MS;
+  }
+  expect(site.markWrites).toBe(6);
+});

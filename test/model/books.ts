@@ -1,0 +1,248 @@
+/**
+ * Watches every commit of the table and checks what DESIGN §5 promises at that instant, against GitLab's truth and the
+ * rulebook. Knows the model, not the code.
+ */
+import type { CorrectionEntry } from '../../functions/ledger/entry.ts';
+import type { JobRecord, RecordClaim, UncheckedCause } from '../../functions/ledger/ledger.ts';
+import type { CounterWrite, Write } from '../../functions/ledger/store.ts';
+import { counterName } from '../../policies/claim.ts';
+import { must } from '../support/ledger/history.ts';
+import { type Birth, birthOf } from './birth.ts';
+import { type ChargedBy, chargesOf } from './charge.ts';
+import type { Edition } from './rulebook.ts';
+import { isOver, ranSeconds, type Truth } from './truth.ts';
+
+export interface BooksDeps {
+  readonly truth: Truth;
+  readonly editions: readonly Edition[];
+  readonly chargeUnknown: 'hold' | 'nothing';
+  /** Told of every record as it is written. */
+  readonly onRecord: (record: JobRecord) => void;
+}
+
+/** committed, fitted, settled, and the part of committed that did not ask, by cause. */
+export type Amounts = readonly number[];
+
+const CAUSES: readonly UncheckedCause[] = ['exempt', 'unmetered', 'bypass'];
+const NOTHING: Amounts = [0, 0, 0, 0, 0, 0];
+
+export class Books {
+  readonly records = new Map<number, JobRecord>();
+  readonly entries = new Map<number, CorrectionEntry[]>();
+  /** As the writes to the counters make them. */
+  readonly counters = new Map<string, Amounts>();
+  /** As the records and entries make them. */
+  readonly sums = new Map<string, Amounts>();
+  /** By `<job>/<generation>`. */
+  readonly births = new Map<string, Birth>();
+  /** By counter: the commit and what it came to. */
+  readonly courses = new Map<string, { readonly commit: number; readonly committed: number }[]>();
+  /** Since which commit a job may run by its record. */
+  readonly liveSince = new Map<number, number>();
+  readonly #settledAt = new Map<string, string>();
+  readonly #deps: BooksDeps;
+  commits = 0;
+
+  constructor(deps: BooksDeps) {
+    this.#deps = deps;
+  }
+
+  onCommit(writes: readonly Write[]): void {
+    this.commits += 1;
+    const touched = new Set<string>();
+    for (const write of writes) {
+      if (write.kind === 'record') this.#born(write.record, write.replaces);
+    }
+    this.#checkedClaimsFit(writes);
+    for (const write of writes) {
+      if (write.kind === 'record') this.#takeRecord(write.record, touched);
+      if (write.kind === 'entry') this.#takeEntry(write.entry, touched);
+      if (write.kind === 'counter') this.#takeCounter(write, touched);
+      must(write.kind !== 'reset', 'nobody repairs counters here');
+    }
+    for (const name of touched) this.#sameSum(name);
+    for (const write of writes) {
+      if (write.kind !== 'record') continue;
+      this.#chargedByItsState(write.record);
+      this.#isTrue(write.record);
+      this.#neverEdited(write.record);
+      this.#deps.onRecord(write.record);
+    }
+  }
+
+  birth({ jobId, generation }: Pick<JobRecord, 'jobId' | 'generation'>): Birth {
+    const birth = this.births.get(`${jobId}/${generation}`);
+    if (birth === undefined) throw new Error(`job ${jobId} has no generation ${generation}`);
+    return birth;
+  }
+
+  /** 6 and 4: once born a generation keeps its counters and its price; born again only where the table says so. */
+  #born(record: JobRecord, replaces: JobRecord | undefined): void {
+    const { jobId, generation } = record;
+    const known = this.records.get(jobId);
+    must(known?.rev === replaces?.rev, `job ${jobId} was written over rev ${known?.rev}`);
+    if (known?.generation === generation) {
+      const same = (one: JobRecord) =>
+        `${one.facts.priceVersion} ${one.claims.map(({ counter }) => counterName(counter))}`;
+      must(same(known) === same(record), `job ${jobId} moved to ${same(record)}`);
+      return;
+    }
+    must(generation === (known?.generation ?? 0) + 1, `job ${jobId} went to generation ${generation}`);
+    must(
+      known === undefined ||
+        known.state === 'REJECTED' ||
+        known.state === 'RELEASED' ||
+        known.state === 'EXPIRED',
+      `job ${jobId} was ${known?.state} and is evaluated anew`,
+    );
+    if (known?.endedAtMs !== undefined && record.answered === 'fallback' && known.state !== 'REJECTED') {
+      const { endedAtMs } = known;
+      const later = [...this.#deps.truth.byId(jobId).answeredAtMs].some((atMs) => atMs > endedAtMs);
+      must(later, `job ${jobId} was ${known.state} after the fallback answered, and is held again`);
+    }
+    const birth = birthOf(record, this.#deps.truth.byId(jobId), this.#deps.editions);
+    this.births.set(`${jobId}/${generation}`, { ...birth, commit: this.commits });
+  }
+
+  /** 2: in arrival order, each checked claim fitted its bound at commit. */
+  #checkedClaimsFit(writes: readonly Write[]): void {
+    const added = new Map<string, Amounts>();
+    for (const write of writes) {
+      if (write.kind !== 'record' || write.record.state !== 'HELD') continue;
+      const { record } = write;
+      if (this.birth(record).commit !== this.commits || record.answered !== 'ledger') continue;
+      for (const [index, claim] of record.claims.entries()) {
+        const name = counterName(claim.counter);
+        const [committed = 0, fitted = 0] = added.get(name) ?? this.counters.get(name) ?? NOTHING;
+        const sums = [committed + claim.held, fitted + (claim.fitted ? claim.held : 0)] as const;
+        added.set(name, sums);
+        const { bound, mode } = this.birth(record).claims[index] ?? { bound: 0, mode: 'enforce' };
+        const sum = mode === 'enforce' ? sums[0] : sums[1];
+        if (!claim.checked || (mode === 'shadow' && !claim.fitted)) {
+          must(mode === 'shadow', `job ${record.jobId} holds on ${name} and did not ask it`);
+          continue;
+        }
+        must(bound > 0 && sum <= bound, `job ${record.jobId}: ${name} came to ${sum} over ${bound}`);
+      }
+    }
+  }
+
+  #takeRecord(record: JobRecord, touched: Set<string>): void {
+    const { jobId, state } = record;
+    const before = this.records.get(jobId);
+    if (before !== undefined) this.#addRecord(before, -1, touched);
+    this.#addRecord(record, 1, touched);
+    this.records.set(jobId, record);
+    if (state !== 'HELD' && state !== 'RUNNING' && state !== 'SETTLED') this.liveSince.delete(jobId);
+    else if (!this.liveSince.has(jobId)) this.liveSince.set(jobId, this.commits);
+  }
+
+  #addRecord({ claims, state, unchecked }: JobRecord, sign: 1 | -1, touched: Set<string>): void {
+    for (const claim of claims) {
+      const settled = state === 'SETTLED' ? claim.counted : 0;
+      this.#add(claim, sign * claim.counted, sign * settled, unchecked, touched);
+    }
+  }
+
+  #takeEntry(entry: CorrectionEntry, touched: Set<string>): void {
+    const entries = this.entries.get(entry.jobId) ?? [];
+    must(
+      entry.number === entries.length + 1,
+      `job ${entry.jobId} has entry ${entry.number} twice or too early`,
+    );
+    this.entries.set(entry.jobId, [...entries, entry]);
+    for (const delta of entry.deltas) this.#add(delta, delta.delta, delta.delta, entry.unchecked, touched);
+  }
+
+  #add(
+    claim: Pick<RecordClaim, 'counter' | 'fitted' | 'checked'>,
+    amount: number,
+    settled: number,
+    cause: UncheckedCause | undefined,
+    touched: Set<string>,
+  ): void {
+    const name = counterName(claim.counter);
+    touched.add(name);
+    const causes = CAUSES.map((each) => (!claim.checked && each === cause ? amount : 0));
+    this.sums.set(
+      name,
+      plus(this.sums.get(name) ?? NOTHING, [amount, claim.fitted ? amount : 0, settled, ...causes]),
+    );
+  }
+
+  #takeCounter({ key, committed, fitted, settled, unchecked }: CounterWrite, touched: Set<string>): void {
+    const name = counterName(key);
+    touched.add(name);
+    const causes = CAUSES.map((cause) => unchecked[cause] ?? 0);
+    const after = plus(this.counters.get(name) ?? NOTHING, [committed, fitted, settled, ...causes]);
+    this.counters.set(name, after);
+    const course = this.courses.get(name) ?? [];
+    this.courses.set(name, course);
+    course.push({ commit: this.commits, committed: after[0] ?? 0 });
+  }
+
+  /** 1: committed is the sum of what its records count, in every part. */
+  #sameSum(name: string): void {
+    const [shown, sum] = [this.counters.get(name) ?? NOTHING, this.sums.get(name) ?? NOTHING];
+    must(`${shown}` === `${sum}`, `counter ${name} shows ${shown}, its records make ${sum}`);
+  }
+
+  /** 3, 4, 5: what a job is charged follows from its state alone, over all its generations. */
+  #chargedByItsState(record: JobRecord): void {
+    const { jobId, state } = record;
+    const entries = this.entries.get(jobId) ?? [];
+    must(
+      entries.length === record.entries,
+      `job ${jobId}: ${entries.length} entries, its record says ${record.entries}`,
+    );
+    must(
+      (record.dueAtMs !== undefined) === (state === 'HELD' || state === 'RUNNING'),
+      `job ${jobId} is ${state} and due ${record.dueAtMs}`,
+    );
+    const expectations = chargesOf(this.chargedBy(record));
+    const charges = new Map<string, number>();
+    for (const { counter, delta } of entries.flatMap(({ deltas }) => deltas)) {
+      charges.set(counterName(counter), (charges.get(counterName(counter)) ?? 0) + delta);
+    }
+    for (const [index, claim] of record.claims.entries()) {
+      const name = counterName(claim.counter);
+      const charged = claim.counted + (charges.get(name) ?? 0);
+      charges.delete(name);
+      const expected = expectations[index] ?? 0;
+      must(charged === expected, `job ${jobId} (${state}) pays ${charged} on ${name}, expected ${expected}`);
+    }
+    for (const [name, charge] of charges) must(charge === 0, `job ${jobId} still pays ${charge} on ${name}`);
+  }
+
+  /** All that says what a job must be charged. */
+  chargedBy(record: JobRecord): ChargedBy {
+    const { truth, chargeUnknown } = this.#deps;
+    const entries = this.entries.get(record.jobId) ?? [];
+    return { record, birth: this.birth(record), job: truth.byId(record.jobId), entries, chargeUnknown };
+  }
+
+  /** Nothing ends without GitLab's word for it. */
+  #isTrue({ jobId, state, durationSeconds }: JobRecord): void {
+    const job = this.#deps.truth.byId(jobId);
+    const ran = ranSeconds(job);
+    if (state === 'SETTLED')
+      must(
+        durationSeconds === Math.ceil(ran ?? -1),
+        `job ${jobId} settled at ${durationSeconds} s, it ran ${ran}`,
+      );
+    if (state === 'RELEASED')
+      must(isOver(job) && ran === undefined, `job ${jobId} was freed while it is ${job.status}`);
+    if (state === 'EXPIRED')
+      must(job.removed, `job ${jobId} was given up while GitLab knows it as ${job.status}`);
+  }
+
+  #neverEdited({ jobId, generation, state, claims }: JobRecord): void {
+    if (state !== 'SETTLED') return;
+    const counted = `${claims.map((claim) => claim.counted)}`;
+    const first = this.#settledAt.get(`${jobId}/${generation}`) ?? counted;
+    this.#settledAt.set(`${jobId}/${generation}`, first);
+    must(first === counted, `job ${jobId}: settled at ${first}, edited to ${counted}`);
+  }
+}
+
+const plus = (a: Amounts, b: Amounts): Amounts => a.map((each, index) => each + (b[index] ?? 0));

@@ -1,0 +1,40 @@
+/** Plans that broke a promise once. */
+import { expect, test } from 'vitest';
+import type { Plan } from './action.ts';
+import { run } from './run.ts';
+
+const job = {
+  projectId: 1002,
+  runnerClass: 'small',
+  runnerId: 1,
+  timeoutSeconds: 3_600,
+  runsAnyway: false,
+  withoutDuration: false,
+} as const;
+
+test('a hold that falls due while a sweep runs is not given up on the 404 of a token that sees nothing', async () => {
+  const plan: Omit<Plan, 'seed'> = {
+    startMs: Date.UTC(2026, 10, 20, 12),
+    jobs: [job],
+    actions: [
+      { do: 'ask', relay: 0, jobs: [0], leftMs: 2_000, heard: true, fallback: 'admitted', dieAfter: null },
+      { do: 'token', sees: false },
+      { do: 'advance', by: 601 },
+      {
+        do: 'together',
+        actions: [
+          { do: 'sweep', by: 0, dieAfter: null },
+          { do: 'advance', by: 5_001 },
+        ],
+      },
+    ],
+    faults: [],
+    chargeUnknown: 'nothing',
+    lastWords: 'are lost',
+  };
+  // The order of steps is the seed's: in some of them the time passes between the parts of the sweep.
+  for (let seed = 0; seed < 50; seed += 1) {
+    const { books } = await run({ ...plan, seed });
+    expect(books.records.get(1)?.state).toBe('RELEASED');
+  }
+});

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { test } from 'vitest';
+import { type Flavour, plans } from './plans.ts';
+import { run } from './run.ts';
+
+/** Of each flavour; a failing one is told with its seed and path, shrunk to the actions that matter. */
+const RUNS = 800;
+/** On a machine that has other things to do. */
+const TIMEOUT_MS = 240_000;
+
+export const modelTest = (guarantee: string, flavour: Flavour): void =>
+  test(
+    guarantee,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(plans(flavour), async (plan) => void (await run(plan))),
+        { numRuns: RUNS },
+      );
+    },
+    TIMEOUT_MS,
+  );

@@ -1,0 +1,57 @@
+/** GitLab's REST API over its truth, three jobs a page, in whatever mood it is. */
+import { type GitLab, GitLabError, type JobsPage } from '../../functions/gitlab/gitlab.ts';
+import type { JobTruth } from '../../functions/gitlab/job-truth.ts';
+import { RUNNERS } from './places.ts';
+import type { Truth } from './truth.ts';
+
+const PAGE_JOBS = 3;
+const RETRY_AFTER_MS = 60_000;
+
+/** @param step - awaited before GitLab looks and before its answer arrives. */
+export function restOf(truth: Truth, step: () => Promise<void>): GitLab {
+  const answer = async <T>(look: () => T, mayBeSecret: boolean): Promise<T> => {
+    await step();
+    const error = errorOf(truth, mayBeSecret);
+    if (error !== undefined) throw error;
+    const found = look();
+    await step();
+    return found;
+  };
+  return {
+    job: (_projectId, jobId) => answer(() => jobOf(jobId, truth), false),
+    jobsOfRunner: (runnerId, options) => answer(() => pageOf(runnerId, options, truth), true),
+    runners: () => answer(() => ({ runnerIds: [...RUNNERS] }), true),
+  };
+}
+
+function errorOf({ mood, tokenSees }: Truth, mayBeSecret: boolean): GitLabError | undefined {
+  switch (mood) {
+    case 'answers':
+      return tokenSees || !mayBeSecret ? undefined : new GitLabError('gitlab_refused', '403');
+    case 'away':
+      return new GitLabError('gitlab_unavailable', '502');
+    case 'rate-limited':
+      return new GitLabError('gitlab_rate_limited', '429', { retryAfterMs: RETRY_AFTER_MS });
+    case 'token-expired':
+      return new GitLabError('gitlab_refused', '401');
+  }
+}
+
+function jobOf(jobId: number, truth: Truth): JobTruth | undefined {
+  const job = truth.byId(jobId);
+  return job.removed || !truth.tokenSees ? undefined : truth.says(job);
+}
+
+function pageOf(
+  runnerId: number,
+  { status, page }: { readonly status?: 'running'; readonly page?: string },
+  truth: Truth,
+): JobsPage {
+  const below = page === undefined ? Number.POSITIVE_INFINITY : Number(page);
+  const matching = truth.jobs
+    .filter((job) => job.startedAtMs !== undefined && job.runnerId === runnerId && !job.removed)
+    .filter((job) => (status === undefined || job.status === status) && job.jobId < below)
+    .sort((a, b) => b.jobId - a.jobId);
+  const jobs = matching.slice(0, PAGE_JOBS).map((job) => truth.says(job));
+  return matching.length > PAGE_JOBS ? { jobs, next: String(jobs.at(-1)?.jobId) } : { jobs };
+}

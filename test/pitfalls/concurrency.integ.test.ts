@@ -1,0 +1,75 @@
+/** The same races where the table's own conditions decide them: on DynamoDB Local. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decide } from '../../functions/admit/decide.ts';
+import { createLedger } from '../../functions/ledger/create-ledger.ts';
+import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
+import { systemClock } from '../../functions/ledger/system-clock.ts';
+import { silentLog } from '../../functions/shared/log.ts';
+import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { NOW_MS } from '../policies/documents.ts';
+import { aJob, count, type Documents, ONE, range, rulesOf, wordOf } from './world.ts';
+
+const TABLE = 'pitfalls';
+/** No absolute promise: the machine may be busy with others. */
+const ANSWER_MS = 60_000;
+const clock = { ...systemClock, nowMs: () => NOW_MS };
+
+let database: DynamoDbLocal;
+let client: ReturnType<typeof dynamoClient>;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  client = dynamoClient(database.endpoint);
+  await ensureTable(client, TABLE);
+});
+
+afterAll(async () => {
+  client?.destroy();
+  await database?.stop();
+});
+
+/** Two programs on one table. */
+function programs(instance: string, documents: Documents) {
+  const rules = rulesOf(documents);
+  const store = new DynamoStore({ client, tableName: TABLE, instance, clock, random: Math.random });
+  const ledgers = [0, 1].map(() => createLedger({ store, clock }));
+  const [ledger = createLedger({ store, clock })] = ledgers;
+  const ask = (job: ReturnType<typeof aJob>) =>
+    decide([job], clock.monotonicMs() + ANSWER_MS, {
+      ledger: ledgers[job.jobId % 2] ?? ledger,
+      currentRules: async () => rules,
+      clock,
+      log: silentLog,
+    });
+  const committed = async (subject: string): Promise<number> =>
+    (await ledger.readCounters([{ subject, limit: 'money-month', period: '2026-11' }]))[0]?.committed ?? 0;
+  return { ask, committed, ledger };
+}
+
+test('200 parallel admissions against a limit for 37: exactly 37, by the conditions of the table', async () => {
+  const limits = [{ on: { group: 100 }, money: 37, per: 'month' }];
+  const { ask, committed, ledger } = programs('thirty-seven.example.com', { limits });
+  const words = (await Promise.all(range(1, 200).map((jobId) => ask(aJob(jobId))))).flat().map(wordOf);
+  expect([count(words, 'admitted'), count(words, 'BUDGET_EXHAUSTED')]).toEqual([37, 163]);
+  expect(await committed('group/100')).toBe(37 * ONE);
+  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+});
+
+test('two siblings racing for the parent: together they get what it has', async () => {
+  const limits = [100, 101, 102].map((group) => ({
+    on: { group },
+    money: group === 100 ? 10 : 8,
+    per: 'month',
+  }));
+  const { ask, committed } = programs('siblings.example.com', { limits });
+  const jobs = range(1, 40).map((jobId) => aJob(jobId, { namespaceId: jobId % 4 < 2 ? 101 : 102 }));
+  const words = (await Promise.all(jobs.map(ask))).flat().map(wordOf);
+  const [one, two] = [await committed('group/101'), await committed('group/102')];
+  expect([count(words, 'admitted'), await committed('group/100'), one + two]).toEqual([
+    10,
+    10 * ONE,
+    10 * ONE,
+  ]);
+  expect(Math.max(one, two)).toBeLessThanOrEqual(8 * ONE);
+});

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { decide } from '../../functions/admit/decide.ts';
+import { createLedger } from '../../functions/ledger/create-ledger.ts';
+import { silentLog } from '../../functions/shared/log.ts';
+import { aJob, DAY_MS, MINUTE_MS, ONE, ran, rulesOf, wordOf, world } from './world.ts';
+
+const per = (period: string, zone: string, money = 1) => [{ on: { group: 100 }, money, per: period, zone }];
+
+/** The last millisecond of a period, the first of the next, and what the two are called. */
+const EDGES: readonly (readonly [string, string, string, string, string, string])[] = [
+  [
+    'DST begins in Europe/Berlin: a day of 23 hours',
+    'day',
+    'Europe/Berlin',
+    '2026-03-29T22:00:00Z',
+    '2026-03-29',
+    '2026-03-30',
+  ],
+  [
+    'DST ends in Europe/Berlin: a day of 25 hours',
+    'day',
+    'Europe/Berlin',
+    '2026-10-25T23:00:00Z',
+    '2026-10-25',
+    '2026-10-26',
+  ],
+  [
+    'DST begins in America/New_York',
+    'day',
+    'America/New_York',
+    '2026-03-09T04:00:00Z',
+    '2026-03-08',
+    '2026-03-09',
+  ],
+  [
+    'DST ends in America/New_York',
+    'day',
+    'America/New_York',
+    '2026-11-02T05:00:00Z',
+    '2026-11-01',
+    '2026-11-02',
+  ],
+  ['a zone at +14', 'month', 'Pacific/Kiritimati', '2026-11-30T10:00:00Z', '2026-11', '2026-12'],
+  ['a zone at -11', 'month', 'Pacific/Pago_Pago', '2026-12-01T11:00:00Z', '2026-11', '2026-12'],
+  ['a month end on the 31st', 'month', 'UTC', '2026-11-01T00:00:00Z', '2026-10', '2026-11'],
+  [
+    'a month end on the 30th, where the 31st is none',
+    'month',
+    'UTC',
+    '2026-12-01T00:00:00Z',
+    '2026-11',
+    '2026-12',
+  ],
+  ['a leap day', 'day', 'UTC', '2028-03-01T00:00:00Z', '2028-02-29', '2028-03-01'],
+  ['a leap month', 'month', 'Europe/Berlin', '2028-02-29T23:00:00Z', '2028-02', '2028-03'],
+];
+
+test.each(EDGES)(
+  '%s: full to the last millisecond, free with the next',
+  async (_, kind, zone, next, before, after) => {
+    const { outcome, goTo, clock, committed } = world({ limits: per(kind, zone) });
+    goTo(next);
+    clock.advance(-1);
+    expect(await outcome(aJob(1))).toBe('admitted');
+    expect(await outcome(aJob(2))).toBe('BUDGET_EXHAUSTED');
+    clock.advance(1);
+    expect(await outcome(aJob(3))).toBe('admitted');
+    const limit = `money-${kind}`;
+    expect([await committed('group/100', before, limit), await committed('group/100', after, limit)]).toEqual(
+      [ONE, ONE],
+    );
+  },
+);
+
+test('admission at 23:59:59.999 counts as a whole in the period that ends, also where it settles next month', async () => {
+  const { outcome, goTo, clock, hear, settled, committed } = world({
+    limits: per('month', 'Europe/Berlin', 10),
+  });
+  goTo('2026-11-30T22:59:59.999Z');
+  expect(await outcome(aJob(1))).toBe('admitted');
+  clock.advance(5 * DAY_MS);
+  expect(await hear(ran(1, 1_200))).toEqual(['applied']);
+  expect([await settled('group/100', '2026-11'), await committed('group/100', '2026-12')]).toEqual([
+    2 * ONE,
+    0,
+  ]);
+});
+
+test('a period boundary while holding: the hold stays in its period and takes nothing of the next', async () => {
+  const { outcome, goTo, clock, committed, hear } = world({ limits: per('month', 'UTC') });
+  goTo('2026-11-30T23:50:00Z');
+  await outcome(aJob(1));
+  clock.advance(20 * MINUTE_MS);
+  expect(await outcome(aJob(2))).toBe('admitted');
+  expect([await committed('group/100', '2026-11'), await committed('group/100', '2026-12')]).toEqual([
+    ONE,
+    ONE,
+  ]);
+  await hear(ran(1, 60), ran(2, 60));
+  expect([await committed('group/100', '2026-11'), await committed('group/100', '2026-12')]).toEqual([
+    100_000, 100_000,
+  ]);
+});
+
+test('a clock 5 min skewed: each program counts by its own clock, every job once, and a repeated job where it was', async () => {
+  const documents = { limits: per('month', 'UTC') };
+  const { store, clock, ask, outcome, goTo, committed, hear, drift } = world(documents);
+  goTo('2026-11-30T23:58:00Z');
+  const ahead = { ...clock, nowMs: () => clock.nowMs() + 5 * MINUTE_MS };
+  const ledger = createLedger({ store, clock: ahead });
+  const askAhead = async (jobId: number) => {
+    const rules = rulesOf(documents);
+    const deps = { ledger, currentRules: async () => rules, clock: ahead, log: silentLog };
+    return decide([aJob(jobId)], clock.monotonicMs() + 30_000, deps);
+  };
+  const [first] = await ask([aJob(1)]);
+  const [second] = await askAhead(2);
+  expect([wordOf(first), wordOf(second)]).toEqual(['admitted', 'admitted']);
+  expect([await askAhead(1), await ask([aJob(2)])]).toEqual([[first], [second]]);
+  expect(await outcome(aJob(3))).toBe('BUDGET_EXHAUSTED');
+  expect([await committed('group/100', '2026-11'), await committed('group/100', '2026-12')]).toEqual([
+    ONE,
+    ONE,
+  ]);
+  await hear(ran(1, 60), ran(2, 60));
+  expect([await committed('group/100', '2026-11'), await committed('group/100', '2026-12')]).toEqual([
+    100_000, 100_000,
+  ]);
+  expect(await drift()).toEqual([]);
+});

@@ -1,0 +1,63 @@
+/** A relay at a router, with the admit function and without: what it says to CloudWatch is what happened. */
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
+import { RELAY_METRICS } from '../../../relay/names.ts';
+import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
+import { admitApp, flowRelay, flowRules, listen, question, TOKEN } from '../../flow/support/flow.ts';
+import { emfProblems, measuredOf } from '../../functions/metrics/emf-spec.ts';
+import { FakeClock } from '../streams/support/fake-clock.ts';
+
+test('every metric in the names of the relay is written by a relay at work, and no other', async () => {
+  const clock = new FakeClock();
+  const lines: string[] = [];
+  const emf = startEmf({
+    deployment: 'production',
+    clock,
+    random: () => 0.5,
+    write: (line) => lines.push(line),
+  });
+  const rules = flowRules([{ on: { group: 100 }, money: 2, per: 'month' }]);
+  const { app } = admitApp(new MemoryStore({ instance: 'emf.example.com' }), rules);
+  let on = true;
+  const front = new Hono();
+  front.all('*', (c) => (on ? app.fetch(c.req.raw) : c.json({ problems: ['off'] }, 503)));
+  const server = await listen(front);
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
+  relay.start();
+  await router.until(() => router.waitingStreams() > 0);
+
+  // Two jobs of 1.00 fit, the third is rejected; the fourth belongs to another group and finds nobody to ask.
+  for (const jobId of [1, 2, 3]) await router.admit(question(jobId));
+  on = false;
+  const other = question(4, 7);
+  const elsewhere = { namespace_id: 900, root_namespace_id: 900, project_full_path: 'beta/web' };
+  await router.admit({ ...other, job_info: { ...other.job_info, ...elsewhere } });
+  for (const event of events.splice(0)) emf.observe(event);
+  clock.advance(WRITE_EVERY_MS);
+
+  expect(lines.map(emfProblems)).toEqual([[]]);
+  const { values } = measuredOf(lines[0] ?? '');
+  expect(Object.keys(values).sort()).toEqual(RELAY_METRICS.map(({ name }) => name).sort());
+  expect(values).toMatchObject({
+    Questions: [4],
+    Admitted: [3],
+    Rejected: [1],
+    FallbackAnswers: [1],
+    UnreadableQuestions: [0],
+    Reconnects: [0],
+    UnmeteredQueued: [1],
+    UnmeteredDropped: [0],
+  });
+  expect(values.AnswerLatencyMs).toHaveLength(4);
+  expect(values.BatchJobs).toEqual([1, 1, 1, 1]);
+  expect(values.StreamsOpen?.[0]).toBeGreaterThan(0);
+
+  emf.leave();
+  await relay.stop();
+  await router.close();
+  await server.close();
+  emf.stop();
+});

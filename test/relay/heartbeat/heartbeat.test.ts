@@ -1,0 +1,68 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { BEAT_EVERY_MS, type Beat, startHeartbeat } from '../../../relay/heartbeat/heartbeat.ts';
+import { FakeClock } from '../streams/support/fake-clock.ts';
+
+const HERE = { everConnected: true, downMs: undefined, openStreams: 8 };
+
+function beating(put?: (beat: Beat) => Promise<void>) {
+  const clock = new FakeClock();
+  const beats: Beat[] = [];
+  const failures: unknown[] = [];
+  const relay: { status: { everConnected: boolean; downMs: number | undefined; openStreams: number } } = {
+    status: HERE,
+  };
+  const stop = startHeartbeat({
+    status: () => relay.status,
+    put:
+      put ??
+      (async (beat) => {
+        beats.push(beat);
+      }),
+    clock,
+    failed: (error) => failures.push(error),
+  });
+  return { clock, beats, failures, relay, stop };
+}
+
+test('a relay with a stream beats every 30 s, with the time and its streams', () => {
+  const { clock, beats } = beating();
+  clock.advance(BEAT_EVERY_MS * 2);
+  expect(beats).toEqual([
+    { atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8 },
+    { atMs: 1_000 + 2 * BEAT_EVERY_MS, openStreams: 8 },
+  ]);
+});
+
+test('a relay that the router cannot ask does not beat, and beats again when it can', () => {
+  const { clock, beats, relay } = beating();
+  relay.status = { everConnected: false, downMs: undefined, openStreams: 8 };
+  clock.advance(BEAT_EVERY_MS);
+  relay.status = { everConnected: true, downMs: 1, openStreams: 8 };
+  clock.advance(BEAT_EVERY_MS);
+  expect(beats).toEqual([]);
+  relay.status = HERE;
+  clock.advance(BEAT_EVERY_MS);
+  expect(beats).toHaveLength(1);
+});
+
+test('a beat that the table did not take is told, and the next one is written all the same', async () => {
+  const failure = new Error('no table');
+  let puts = 0;
+  const { clock, failures } = beating(async () => {
+    puts += 1;
+    throw failure;
+  });
+  clock.advance(BEAT_EVERY_MS * 2);
+  await setImmediate();
+  expect(failures).toEqual([failure, failure]);
+  expect(puts).toBe(2);
+});
+
+test('nothing beats after the end', () => {
+  const { clock, beats, stop } = beating();
+  stop();
+  clock.advance(BEAT_EVERY_MS * 3);
+  expect(beats).toEqual([]);
+  expect(clock.timers).toBe(0);
+});

@@ -1,0 +1,216 @@
+/** The relay as its image runs it: built by the Dockerfile's steps, as nobody, from a folder it cannot write to. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { admitApp, flowRules, question, TOKEN } from '../flow/support/flow.ts';
+import { freePort } from '../flow/support/free-port.ts';
+import { type AwsEmulation, KEYS, startAwsEmulation } from './support/aws-emulation.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** `nonroot` of the image. A test that is not root already is nobody special. */
+const NONROOT = 65_532;
+const isRoot = process.getuid?.() === 0;
+const PARAMETER = '/tollgate/prod/router-token';
+
+let folder: string;
+let app: string;
+let node: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'image-'));
+  chmodSync(folder, 0o755);
+  // The Dockerfile's own copies and its own RUN, without the network.
+  const build = join(folder, 'build');
+  mkdirSync(build);
+  const dockerfile = readFileSync(join(root, 'relay/Dockerfile'), 'utf8');
+  for (const [, names = ''] of dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)) {
+    for (const name of names.split(' ')) cpSync(join(root, name), join(build, name), { recursive: true });
+  }
+  expect(dockerfile).toContain('RUN node scripts/bundle.ts relay');
+  expect(dockerfile).toContain('HOME=/home/nonroot');
+  spawnSync('ln', ['-s', join(root, 'node_modules'), join(build, 'node_modules')]);
+  const built = spawnSync(process.execPath, ['scripts/bundle.ts', 'relay'], { cwd: build, encoding: 'utf8' });
+  expect(built.stderr).toBe('');
+  app = join(build, 'dist', 'relay');
+  // Node too may lie where nobody else looks.
+  node = join(folder, 'node');
+  copyFileSync(process.execPath, node);
+  chmodSync(node, 0o755);
+  for (const read of [build, join(build, 'dist'), app]) chmodSync(read, 0o555);
+});
+
+afterAll(() => {
+  if (folder === undefined) return;
+  for (const written of [join(folder, 'build'), join(folder, 'build/dist'), app]) chmodSync(written, 0o755);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const asNobody = isRoot ? { uid: NONROOT, gid: NONROOT } : {};
+
+async function deployed(
+  routerUrl: string,
+  route: 'url' | 'invoke',
+  token: string | undefined,
+): Promise<{
+  readonly relay: ChildProcess;
+  readonly output: { text: string };
+  readonly health: () => Promise<number>;
+  readonly aws: AwsEmulation;
+  readonly socketFolder: string;
+}> {
+  const rules = flowRules([{ on: { project: 1001 }, jobs: 1 }]);
+  const aws = await startAwsEmulation(admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules).app);
+  ends.push(() => aws.close());
+  if (token !== undefined) aws.parameters.set(PARAMETER, token);
+  const port = String(await freePort());
+  // As the image's /tmp.
+  const socketFolder = mkdtempSync(join(folder, 'tmp-'));
+  chmodSync(socketFolder, 0o1777);
+  const relay = spawn(node, ['--max-semi-space-size=16', join(app, 'relay.mjs')], {
+    ...asNobody,
+    cwd: app,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      // As in the image, whose nobody has a home in name only.
+      HOME: '/home/nonroot',
+      TMPDIR: socketFolder,
+      TOLLGATE_POLICY_FILE: join(app, 'rules.json'),
+      TOLLGATE_ROUTER_URL: routerUrl,
+      TOLLGATE_ROUTER_TOKEN_PARAMETER: PARAMETER,
+      TOLLGATE_ADMIT_ROUTE: route,
+      ...(route === 'url'
+        ? { TOLLGATE_ADMIT_URL: aws.url }
+        : { TOLLGATE_ADMIT_FUNCTION: 'tollgate-prod-admit' }),
+      TOLLGATE_DEADLINE_MS: '10000',
+      TOLLGATE_HEALTH_PORT: port,
+      AWS_REGION: KEYS.region,
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${aws.url}/credentials`,
+      AWS_ENDPOINT_URL_SSM: aws.url,
+      AWS_ENDPOINT_URL_LAMBDA: aws.url,
+    },
+  });
+  ends.push(() => relay.kill('SIGKILL'));
+  const output = { text: '' };
+  for (const stream of [relay.stdout, relay.stderr])
+    stream?.on('data', (chunk) => {
+      output.text += chunk;
+    });
+  /** Exit code of the image's health check. */
+  const health = async (): Promise<number> => {
+    const check = spawn(node, [join(app, 'health-check.mjs')], {
+      ...asNobody,
+      stdio: 'ignore',
+      env: { TOLLGATE_HEALTH_PORT: port },
+    });
+    return (await once(check, 'exit'))[0];
+  };
+  return { relay, output, health, aws, socketFolder };
+}
+
+/** Asks until the health check says so: nothing tells us when a process outside begins or ceases to be well. */
+async function untilHealth(wanted: number, health: () => Promise<number>): Promise<void> {
+  while ((await health()) !== wanted) await pause(200);
+}
+
+async function startRouter(port?: number): Promise<LocalRouter> {
+  const router = await startLocalRouter({
+    controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
+    ...(port !== undefined && { wsPort: port }),
+  });
+  ends.push(() => router.close());
+  return router;
+}
+
+test.each(['url', 'invoke'] as const)(
+  'by the route %s it takes the credentials of its role and its token from SSM, answers by signed calls, and ends with 0 on SIGTERM',
+  async (route) => {
+    const router = await startRouter();
+    const { relay, output, health, aws } = await deployed(router.wsUrl ?? '', route, TOKEN);
+    await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    expect((await router.admit(question(1))).result).toBe('admitted');
+    expect((await router.admit(question(2))).result).toBe('rejected');
+    expect(await health()).toBe(0);
+    expect(aws.unsigned).toEqual([]);
+    expect(aws.calls[0]).toBe('ssm AmazonSSM.GetParameter');
+    expect(aws.calls).toContain(
+      route === 'url'
+        ? 'lambda /v1/admissions'
+        : 'lambda /2015-03-31/functions/tollgate-prod-admit/invocations',
+    );
+    relay.kill('SIGTERM');
+    expect((await once(relay, 'close'))[0]).toBe(0);
+    expect(output.text).toContain('"stopped"');
+    expect(output.text).toContain('"via":"ledger"');
+    for (const secret of [TOKEN, KEYS.secret, KEYS.sessionToken]) expect(output.text).not.toContain(secret);
+  },
+);
+
+test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it', async () => {
+  const router = await startRouter();
+  const { relay, output, health, aws } = await deployed(router.wsUrl ?? '', 'url', undefined);
+  while (!output.text.includes('a parameter could not be read')) {
+    if (relay.stdout !== null) await once(relay.stdout, 'data');
+  }
+  expect(output.text).toContain('ParameterNotFound');
+  expect(await health()).toBe(1);
+  expect(router.waitingStreams()).toBe(0);
+  aws.parameters.set(PARAMETER, TOKEN);
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+  await untilHealth(0, health);
+
+  const second = await deployed(router.wsUrl ?? '', 'url', undefined);
+  while (!second.output.text.includes('a parameter could not be read')) {
+    if (second.relay.stdout !== null) await once(second.relay.stdout, 'data');
+  }
+  second.relay.kill('SIGTERM');
+  expect((await once(second.relay, 'close'))[0]).toBe(0);
+});
+
+test('the health check is 1 before the first stream, 0 with streams, 1 when they have been gone for long, 0 again', {
+  timeout: 120_000,
+}, async () => {
+  const port = await freePort();
+  const { output, health } = await deployed(`ws://127.0.0.1:${port}`, 'url', TOKEN);
+  while (!output.text.includes('"started"')) await pause(50);
+  expect(await health()).toBe(1);
+  const router = await startRouter(port);
+  await untilHealth(0, health);
+  await router.close();
+  await untilHealth(1, health);
+  await startRouter(port);
+  await untilHealth(0, health);
+});
+
+test('nothing is written but the socket’s folder, which nobody else may enter', async () => {
+  const router = await startRouter();
+  const { relay, socketFolder } = await deployed(router.wsUrl ?? '', 'url', TOKEN);
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+  const made = spawnSync('find', [socketFolder, '-mindepth', '1', '-maxdepth', '1'], { encoding: 'utf8' });
+  const [own = ''] = made.stdout.trim().split('\n');
+  expect(statSync(own).mode & 0o777).toBe(0o700);
+  if (isRoot) expect(statSync(own).uid).toBe(NONROOT);
+  relay.kill('SIGTERM');
+  expect((await once(relay, 'close'))[0]).toBe(0);
+  expect(spawnSync('find', [socketFolder, '-mindepth', '1'], { encoding: 'utf8' }).stdout).toBe('');
+});

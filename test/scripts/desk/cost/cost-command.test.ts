@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { aProject, runDesk } from '../desk-run.ts';
+
+const cost = (...flags: readonly string[]) => runDesk(['cost', ...flags], aProject());
+
+interface Told {
+  readonly totals: Readonly<
+    Record<'idlePerMonth' | 'admissionsPerMillion' | 'allPerMillion' | 'perMonth' | 'recountSeconds', number>
+  >;
+  readonly lines: readonly {
+    readonly part: string;
+    readonly label: string;
+    readonly quantity: number;
+    readonly price: string;
+    readonly usd: number;
+  }[];
+  readonly prices: Readonly<
+    Record<
+      string,
+      { readonly usd: number; readonly per: number; readonly source: string; readonly readOn: string }
+    >
+  >;
+}
+
+async function told(...flags: readonly string[]): Promise<Told> {
+  const { code, out, err } = await cost('--jobs-per-month', '1000000', '--json', ...flags);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+const quantity = ({ lines }: Told, label: string): number | undefined =>
+  lines.find((line) => line.label === label)?.quantity;
+
+test('sums are made of the lines, and every line of a quantity and a price with source and date', async () => {
+  const { lines, prices, totals } = await told();
+  const sum = (parts: readonly string[]) =>
+    lines.filter(({ part }) => parts.includes(part)).reduce((total, { usd }) => total + usd, 0);
+  for (const line of lines) {
+    const price = prices[line.price];
+    expect(line.usd).toBe((line.quantity * (price?.usd ?? Number.NaN)) / (price?.per ?? Number.NaN));
+    expect(price?.source).toMatch(/^https:\/\/aws\.amazon\.com\/.+\/$/);
+    expect(price?.readOn).toMatch(/^20\d\d-\d\d-\d\d$/);
+  }
+  expect(totals.idlePerMonth).toBeCloseTo(sum(['always']), 9);
+  expect(totals.admissionsPerMillion).toBeCloseTo(sum(['admission']) * 1e6, 6);
+  expect(totals.allPerMillion).toBeCloseTo(sum(['admission', 'usage', 'kept']) * 1e6, 6);
+  expect(totals.perMonth).toBeCloseTo(totals.idlePerMonth + totals.allPerMillion, 6);
+});
+
+test('writes are those that the formula gives for packs of five jobs on three counters', async () => {
+  const five = await told('--rejected', '0%');
+  // (5 records + 3 counters) × 2 ÷ 5, at the hold and at the end; in and out of the index; one inbox item.
+  expect(quantity(five, 'Hold, writes')).toBeCloseTo(3.2, 9);
+  expect(quantity(five, 'Settlement, writes')).toBeCloseTo(3.2, 9);
+  expect(quantity(five, 'Due index, in and out, writes')).toBe(2);
+  expect(quantity(five, 'Webhook inbox, writes')).toBe(1);
+  expect(quantity(five, 'Told once, writes')).toBe(0);
+  const alone = await told('--rejected', '0%', '--batch', '1', '--counters', '1');
+  expect(quantity(alone, 'Hold, writes')).toBe(4);
+});
+
+test('a rejected job moves no counter, is told once, and is in no index', async () => {
+  const all = await told('--rejected', '100%');
+  expect(quantity(all, 'Hold, writes')).toBe(2);
+  expect(quantity(all, 'Settlement, writes')).toBe(0);
+  expect(quantity(all, 'Due index, in and out, writes')).toBe(0);
+  expect(quantity(all, 'Told once, writes')).toBe(1);
+});
+
+test.each([
+  ['--counters', '0'],
+  ['--batch', '96', '--counters', '1'],
+  ['--batch', '2', '--settle-batch', '100', '--rollup-batch', '200'],
+])('%s %s: it can be counted', async (...flags) => {
+  expect((await told(...flags, '--rejected', '50%')).totals.allPerMillion).toBeGreaterThan(0);
+});
+
+test('ends that come alone cost the settlement what a batch shares', async () => {
+  expect(quantity(await told('--rejected', '0%', '--settle-batch', '1'), 'Settlement, writes')).toBe(8);
+});
+
+test('records are kept 90 days after their month may be over, contributions 30 days longer', async () => {
+  const { lines } = await told('--rejected', '0%');
+  const records = lines.find(({ label }) => label === 'Records, kept')?.quantity ?? 0;
+  const bytesPerRecord = (records * 1e9) / (122 / (730 / 24));
+  // A record within one write unit, and the rollup's note beside it.
+  expect(bytesPerRecord).toBeGreaterThan(500);
+  expect(bytesPerRecord).toBeLessThan(1500);
+});
+
+test('the watchdog, its heartbeats and a key of one’s own cost what they do', async () => {
+  const [plain, watched] = [await told(), await told('--watchdog', '--table-key', '--relays', '3')];
+  expect(quantity(plain, 'Writes of heartbeat, watchdog')).toBeUndefined();
+  expect(quantity(watched, 'Writes of heartbeat, watchdog')).toBeCloseTo(43_800 * (3 * 2 + 0.1), 6);
+  expect(quantity(watched, 'Relays, CPU')).toBe(3 * 730 * 0.25);
+  expect(quantity(watched, 'KMS keys')).toBe(2);
+});
+
+test.each([
+  ['300000', '--watchdog'],
+  ['1000000000', '--watchdog', '--admit-route', 'invoke', '--batch', '1', '--counters', '24'],
+])('for people: %s jobs fit 80 columns, and it says what is not in it', async (jobs, ...flags) => {
+  const { out, code } = await cost('--jobs-per-month', jobs, ...flags);
+  expect(code).toBe(0);
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(out).toContain('Free tiers and discounts are not deducted');
+  expect(out).toMatch(/[\d,]+ jobs a month, idle included +\d+\.\d\d\n/);
+});
+
+test('a table too large for the nightly recount is said', async () => {
+  const recount = 'The nightly recount takes about';
+  expect((await cost('--jobs-per-month', '10000000')).out).toContain(recount);
+  expect((await cost('--jobs-per-month', '1000000')).out).not.toContain(recount);
+});
+
+test.each([
+  [['--batch', '0'], '--batch "0"'],
+  [['--jobs-per-month', 'many'], '--jobs-per-month "many"'],
+  [['--rejected', '2'], '--rejected "2"'],
+  [['--rejected', '101%'], '--rejected "101%"'],
+  [['--region', 'eu-west-9'], '--region "eu-west-9": expected us-east-1'],
+  [['--admit-route', 'http'], '--admit-route "http"'],
+])('%j is refused with its value', async (flags, told) => {
+  const jobs = flags[0] === '--jobs-per-month' ? [] : ['--jobs-per-month', '1'];
+  const { code, err } = await cost(...jobs, ...flags);
+  expect(code).toBe(3);
+  expect(err).toContain(told);
+});
+
+test('without a number of jobs it says which flag is missing', async () => {
+  expect((await cost()).err).toContain('--jobs-per-month is missing');
+});

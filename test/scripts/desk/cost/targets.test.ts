@@ -1,0 +1,37 @@
+/** What the README promises of money. Everything here is computed: a failure is a change of code or prices. */
+import { expect, test } from 'vitest';
+import { type CostQuestion, costing } from '../../../../scripts/desk/cost/costing.ts';
+import { ALARMS, METRICS, SYSTEM_LINES } from '../../../../scripts/desk/cost/shape.ts';
+
+const question: CostQuestion = {
+  jobsPerMonth: 1_000_000,
+  batch: 5,
+  settleBatch: 5,
+  rollupBatch: 5,
+  counters: 3,
+  rejectedShare: 0.02,
+  region: 'us-east-1',
+  shape: {
+    relays: 2,
+    admitRoute: 'url',
+    watchdog: false,
+    tableKey: false,
+    builtImage: true,
+    systemLines: SYSTEM_LINES,
+    logRetentionDays: 30,
+  },
+};
+
+test('idle, the default shape costs at most $35 a month', async () => {
+  expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(35);
+  expect(METRICS).toBeLessThanOrEqual(25);
+  expect(ALARMS).toBeGreaterThan(0);
+});
+
+test('a million admissions and settlements in batches of five cost at most $8', async () => {
+  expect((await costing(question)).admissionsPerMillion).toBeLessThanOrEqual(8);
+});
+
+test('nothing that follows from a job grows unseen', async () => {
+  expect((await costing(question)).allPerMillion).toBeLessThanOrEqual(20.5);
+});

@@ -1,0 +1,175 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { MemoryLimitTable } from '../../../../functions/limits/memory-limit-table.ts';
+import { publishLimits } from '../../../../functions/limits/publish-limits.ts';
+import type { Command } from '../../../../scripts/desk/command.ts';
+import { checkCommandOn } from '../../../../scripts/desk/limits/check-command.ts';
+import type { OpenLimits } from '../../../../scripts/desk/limits/open-limits.ts';
+import { publishCommandOn } from '../../../../scripts/desk/limits/publish-command.ts';
+import { setsCommandOn } from '../../../../scripts/desk/limits/sets-command.ts';
+import { showCommandOn } from '../../../../scripts/desk/limits/show-command.ts';
+import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
+import { policyDocument } from '../../../policies/documents.ts';
+import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+
+const WAIT = { timeoutMs: 1_000 };
+const LIMITS = `
+limits:
+  - { on: { group: 100 }, money: 7.50, per: month, owner: finance }   # a float could not say 7.50
+  - { on: { runner_class: large }, jobs: 2 }
+grants:
+  - { on: { group: 100 }, limit: money-month, amount: +0.10, from: 2026-11-01, until: 2026-11-30, reason: launch }
+`;
+
+function desk() {
+  const table = new MemoryLimitTable();
+  let open = 0;
+  const opening: OpenLimits = async () => {
+    open += 1;
+    const close = async (): Promise<void> => {
+      open -= 1;
+    };
+    return { table, description: 'the test table', close };
+  };
+  const commands: readonly Command[] = [
+    showCommandOn(opening),
+    publishCommandOn({ open: opening, userName: () => 'jane' }),
+    setsCommandOn(opening),
+    checkCommandOn(opening),
+  ];
+  const root = aProject({
+    'policies/policy.yaml': JSON.stringify(policyDocument()),
+    'policies/directory.yaml': JSON.stringify({ groups: [{ id: 100, path: 'acme' }] }),
+    'limits.yaml': LIMITS,
+  });
+  const run = async (...args: readonly string[]): Promise<DeskRun> => {
+    const entries = commands.map((each) => ({ ...each, load: async () => each }));
+    const result = await runDesk(['limits', ...args], root, {}, entries);
+    expect(open).toBe(0);
+    return result;
+  };
+  const live = async (): Promise<string | undefined> => (await table.getPointer(WAIT))?.set;
+  const publish = (...more: readonly string[]) => run('publish', 'limits.yaml', '--why', 'new year', ...more);
+  return { table, root, run, live, publish };
+}
+
+test('a document that was published is shown with who, why and where from', async () => {
+  const { run, publish, live } = desk();
+  expect(await publish()).toMatchObject({ code: 0, err: '' });
+  const set = await live();
+  expect((await run('show')).out).toBe(
+    `set    ${set}, edit 1\nsince  2026-11-21T12:00:00.000Z\nby     jane, from file limits.yaml: new year\n`,
+  );
+  expect(JSON.parse((await run('show', '--json')).out)).toMatchObject({
+    live: { set, edit: 1, actor: 'jane', why: 'new year', source: 'file limits.yaml' },
+  });
+});
+
+test('what --document prints can be edited and published again, to the last digit', async () => {
+  const { run, publish, root, live } = desk();
+  await publish();
+  const { out } = await run('show', '--document');
+  expect(out).toContain(`--base ${await live()}`);
+  expect(out).toContain('money: 7.50\n');
+  writeFileSync(join(root, 'again.yaml'), out);
+  const again = await run('publish', 'again.yaml', '--why', 'nothing', '--dry-run');
+  expect(again).toMatchObject({
+    code: 0,
+    out: 'No limit differs from the live set.\nNothing was written.\n',
+  });
+});
+
+test('--dry-run names what would change and writes nothing', async () => {
+  const { publish, live, root } = desk();
+  await publish();
+  const before = await live();
+  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '9'));
+  const { code, out } = await publish('--dry-run');
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /^loosens +limits\.group\/100\.money-month\.amount +7\.50 → 9\.00\nNothing was written\.\n$/,
+  );
+  expect(await live()).toBe(before);
+});
+
+test('an edit of a set that is not live any more changes nothing and says whose is live', async () => {
+  const { publish, live } = desk();
+  await publish();
+  const first = await live();
+  await publish('--actor', 'finance bot');
+  const second = await live();
+  const late = await publish('--base', first ?? '');
+  expect(late.code).toBe(2);
+  expect(late.err).toContain(`set    ${second}, edit 2`);
+  expect(late.err).toContain('by     finance bot');
+  expect(await live()).toBe(second);
+  const json = JSON.parse((await publish('--base', 'none', '--json')).out);
+  expect(json).toMatchObject({ outcome: 'stale', base: null, live: { set: second, edit: 2 } });
+});
+
+test('sets are told newest first, as far back as they are kept', async () => {
+  const { run, publish } = desk();
+  expect((await run('sets')).out).toMatch(/^No set of limits was ever published/);
+  for (const who of ['one', 'two', 'three']) await publish('--actor', who);
+  const { sets } = JSON.parse((await run('sets', '--count', '2', '--json')).out);
+  expect(sets.map(({ edit, actor }: { edit: number; actor: string }) => [edit, actor])).toEqual([
+    [3, 'three'],
+    [2, 'two'],
+  ]);
+  expect((await run('sets')).out.split('\n')).toHaveLength(5);
+});
+
+test('an invalid document is refused with file, line and path of each problem', async () => {
+  const { run, root, live } = desk();
+  writeFileSync(
+    join(root, 'bad.yaml'),
+    'limits:\n  - { on: instance, jobs: -1 }\n  - { on: instance, cpu: x }\n',
+  );
+  const { code, err } = await run('publish', 'bad.yaml', '--why', 'x');
+  expect(code).toBe(3);
+  expect(err).toContain('bad.yaml:2:');
+  expect(err).toContain('bad.yaml:3:');
+  expect(await live()).toBeUndefined();
+});
+
+test.each([[['limits.yaml']], [['--why', 'x']], [['limits.yaml', '--why', ' ']]])(
+  'publish %j is wrong usage',
+  async (args) => {
+    const { run, live } = desk();
+    expect((await run('publish', ...args)).code).toBe(3);
+    expect(await live()).toBeUndefined();
+  },
+);
+
+test('live limits that a new policy no longer knows fail the check with every problem', async () => {
+  const { run, publish, root } = desk();
+  expect(await run('check')).toMatchObject({ code: 0 });
+  await publish();
+  expect(await run('check')).toMatchObject({ code: 0, err: '' });
+  const policy = join(root, 'policies/policy.yaml');
+  writeFileSync(policy, readFileSync(policy, 'utf8').replaceAll('"large"', '"huge"'));
+  const { code, err } = await run('check');
+  expect(code).toBe(3);
+  expect(err).toMatch(/^set [0-9a-f]{24}: limits\[\d\]\.on\.runner_class/);
+});
+
+test('limits that would reject the jobs of those who deploy are published with --force only', async () => {
+  const { run, root, live, table } = desk();
+  const policy = join(root, 'policies/policy.yaml');
+  const platform = { groups: [100] };
+  const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce', binds_platform: true }];
+  writeFileSync(policy, JSON.stringify(policyDocument({ platform, rules })));
+  writeFileSync(join(root, 'zero.yaml'), 'limits:\n  - { on: { group: 100 }, money: 0, per: month }\n');
+  const refused = await run('publish', 'zero.yaml', '--why', 'x');
+  expect([refused.code, await live()]).toEqual([3, undefined]);
+  expect(refused.err).toContain('say --force');
+  expect((await run('publish', 'zero.yaml', '--why', 'x', '--force')).code).toBe(0);
+  expect((await run('check')).code).toBe(3);
+  // Whoever writes to the table by other means is not asked.
+  const deps = { table, policy: readPolicy(policy) };
+  const base = (await live()) ?? '';
+  const change = { actor: 'a', why: 'w', source: 's', atMs: 1, base };
+  expect((await publishLimits({ limits: [] }, change, deps)).outcome).toBe('live');
+  expect((await run('check')).code).toBe(0);
+});

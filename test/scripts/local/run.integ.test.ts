@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { REJECTED_BY_ROUTER } from '../../../functions/gitlab/job-truth.ts';
+import { parseOptions } from '../../../scripts/local/options.ts';
+import { WEBHOOK_FAULTS } from '../../../scripts/local/played-gitlab.ts';
+import { readRules } from '../../../scripts/local/rules.ts';
+import { run } from '../../../scripts/local/run.ts';
+import type { RanOut } from '../../../scripts/local/running-out.ts';
+import type { Screen } from '../../../scripts/local/screen.ts';
+import type { LocalJob } from '../../../scripts/local-gitlab/job.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const PIPELINE = `${ROOT}scripts/local/pipelines/web-shop`;
+const MICROS_PER_MINUTE = 60_000;
+
+/** One price for everything, and no period that could end meanwhile: so anybody can count after. */
+const POLICY = `
+currency: EUR
+prices:
+  version: "1"
+  classes: [{ name: any, tags: [], rate_per_minute: 0.06 }]
+  default_class: any
+estimate: { default: 10m, timeout: 1h }
+rules:
+  - { id: budgets, kind: budget, mode: enforce }
+  - { id: jobs-at-once, kind: concurrency, mode: enforce }
+`;
+const LIMITS = `
+limits:
+  - { on: instance, money: 1000, per: once }
+  - { on: { group: 100 }, minutes: 100000, per: once }
+  - { on: { group: 101 }, money: 3, per: once }
+  - { on: { group: 103 }, jobs: 50 }
+  - { on: { group: 103 }, money: 500, per: once }
+`;
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-run-'));
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
+  writeFileSync(join(folder, 'limits.yaml'), LIMITS);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function optionsOf(...args: readonly string[]) {
+  const options = parseOptions(
+    [
+      ...['--pipeline', PIPELINE, '--policy', join(folder, 'policy.yaml')],
+      ...['--limits', join(folder, 'limits.yaml'), ...args],
+    ],
+    ROOT,
+  );
+  if (options === 'help') throw new Error('not asked for help');
+  return options;
+}
+
+/** Notes what a person would be told; nothing is printed. */
+function notedScreen(): { screen: Screen; ranOut: RanOut[] } {
+  const ranOut: RanOut[] = [];
+  const screen: Screen = {
+    figuresEveryMs: 100,
+    started: () => {},
+    answered: () => {},
+    ranOut: (one) => ranOut.push(one),
+    figures: () => {},
+    trouble: () => {},
+    finished: () => {},
+  };
+  return { screen, ranOut };
+}
+
+const ran = (job: Readonly<LocalJob>): boolean =>
+  job.startedAtMs !== undefined && job.failureReason !== REJECTED_BY_ROUTER;
+
+/** As GitLab counts, rounded up to whole seconds as holds are. */
+const secondsOf = ({ startedAtMs = 0, finishedAtMs = 0 }: Readonly<LocalJob>): number =>
+  Math.ceil((finishedAtMs - startedAtMs) / 1000);
+
+const moneyOf = (jobs: readonly Readonly<LocalJob>[]): number =>
+  jobs.reduce((sum, job) => sum + Math.ceil((secondsOf(job) * MICROS_PER_MINUTE) / 60), 0);
+
+test.each([
+  { ledger: 'in memory', args: ['--memory', '--jobs', '300', '--rate', '100'], healedMin: 1 },
+  { ledger: 'in DynamoDB Local', args: ['--fresh', '--jobs', '120', '--rate', '20'], healedMin: 0 },
+])(
+  '$ledger, with lost webhooks: at the end nothing is held and spent is what GitLab says ran',
+  async ({ args, healedMin }) => {
+    const options = optionsOf(...args);
+    const { screen, ranOut } = notedScreen();
+    const { summary, jobs } = await run(
+      options,
+      readRules(options),
+      `${folder}/`,
+      screen,
+      new AbortController().signal,
+    );
+
+    const under = (path: string) => jobs.filter((job) => ran(job) && job.projectPath.startsWith(path));
+    const spent = (subject: string, unit: string): number | undefined =>
+      summary.limits.find((limit) => limit.subject === subject && limit.unit === unit)?.spent;
+    expect(summary.limits.map(({ subject, unit, held }) => ({ subject, unit, held }))).toEqual(
+      summary.limits.map(({ subject, unit }) => ({ subject, unit, held: 0 })),
+    );
+    expect(spent('instance', 'micros')).toBe(moneyOf(under('')));
+    expect(spent('acme', 'seconds')).toBe(under('acme/').reduce((sum, job) => sum + secondsOf(job), 0));
+    expect(spent('acme/payments', 'micros')).toBe(moneyOf(under('acme/payments/')));
+    expect(spent('acme/data', 'micros')).toBe(moneyOf(under('acme/data/')));
+
+    // Otherwise nothing above would say anything about losses.
+    expect(WEBHOOK_FAULTS.lose).toBeGreaterThan(0);
+    expect(summary.ends?.webhooks.lost).toBeGreaterThan(0);
+    expect(summary.ends).toMatchObject({ holdsLeft: 0 });
+    expect((summary.ends?.webhook ?? 0) + (summary.ends?.sweep ?? 0)).toBe(under('').length);
+    // Which webhooks get lost is chance; with few jobs it may be none that told of an end.
+    expect(summary.ends?.healed).toBeGreaterThanOrEqual(healedMin);
+    expect(ranOut.map(({ subject }) => subject)).toContain('acme/payments');
+  },
+  // A whole run beside everything else a busy machine does.
+  150_000,
+);
