@@ -57,6 +57,24 @@ export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 export const DIRECTORY_PK_SUFFIX = '@directory';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
+/** Where browsers reach the console, e.g. `https://budget.example.com`. */
+export const ENV_CONSOLE_URL = 'TOLLGATE_CONSOLE_URL';
+/** Id of the application registered in GitLab for the console, and the SSM parameter with its secret. */
+export const ENV_SIGNIN_CLIENT_ID = 'TOLLGATE_SIGNIN_CLIENT_ID';
+export const ENV_SIGNIN_SECRET_PARAMETER = 'TOLLGATE_SIGNIN_SECRET_PARAMETER';
+/** Ids of the GitLab groups whose direct members are admins of Tollgate, and finance. Unset: nobody is. */
+export const ENV_ADMIN_GROUP_ID = 'TOLLGATE_ADMIN_GROUP_ID';
+export const ENV_FINANCE_GROUP_ID = 'TOLLGATE_FINANCE_GROUP_ID';
+/** From which role in a group somebody owns its limits: `maintainer` or `owner`. Unset: `maintainer`. */
+export const ENV_OWNERS_FROM = 'TOLLGATE_OWNERS_FROM';
+/** From which role somebody sees its figures: `guest`, `reporter` or `developer`. Unset: `developer`. */
+export const ENV_VIEWERS_FROM = 'TOLLGATE_VIEWERS_FROM';
+/** `gitlab.example.com@ssm-limits` begins the keys of what is remembered of limits in Parameter Store. */
+export const SSM_LIMITS_PK_SUFFIX = '@ssm-limits';
+/** Path of the SSM parameters with limits of groups, e.g. `/tollgate/prod/limits`. */
+export const ENV_LIMITS_PATH = 'TOLLGATE_LIMITS_PATH';
+/** Only for a stand-in of Parameter Store. */
+export const ENV_SSM_ENDPOINT = 'TOLLGATE_SSM_ENDPOINT';
 
 /**
  * Names this deployment in the metrics, e.g. `production`; with several GitLab instances in one account the instance, too.

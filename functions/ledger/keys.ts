@@ -21,6 +21,7 @@ export const ENTRY_SK_PREFIX = 'entry#';
 export const ADJUSTMENT_SK_PREFIX = 'adjustment#';
 const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
+const LIMIT_EDIT_DIGITS = 10;
 
 export interface LedgerKeys {
   /** Begins every pk of this instance: `gitlab.example.com#`. */
@@ -48,6 +49,10 @@ export interface LedgerKeys {
   limitChunk(set: string, chunk: string, part: number): Key;
   /** `gitlab.example.com@limits#opening#group/101|money-month|2026-12`, `opening`: what a period began with. */
   limitOpening(key: CounterKey): Key;
+  /** `gitlab.example.com@limits#log`, `0000000017`: the change log, one item per edit. */
+  limitLog(edit: number): Key;
+  /** `gitlab.example.com@limits#requests`, `r-…`: somebody asks for more. */
+  limitRequest(id: string): Key;
   /** `gitlab.example.com@directory`, `pointer`: which version of the directory is live. No part of the books, either. */
   readonly directoryPointer: Key;
   /** `gitlab.example.com@directory#<version>`, `groups/7#000`: beside the other chunks that were written for the version. */
@@ -97,6 +102,11 @@ export function ledgerKeys(instance: string): LedgerKeys {
       sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
     }),
     limitOpening: (key) => ({ pk: `${instance}@limits#opening#${counterPath(key)}`, sk: 'opening' }),
+    limitLog: (edit) => ({
+      pk: `${instance}@limits#log`,
+      sk: String(edit).padStart(LIMIT_EDIT_DIGITS, '0'),
+    }),
+    limitRequest: (id) => ({ pk: `${instance}@limits#requests`, sk: id }),
     directoryPointer: { pk: `${instance}${DIRECTORY_PK_SUFFIX}`, sk: 'pointer' },
     directoryChunk: (version, chunk, part) => ({
       pk: `${instance}${DIRECTORY_PK_SUFFIX}#${version}`,

@@ -3,7 +3,11 @@ import type { ControllerState } from '../../../functions/watchdog/controller.ts'
 import { type Command, type DeskIo, EXIT, type ExitCode } from '../command.ts';
 import { readFlags, readWhole } from '../flags.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { createRunnerControllers, type RunnerController, type RunnerControllers } from './runner-controllers.ts';
+import {
+  createRunnerControllers,
+  type RunnerController,
+  type RunnerControllers,
+} from './runner-controllers.ts';
 import { whichController } from './which-controller.ts';
 
 export type OpenControllers = (place: GitLabPlace) => RunnerControllers;
@@ -91,7 +95,12 @@ ${EXITS}`,
 });
 
 export const dryRunCommandOn = (open: OpenControllers): Command =>
-  disarmCommandOn('dry-run', 'dry_run', 'Disarms Tollgate: every job runs, and Tollgate goes on being asked', open);
+  disarmCommandOn(
+    'dry-run',
+    'dry_run',
+    'Disarms Tollgate: every job runs, and Tollgate goes on being asked',
+    open,
+  );
 
 export const disableCommandOn = (open: OpenControllers): Command =>
   disarmCommandOn('disable', 'disabled', 'Disarms Tollgate: every job runs, and nobody is asked', open);
@@ -111,7 +120,8 @@ async function find(values: Given, io: DeskIo, open: OpenControllers) {
 
 function tell(controller: RunnerController, json: boolean, io: DeskIo): ExitCode {
   const { id, description, state, connected } = controller;
-  const relay = connected === undefined ? '' : connected ? ' A relay is connected.' : ' No relay is connected.';
+  const relay =
+    connected === undefined ? '' : connected ? ' A relay is connected.' : ' No relay is connected.';
   const named = description === '' ? '' : ` "${description}"`;
   io.out(
     json

@@ -50,7 +50,10 @@ export function createRunnerControllers(deps: RestCallDeps): RunnerControllers {
       const { status, body } = await put(path, { state }, deps);
       const said = `PUT ${path}: GitLab answered ${status}`;
       if (status === 401 || status === 403)
-        throw new GitLabError('gitlab_refused', `${said}; the token needs the scope api and an administrator`);
+        throw new GitLabError(
+          'gitlab_refused',
+          `${said}; the token needs the scope api and an administrator`,
+        );
       if (status >= 500) throw new GitLabError('gitlab_unavailable', said);
       const changed = controllerIn(status === 200 ? body : undefined, said);
       if (changed.state !== state) throw unreadable(`${said}, and it is still ${changed.state}`);

@@ -15,6 +15,7 @@ export function alwaysLines(deployed: shape.Shape): readonly Line[] {
     price,
   });
   const { relays, watchdog } = deployed;
+  const monitoring = shape.monitoringOf(deployed);
   const relayHours = relays * shape.HOURS_PER_MONTH;
   const scheduled = scheduledFunctions(watchdog);
   const starts = scheduled.reduce((total, name) => total + shape.STARTS_PER_MONTH[name], 0);
@@ -25,10 +26,10 @@ export function alwaysLines(deployed: shape.Shape): readonly Line[] {
     always('Relays, memory', relayHours * shape.RELAY_GB, 'fargateMemory'),
     always('Relays, public addresses', relayHours, 'publicAddress'),
     ...(deployed.builtImage ? [always('Relay image in ECR', shape.IMAGE_GB, 'imageStorage')] : []),
-    always('Custom metrics', shape.METRICS, 'metric'),
-    always('Alarms', shape.ALARMS, 'alarm'),
-    always('Composite alarms', shape.COMPOSITE_ALARMS, 'compositeAlarm'),
-    always('Dashboard, one of the first 3', shape.DASHBOARDS, 'dashboard'),
+    always('Custom metrics', monitoring.customMetrics, 'metric'),
+    always('Metrics that alarms look at', monitoring.alarmMetrics, 'alarm'),
+    always('Composite alarms', monitoring.compositeAlarms, 'compositeAlarm'),
+    always('Dashboard, one of the first 3', monitoring.dashboards, 'dashboard'),
     ...scheduled.map((name) =>
       always(`Lambda ${name}, duration`, shape.STARTS_PER_MONTH[name] * gbSeconds(name), 'lambdaDuration'),
     ),

@@ -1,4 +1,5 @@
 /** What is deployed, as far as it costs something. Sizes and schedules are those of cdk/constructs. */
+import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/counts.ts';
 
 export interface Shape {
   readonly relays: number;
@@ -14,13 +15,9 @@ export interface Shape {
   readonly logRetentionDays: number;
 }
 
-/** Custom metrics: at most so many names with their dimensions. Later: counted from functions/names.ts and relay/names.ts. */
-export const METRICS = 25;
-/** Metrics that alarms look at. Later: counted from cdk's table of alarms. */
-export const ALARMS = 16;
-/** "Admissions are not being answered." */
-export const COMPOSITE_ALARMS = 1;
-export const DASHBOARDS = 1;
+/** What cdk/monitoring makes in a deployment like this one. An alarm on arithmetic is billed for each of its metrics. */
+export const monitoringOf = ({ relays, watchdog }: Pick<Shape, 'relays' | 'watchdog'>): MonitoringCounts =>
+  monitoringCounts({ relays, watchdog, deadlineMs: 2_000, failurePolicy: 'admit', metrics: true });
 
 /** cdk/constructs/node-lambda.ts sets Lambda's own log level to WARN. */
 export const SYSTEM_LINES = false;

@@ -1,7 +1,7 @@
 /** What the README promises of money. Everything here is computed: a failure is a change of code or prices. */
 import { expect, test } from 'vitest';
 import { type CostQuestion, costing } from '../../../../scripts/desk/cost/costing.ts';
-import { ALARMS, METRICS, SYSTEM_LINES } from '../../../../scripts/desk/cost/shape.ts';
+import { monitoringOf, SYSTEM_LINES } from '../../../../scripts/desk/cost/shape.ts';
 
 const question: CostQuestion = {
   jobsPerMonth: 1_000_000,
@@ -24,8 +24,7 @@ const question: CostQuestion = {
 
 test('idle, the default shape costs at most $35 a month', async () => {
   expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(35);
-  expect(METRICS).toBeLessThanOrEqual(25);
-  expect(ALARMS).toBeGreaterThan(0);
+  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(25);
 });
 
 test('a million admissions and settlements in batches of five cost at most $8', async () => {

@@ -1,0 +1,47 @@
+import { Annotations, type App, Tags } from 'aws-cdk-lib';
+import { ServiceStack } from './service-stack.ts';
+import type { Settings } from './settings/settings.ts';
+import { StateStack } from './state-stack.ts';
+
+export interface DeployedStage {
+  readonly state: StateStack;
+  readonly service: ServiceStack;
+}
+
+/** Kept free for examples: nobody's GitLab. */
+const EXAMPLE_HOST = /(?:^|\.)example\.(?:com|net|org)$/;
+
+/**
+ * Two stacks for each deployment: `Tollgate-prod-State` outlives `Tollgate-prod-Service`. References between them are strong
+ * (see cdk.json): CloudFormation then refuses to take the books from under a service that runs.
+ *
+ * @param bundlesPath - folder with the bundles that `npm run bundle` makes.
+ */
+export function addDeployments(
+  app: App,
+  deployments: readonly Settings[],
+  bundlesPath: string,
+): readonly DeployedStage[] {
+  return deployments.map((settings) => {
+    const { stage, account, region, gitlab } = settings;
+    const props = {
+      settings,
+      // Without them the templates fit any account and region, and synth asks none.
+      env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },
+    };
+    const state = new StateStack(app, `Tollgate-${stage}-State`, props);
+    const service = new ServiceStack(app, `Tollgate-${stage}-Service`, {
+      ...props,
+      ledger: state.ledger,
+      bundlesPath,
+    });
+    for (const stack of [state, service]) {
+      Tags.of(stack).add('tollgate:stage', stage);
+      if (EXAMPLE_HOST.test(new URL(gitlab.url).hostname)) {
+        const remedy = 'set gitlab.url in cdk/tollgate.config.ts before you deploy';
+        Annotations.of(stack).addWarningV2('tollgate:exampleHost', `${gitlab.url} is an example: ${remedy}`);
+      }
+    }
+    return { state, service };
+  });
+}

@@ -1,0 +1,43 @@
+import { Duration } from 'aws-cdk-lib';
+import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { Settings } from '../settings/settings.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import { NodeLambda } from './node-lambda.ts';
+import type { RelayAdmit } from './relay-service.ts';
+
+export interface AdmitFunctionProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  readonly bundlesPath: string;
+}
+
+/** 20 ms of work in a batch; the memory is for the CPU of the cold start, which waits inside somebody's deadline. */
+const MEMORY_MIB = 512;
+/** A relay waits 10 s at most; what nobody waits for any more is not worth a second more. */
+const TIMEOUT = Duration.seconds(11);
+
+/** Decides. Its Function URL takes signed calls only; without one it is reached by Lambda's own API. */
+export class AdmitFunction extends Construct {
+  readonly program: NodeLambda;
+  /** Where a relay asks. It grants its own role what it needs for it. */
+  readonly target: RelayAdmit;
+
+  constructor(scope: Construct, id: string, { settings, ledger, bundlesPath }: AdmitFunctionProps) {
+    super(scope, id);
+    this.program = new NodeLambda(this, 'Program', {
+      settings,
+      bundlesPath,
+      name: 'admit',
+      description: 'Decides whether jobs may start',
+      memoryMiB: MEMORY_MIB,
+      timeout: TIMEOUT,
+    });
+    ledger.grant(this.program, 'keepBooks');
+    const { fn } = this.program;
+    this.target =
+      settings.admitRoute === 'invoke'
+        ? { route: 'invoke', fn }
+        : { route: 'url', fn, url: fn.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url };
+  }
+}

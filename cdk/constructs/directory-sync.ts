@@ -1,0 +1,56 @@
+import { Duration } from 'aws-cdk-lib';
+import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Construct } from 'constructs';
+import { ENV_GITLAB_URL } from '../../functions/names.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import { NodeLambda } from './node-lambda.ts';
+import { Scheduled } from './scheduled.ts';
+import { grantGitLabToken } from './secret-parameter.ts';
+
+export interface DirectorySyncProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  /** Used where GitLab is reached from inside only. */
+  readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
+  readonly bundlesPath: string;
+}
+
+/** Tens of thousands of groups and projects at once. */
+const MEMORY_MIB = 512;
+/** A run asks GitLab for 150 s at most, and writes after that. */
+const TIMEOUT = Duration.seconds(240);
+const EVERY = Duration.minutes(5);
+
+/** Learns from GitLab which groups and projects there are and where they stand. */
+export class DirectorySync extends Construct {
+  readonly program: NodeLambda;
+
+  constructor(scope: Construct, id: string, { settings, ledger, network, bundlesPath }: DirectorySyncProps) {
+    super(scope, id);
+    this.program = new NodeLambda(this, 'Program', {
+      settings,
+      bundlesPath,
+      name: 'directory',
+      description: 'Learns the groups and projects of GitLab',
+      memoryMiB: MEMORY_MIB,
+      timeout: TIMEOUT,
+      // Two at once would ask GitLab everything twice.
+      reservedConcurrency: 1,
+      environment: { [ENV_GITLAB_URL]: settings.gitlab.url },
+      ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
+    });
+    ledger.grant(this.program, 'keepDirectory');
+    grantGitLabToken(this.program, settings);
+    new Scheduled(this, 'EveryFiveMinutes', {
+      settings,
+      program: this.program,
+      name: 'directory',
+      schedule: Schedule.rate(EVERY),
+      // The next run does everything that this one did not.
+      lateAtMost: EVERY,
+      retries: 0,
+    });
+  }
+}

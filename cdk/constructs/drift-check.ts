@@ -1,0 +1,47 @@
+import { Duration } from 'aws-cdk-lib';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Construct } from 'constructs';
+import type { Settings } from '../settings/settings.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import { NodeLambda } from './node-lambda.ts';
+import { Scheduled } from './scheduled.ts';
+
+export interface DriftCheckProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  readonly bundlesPath: string;
+}
+
+/** A line for every counter of all periods, and CPU to read millions of records within the time. */
+const MEMORY_MIB = 1769;
+/** Lambda's longest: two scans of the table. */
+const TIMEOUT = Duration.minutes(15);
+/** UTC. Away from midnight, when periods end and everybody's schedules start. */
+const AT = Schedule.cron({ minute: '23', hour: '2' });
+
+/** Recounts every counter each night and says which do not show what their records make. Repairs nothing. */
+export class DriftCheck extends Construct {
+  readonly program: NodeLambda;
+
+  constructor(scope: Construct, id: string, { settings, ledger, bundlesPath }: DriftCheckProps) {
+    super(scope, id);
+    this.program = new NodeLambda(this, 'Program', {
+      settings,
+      bundlesPath,
+      name: 'drift',
+      description: 'Recounts the counters',
+      memoryMiB: MEMORY_MIB,
+      timeout: TIMEOUT,
+      reservedConcurrency: 1,
+    });
+    ledger.grant(this.program, 'recount');
+    new Scheduled(this, 'Nightly', {
+      settings,
+      program: this.program,
+      name: 'drift',
+      schedule: AT,
+      lateAtMost: Duration.hours(1),
+      retries: 1,
+    });
+  }
+}

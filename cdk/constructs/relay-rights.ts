@@ -1,0 +1,84 @@
+import { ArnFormat, Stack } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { HEARTBEAT_PK_SUFFIX } from '../../functions/names.ts';
+import type { RelayServiceProps } from './relay-service.ts';
+
+/** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat. */
+export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {
+  const { parameters, relay } = settings;
+  const secrets = [parameters.routerToken, ...(relay.caParameter === undefined ? [] : [relay.caParameter])];
+  const statements = [
+    ...(admit.route === 'url' ? callByUrl(admit.fn) : [invoke(admit.fn)]),
+    ...readSecrets(Stack.of(role), secrets, parameters.keyArn),
+    ...(settings.watchdog ? [putHeartbeat(table, settings.gitlab.instance)] : []),
+  ];
+  for (const statement of statements) role.addToPrincipalPolicy(statement);
+  if (settings.watchdog) table.encryptionKey?.grantEncryptDecrypt(role);
+}
+
+/** New Function URLs ask for both rights; the second only by way of the URL. */
+function callByUrl(fn: IFunction): readonly PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      sid: 'CallFunctionUrl',
+      actions: ['lambda:InvokeFunctionUrl'],
+      resources: [fn.functionArn],
+      conditions: { StringEquals: { 'lambda:FunctionUrlAuthType': 'AWS_IAM' } },
+    }),
+    new PolicyStatement({
+      sid: 'InvokeByFunctionUrl',
+      actions: ['lambda:InvokeFunction'],
+      resources: [fn.functionArn],
+      conditions: { Bool: { 'lambda:InvokedViaFunctionUrl': 'true' } },
+    }),
+  ];
+}
+
+const invoke = (fn: IFunction): PolicyStatement =>
+  new PolicyStatement({ sid: 'Invoke', actions: ['lambda:InvokeFunction'], resources: [fn.functionArn] });
+
+/**
+ * The account's own key for SSM opens to whoever may read the parameter; a customer's key needs a word, which holds for
+ * these parameters and by way of SSM only.
+ */
+export function readSecrets(
+  stack: Stack,
+  names: readonly string[],
+  keyArn: string | undefined,
+): readonly PolicyStatement[] {
+  const resources = names.map((name) =>
+    stack.formatArn({
+      service: 'ssm',
+      resource: 'parameter',
+      resourceName: name.replace(/^\//, ''),
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    }),
+  );
+  const read = new PolicyStatement({ sid: 'ReadSecrets', actions: ['ssm:GetParameter'], resources });
+  if (keyArn === undefined) return [read];
+  const decrypt = new PolicyStatement({
+    sid: 'DecryptSecrets',
+    actions: ['kms:Decrypt'],
+    resources: [keyArn],
+    conditions: {
+      StringEquals: {
+        'kms:ViaService': `ssm.${stack.region}.${stack.urlSuffix}`,
+        'kms:EncryptionContext:PARAMETER_ARN': resources,
+      },
+    },
+  });
+  return [read, decrypt];
+}
+
+const putHeartbeat = (table: ITable, instance: string): PolicyStatement =>
+  new PolicyStatement({
+    sid: 'Heartbeat',
+    effect: Effect.ALLOW,
+    actions: ['dynamodb:PutItem'],
+    resources: [table.tableArn],
+    conditions: {
+      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${instance}${HEARTBEAT_PK_SUFFIX}`] },
+    },
+  });

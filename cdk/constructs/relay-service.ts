@@ -1,0 +1,142 @@
+import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import {
+  AvailabilityZoneRebalancing,
+  AwsLogDriverMode,
+  Capability,
+  Cluster,
+  type ContainerDefinition,
+  CpuArchitecture,
+  FargatePlatformVersion,
+  FargateService,
+  FargateTaskDefinition,
+  type ICluster,
+  LinuxParameters,
+  LogDrivers,
+  OperatingSystemFamily,
+  PropagatedTagSource,
+} from 'aws-cdk-lib/aws-ecs';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Settings } from '../settings/settings.ts';
+import type { RelayNetwork } from './network.ts';
+import { relayEnvironment } from './relay-environment.ts';
+import { relayImage } from './relay-image.ts';
+import { grantRelay } from './relay-rights.ts';
+
+/** How the relay reaches the admit function; `url` is the Function URL. */
+export type RelayAdmit =
+  | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
+  | { readonly route: 'invoke'; readonly fn: IFunction };
+
+export interface RelayServiceProps {
+  readonly settings: Settings;
+  readonly network: RelayNetwork;
+  readonly admit: RelayAdmit;
+  /** Takes the heartbeat, if there is a watchdog. */
+  readonly table: ITable;
+}
+
+/** `nonroot` of the distroless images. */
+const NONROOT = '65532:65532';
+/** The image declares the same path as a volume. */
+export const SOCKET_FOLDER = '/tmp';
+/** The relay ends within 10 s; what is left is for a container that hangs. */
+const STOP_TIMEOUT = Duration.seconds(30);
+
+/**
+ * The relays: as many tasks as the settings say, always on, over both zones. New ones are started and must have a stream
+ * at the router before old ones are stopped; a deployment whose relays get none is rolled back.
+ */
+export class RelayService extends Construct {
+  readonly cluster: Cluster;
+  readonly service: FargateService;
+  readonly container: ContainerDefinition;
+  /** The decision log. */
+  readonly logGroup: LogGroup;
+
+  constructor(scope: Construct, id: string, props: RelayServiceProps) {
+    super(scope, id);
+    const { settings, network } = props;
+    const { relay } = settings;
+    this.logGroup = new LogGroup(this, 'Log', {
+      retention: settings.logRetentionDays,
+      // What was decided and why is evidence: it outlives the service and ends with its retention.
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    const task = new FargateTaskDefinition(this, 'Task', {
+      cpu: relay.cpu,
+      memoryLimitMiB: relay.memoryMiB,
+      runtimePlatform: {
+        cpuArchitecture: CpuArchitecture.ARM64,
+        operatingSystemFamily: OperatingSystemFamily.LINUX,
+      },
+    });
+    this.container = this.#addContainer(task, props);
+    grantRelay(task.taskRole, props);
+
+    this.cluster = new Cluster(this, 'Cluster', { vpc: network.vpc });
+    // Whom it may call is not restricted: GitLab's router may be anywhere and on any port.
+    const securityGroup = new SecurityGroup(this, 'Nothing in', {
+      vpc: network.vpc,
+      description: 'Relays: nothing connects to them',
+      allowAllOutbound: true,
+    });
+    this.service = new FargateService(this, 'Service', {
+      // The library's own class does not fit its interface under exact optional properties.
+      cluster: this.cluster as ICluster,
+      taskDefinition: task,
+      platformVersion: FargatePlatformVersion.VERSION1_4,
+      // Fixed: each further relay adds conflicts on the counters.
+      desiredCount: relay.count,
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      availabilityZoneRebalancing: AvailabilityZoneRebalancing.ENABLED,
+      circuitBreaker: { enable: true, rollback: true },
+      vpcSubnets: { subnets: [...network.subnets] },
+      assignPublicIp: network.assignPublicIp,
+      securityGroups: [securityGroup],
+      enableExecuteCommand: false,
+      propagateTags: PropagatedTagSource.SERVICE,
+    });
+    // A task that starts before its way out is there cannot even be pulled.
+    this.service.node.addDependency(network);
+  }
+
+  #addContainer(task: FargateTaskDefinition, props: RelayServiceProps): ContainerDefinition {
+    const { settings } = props;
+    const linuxParameters = new LinuxParameters(this, 'Linux', { initProcessEnabled: false });
+    linuxParameters.dropCapabilities(Capability.ALL);
+    // Fargate has no tmpfs. An empty volume of the task's own disk is made like the image's folder of the same path: a /tmp
+    // that everybody may write to. Only the tunnel's socket and its folder (0700) are made there.
+    task.addVolume({ name: 'socket' });
+    const container = task.addContainer('Relay', {
+      containerName: 'relay',
+      image: relayImage(this, settings.relay.image),
+      environment: relayEnvironment(this, props),
+      user: NONROOT,
+      readonlyRootFilesystem: true,
+      linuxParameters,
+      stopTimeout: STOP_TIMEOUT,
+      healthCheck: {
+        // A deployment waits for it, and it is well only with a stream. What the image's own line does, said to ECS.
+        command: ['CMD', '/nodejs/bin/node', '/app/health-check.mjs'],
+        interval: Duration.seconds(15),
+        timeout: Duration.seconds(5),
+        retries: 3,
+        startPeriod: Duration.seconds(60),
+      },
+      logging: LogDrivers.awsLogs({
+        logGroup: this.logGroup,
+        streamPrefix: 'relay',
+        // A CloudWatch that does not take lines must not stop admissions.
+        mode: AwsLogDriverMode.NON_BLOCKING,
+        maxBufferSize: Size.mebibytes(8),
+      }),
+    });
+    container.addMountPoints({ sourceVolume: 'socket', containerPath: SOCKET_FOLDER, readOnly: false });
+    return container;
+  }
+}

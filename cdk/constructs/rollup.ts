@@ -1,0 +1,57 @@
+import { Duration } from 'aws-cdk-lib';
+import { Construct } from 'constructs';
+import { COUNTER_SK, ENV_ROLLUP_ZONE, RECORD_SK } from '../../functions/names.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import { NodeLambda } from './node-lambda.ts';
+import { StreamConsumer } from './stream-consumer.ts';
+import type { ThresholdsTopic } from './thresholds-topic.ts';
+
+export interface RollupProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  readonly thresholds: ThresholdsTopic;
+  readonly bundlesPath: string;
+}
+
+const MEMORY_MIB = 512;
+const TIMEOUT = Duration.seconds(60);
+/** Pages show figures of minutes ago anyway; a fuller batch writes each sum once. */
+const BATCH_WINDOW = Duration.seconds(5);
+const BATCH_SIZE = 200;
+/** Nothing else counts what is given up here until the usage is rebuilt: patience, but less than the stream's day. */
+const RETRIES = 200;
+const GIVEN_UP_AFTER = Duration.hours(20);
+
+/** Usage per group, project, class and day, what jobs usually take, and who is told that a limit is nearly reached. */
+export class Rollup extends Construct {
+  readonly program: NodeLambda;
+  readonly consumer: StreamConsumer;
+
+  constructor(scope: Construct, id: string, { settings, ledger, thresholds, bundlesPath }: RollupProps) {
+    super(scope, id);
+    this.program = new NodeLambda(this, 'Program', {
+      settings,
+      bundlesPath,
+      name: 'rollup',
+      description: 'Sums up usage and tells owners of limits',
+      memoryMiB: MEMORY_MIB,
+      timeout: TIMEOUT,
+      environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
+    });
+    ledger.grant(this.program, 'keepBooks');
+    thresholds.grantPublish(this.program);
+    this.consumer = new StreamConsumer(this, 'Consumer', {
+      settings,
+      ledger,
+      program: this.program,
+      name: 'rollup',
+      sortKeys: [RECORD_SK, COUNTER_SK],
+      events: ['INSERT', 'MODIFY'],
+      batchSize: BATCH_SIZE,
+      batchWindow: BATCH_WINDOW,
+      retries: RETRIES,
+      givenUpAfter: GIVEN_UP_AFTER,
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { Duration } from 'aws-cdk-lib';
+import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import {
+  ENV_WEBHOOK_SECRETS_PARAMETER,
+  ENV_WEBHOOK_TOKENS_PARAMETER,
+  WEBHOOK_PATH,
+} from '../../functions/names.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import { NodeLambda } from './node-lambda.ts';
+import { grantSecret } from './secret-parameter.ts';
+
+export interface SettleEndpointProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  readonly bundlesPath: string;
+}
+
+/** One small write; the memory is for the cold start, since GitLab waits 10 s and never asks again. */
+const MEMORY_MIB = 256;
+const TIMEOUT = Duration.seconds(10);
+/** At 20 ms each this takes 1000 webhooks a second; more can only be a flood, which must not cost more than this. */
+const AT_ONCE_MAX = 20;
+
+/**
+ * Where GitLab's job webhooks arrive. Public, because GitLab cannot sign for AWS: the program checks GitLab's own signature
+ * before it reads a byte, refuses more than 1 MiB, and may only add items to the table.
+ */
+export class SettleEndpoint extends Construct {
+  readonly program: NodeLambda;
+  /** What to enter in GitLab as the webhook's address. */
+  readonly webhookUrl: string;
+
+  constructor(scope: Construct, id: string, { settings, ledger, bundlesPath }: SettleEndpointProps) {
+    super(scope, id);
+    this.program = new NodeLambda(this, 'Program', {
+      settings,
+      bundlesPath,
+      name: 'settle',
+      description: 'Takes the job webhooks of GitLab',
+      memoryMiB: MEMORY_MIB,
+      timeout: TIMEOUT,
+      reservedConcurrency: AT_ONCE_MAX,
+    });
+    ledger.grant(this.program, 'receive');
+    const { webhookSecrets, webhookTokens } = settings.parameters;
+    grantSecret(this.program, ENV_WEBHOOK_SECRETS_PARAMETER, webhookSecrets, settings);
+    if (webhookTokens !== undefined) {
+      grantSecret(this.program, ENV_WEBHOOK_TOKENS_PARAMETER, webhookTokens, settings);
+    }
+    const { url } = this.program.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+    // The URL ends with "/".
+    this.webhookUrl = `${url}${WEBHOOK_PATH.slice(1)}`;
+  }
+}

@@ -1,0 +1,67 @@
+import { Duration } from 'aws-cdk-lib';
+import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Construct } from 'constructs';
+import { SK } from '../../functions/names.ts';
+import type { Settings } from '../settings/settings.ts';
+import { DeadLetters } from './dead-letters.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import type { NodeLambda } from './node-lambda.ts';
+
+export interface StreamConsumerProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  readonly program: NodeLambda;
+  /** Names the dead letters: `settle-stream`. */
+  readonly name: string;
+  /** Only items with these sort keys come through; the others cost nothing. */
+  readonly sortKeys: readonly string[];
+  readonly events: readonly ('INSERT' | 'MODIFY')[];
+  readonly batchSize: number;
+  /** Waits this long for a fuller batch. */
+  readonly batchWindow: Duration;
+  /** How often a batch is tried again before it is given up; the program itself reports which of it failed. */
+  readonly retries: number;
+  /** What is older is given up, and the stream goes on. Less than the day that a stream keeps. */
+  readonly givenUpAfter: Duration;
+}
+
+/**
+ * Reads the table's stream: in order for each key, at least once, from the oldest there is. A batch that fails is halved
+ * until the one that fails alone is found; what is given up goes to the dead letters.
+ */
+export class StreamConsumer extends Construct {
+  readonly deadLetters: DeadLetters;
+  readonly #program: NodeLambda;
+
+  constructor(scope: Construct, id: string, props: StreamConsumerProps) {
+    super(scope, id);
+    this.#program = props.program;
+    this.deadLetters = new DeadLetters(this, 'DeadLetters', { settings: props.settings, of: props.name });
+    new EventSourceMapping(this, 'Source', {
+      target: props.program.fn,
+      eventSourceArn: props.ledger.grantStream(props.program),
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: props.batchSize,
+      maxBatchingWindow: props.batchWindow,
+      // One batch of a shard at a time: several would only meet on the same counters.
+      parallelizationFactor: 1,
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      retryAttempts: props.retries,
+      maxRecordAge: props.givenUpAfter,
+      filters: [
+        FilterCriteria.filter({
+          eventName: props.events,
+          dynamodb: { Keys: { [SK]: { S: props.sortKeys } } },
+        }),
+      ],
+      onFailure: new SqsDlq(this.deadLetters.queue),
+    });
+  }
+
+  /** Milliseconds between a write to the table and its being worked off. */
+  metricLag() {
+    return this.#program.fn.metric('IteratorAge', { period: Duration.minutes(1), statistic: 'Maximum' });
+  }
+}

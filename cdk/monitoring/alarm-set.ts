@@ -1,0 +1,93 @@
+import {
+  Alarm,
+  AlarmRule,
+  ComparisonOperator,
+  CompositeAlarm,
+  type IAlarm,
+  type IAlarmAction,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import { type AlarmSpec, COMPOSITE, type Severity } from './alarms/alarm-spec.ts';
+import type { Metrics } from './metrics.ts';
+import { runbookPlace } from './runbook.ts';
+
+export interface AlarmSetProps {
+  readonly stage: string;
+  readonly specs: readonly AlarmSpec[];
+  readonly metrics: Metrics;
+  /** Topics that are told when an alarm goes on, and when it goes off again. */
+  readonly topicArns: readonly string[];
+  readonly runbookUrl: string | undefined;
+}
+
+const OPERATORS = {
+  above: ComparisonOperator.GREATER_THAN_THRESHOLD,
+  below: ComparisonOperator.LESS_THAN_THRESHOLD,
+} as const;
+const MISSING = {
+  breaching: TreatMissingData.BREACHING,
+  notBreaching: TreatMissingData.NOT_BREACHING,
+} as const;
+
+/** Turns the specs into alarms, and those that are told together into one composite. */
+export class AlarmSet extends Construct {
+  /** The composite first, then in the order of the specs. */
+  readonly alarms: readonly IAlarm[];
+  readonly #props: AlarmSetProps;
+
+  constructor(scope: Construct, id: string, props: AlarmSetProps) {
+    super(scope, id);
+    this.#props = props;
+    const made = props.specs.map((spec) => ({ spec, alarm: this.#make(spec) }));
+    const together = made.filter(({ spec }) => spec.toldBy !== undefined).map(({ alarm }) => alarm);
+    const alarms = made.map(({ alarm }) => alarm);
+    this.alarms = together.length === 0 ? alarms : [this.#compose(together), ...alarms];
+  }
+
+  #make(spec: AlarmSpec): IAlarm {
+    const { formula, label, periodMinutes } = spec;
+    const [direction, threshold] = spec.breach;
+    const alarm = new Alarm(this, spec.name, {
+      alarmName: this.#nameOf(spec),
+      alarmDescription: this.#describe(spec),
+      metric: this.#props.metrics.of(formula, { periodMinutes, label }),
+      comparisonOperator: OPERATORS[direction],
+      threshold,
+      evaluationPeriods: spec.periods,
+      datapointsToAlarm: spec.breaching ?? spec.periods,
+      treatMissingData: MISSING[spec.missing],
+    });
+    if (spec.toldBy === undefined) this.#tell(alarm);
+    return alarm;
+  }
+
+  #compose(alarms: readonly IAlarm[]): IAlarm {
+    const composite = new CompositeAlarm(this, COMPOSITE.name, {
+      compositeAlarmName: this.#nameOf(COMPOSITE),
+      alarmDescription: this.#describe(COMPOSITE),
+      alarmRule: AlarmRule.anyOf(...alarms),
+    });
+    this.#tell(composite);
+    return composite;
+  }
+
+  #nameOf({ name }: { readonly name: string }): string {
+    return `tollgate-${this.#props.stage}-${name}`;
+  }
+
+  /** The first word is the severity: a subscription's filter can tell pages from tickets by it. */
+  #describe(spec: { readonly name: string; readonly severity: Severity; readonly says: string }): string {
+    const place = runbookPlace(spec.name, this.#props.runbookUrl);
+    return `${spec.severity.toUpperCase()}: ${spec.says} What to do: ${place}`;
+  }
+
+  #tell(alarm: Alarm | CompositeAlarm): void {
+    for (const topicArn of this.#props.topicArns) {
+      const action: IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
+      alarm.addAlarmAction(action);
+      // Whoever was woken wants to know that it is over.
+      alarm.addOkAction(action);
+    }
+  }
+}

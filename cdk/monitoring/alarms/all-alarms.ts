@@ -1,0 +1,26 @@
+import { needsOwnMetrics } from '../series.ts';
+import type { AlarmSpec, Watched } from './alarm-spec.ts';
+import { answerAlarms } from './answers.ts';
+import { endsOfJobsAlarms } from './ends-of-jobs.ts';
+import { ledgerAlarms } from './ledger.ts';
+import { ruleAlarms } from './rules.ts';
+import { truthAlarms } from './truth.ts';
+
+/** The alarms of a deployment. Without metrics of ours those of AWS alone are left. */
+export const alarmsFor = (watched: Watched): readonly AlarmSpec[] =>
+  [
+    ...answerAlarms(watched),
+    ...ledgerAlarms,
+    ...endsOfJobsAlarms,
+    ...truthAlarms(watched),
+    ...ruleAlarms,
+  ].filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula));
+
+/** Every alarm that any deployment can have, for the runbook. */
+export const ALL_ALARMS = alarmsFor({
+  relays: 2,
+  deadlineMs: 2_000,
+  failurePolicy: 'admit',
+  watchdog: true,
+  metrics: true,
+});

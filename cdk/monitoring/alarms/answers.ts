@@ -1,0 +1,74 @@
+import { type AlarmSpec, COMPOSITE, type Watched } from './alarm-spec.ts';
+
+/** A share of the deadline: what takes longer leaves no room for one bad moment. */
+const LATENCY_SHARE_MAX = 0.75;
+/** Per cent. One cold start a minute stays below it, a ledger that is down does not. */
+const FALLBACK_SHARE_MAX = 10;
+
+const relayDisconnected: AlarmSpec = {
+  name: 'RelayDisconnected',
+  severity: 'page',
+  says: 'No relay has a stream at the job router: GitLab fails every job it would ask about while the controller is enabled.',
+  formula: 'streamsMost',
+  label: 'Streams of the relay with the most',
+  periodMinutes: 1,
+  breach: ['below', 1],
+  periods: 3,
+  // Every relay says how many it has each minute: one that says nothing is one that is gone.
+  missing: 'breaching',
+  toldBy: COMPOSITE.name,
+};
+
+const relayMissing = ({ relays }: Watched): AlarmSpec => ({
+  name: 'RelayMissing',
+  severity: 'ticket',
+  says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
+  // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
+  formula: 'IF(streamsFewest < 1, relayMinutes / 5 - 1, relayMinutes / 5)',
+  label: 'Relays with streams',
+  periodMinutes: 5,
+  // A minute's value may fall into the next period; half a relay is no relay too few.
+  breach: ['below', relays - 0.5],
+  periods: 3,
+  // No relay at all is RelayDisconnected, which pages.
+  missing: 'notBreaching',
+});
+
+const fallbackShare = ({ failurePolicy }: Watched): AlarmSpec => ({
+  name: 'FallbackShare',
+  severity: 'page',
+  says:
+    failurePolicy === 'admit'
+      ? `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs run past their limits.`
+      : `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs fail by our own fault.`,
+  formula: 'IF(questions > 0, 100 * fallbacks / questions, 0)',
+  label: 'Answers without the ledger, % of questions',
+  periodMinutes: 1,
+  breach: ['above', FALLBACK_SHARE_MAX],
+  periods: 5,
+  breaching: 3,
+  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
+  missing: 'notBreaching',
+  toldBy: COMPOSITE.name,
+});
+
+const latencyNearDeadline = ({ deadlineMs }: Watched): AlarmSpec => ({
+  name: 'LatencyNearDeadline',
+  severity: 'ticket',
+  says: `One answer in a hundred takes more than ${LATENCY_SHARE_MAX * 100} % of the ${deadlineMs} ms it may take.`,
+  formula: 'latencyP99',
+  label: 'p99',
+  periodMinutes: 5,
+  breach: ['above', deadlineMs * LATENCY_SHARE_MAX],
+  periods: 3,
+  // Nobody asked, so nobody waited.
+  missing: 'notBreaching',
+});
+
+/** GitLab asks, somebody who can count answers, and in time. */
+export const answerAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  relayDisconnected,
+  fallbackShare(watched),
+  ...(watched.relays > 1 ? [relayMissing(watched)] : []),
+  latencyNearDeadline(watched),
+];

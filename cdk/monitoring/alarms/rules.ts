@@ -1,0 +1,43 @@
+import type { AlarmSpec } from './alarm-spec.ts';
+
+/** What decisions rest on: the limits, and where in the tree of groups a job stands. */
+export const ruleAlarms: readonly AlarmSpec[] = [
+  {
+    name: 'LimitsUnreadable',
+    severity: 'ticket',
+    says: 'The live limits cannot be read: the last ones that could be stay in force.',
+    formula: 'limitsUnreadable',
+    label: 'Times the limits could not be read',
+    periodMinutes: 5,
+    breach: ['above', 0],
+    periods: 3,
+    breaching: 2,
+    // Written only when it happens.
+    missing: 'notBreaching',
+  },
+  {
+    name: 'UnknownGroups',
+    severity: 'ticket',
+    says: 'Jobs come from groups that are not in the directory: only some of their limits apply.',
+    formula: 'unknownGroups',
+    label: 'Admissions of unknown groups',
+    periodMinutes: 60,
+    // A new group is unknown until the next sync, a few minutes.
+    breach: ['above', 20],
+    periods: 2,
+    // Written only when it happens.
+    missing: 'notBreaching',
+  },
+  {
+    name: 'DirectoryStale',
+    severity: 'ticket',
+    says: 'The groups of GitLab have not been listed to their end for two hours: groups that moved keep their old limits.',
+    formula: 'directoryAge',
+    label: 'Since all groups were listed, seconds',
+    periodMinutes: 60,
+    breach: ['above', 7_200],
+    periods: 1,
+    // Every run says how old it is, from the first complete listing on: no value is no run, or never a listing.
+    missing: 'breaching',
+  },
+];

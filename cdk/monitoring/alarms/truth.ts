@@ -1,0 +1,73 @@
+import type { AlarmSpec, Watched } from './alarm-spec.ts';
+
+/** Whether the books agree with GitLab and with themselves. */
+const truth: readonly AlarmSpec[] = [
+  {
+    name: 'SweepFailing',
+    severity: 'ticket',
+    says: 'The sweep has not run, or GitLab has not answered it, for a quarter of an hour: leaked holds stay.',
+    formula: 'gitlabSilent',
+    label: 'GitLab did not answer the sweep',
+    periodMinutes: 5,
+    breach: ['above', 0],
+    periods: 3,
+    // It runs every minute and says 0 or 1 each time: no value is no run, or one that crashed.
+    missing: 'breaching',
+  },
+  {
+    name: 'HoldsOverdue',
+    severity: 'ticket',
+    says: 'A hold that ought to have ended is half an hour overdue: a budget shows more held than there is.',
+    formula: 'oldestDue',
+    label: 'Age of the oldest overdue hold, seconds',
+    periodMinutes: 10,
+    breach: ['above', 1_800],
+    periods: 3,
+    // No value is no sweep, which is SweepFailing.
+    missing: 'notBreaching',
+  },
+  {
+    name: 'Drift',
+    severity: 'ticket',
+    says: 'The check of the night failed, or found counters that do not show what their records make.',
+    // A check that crashed has found nothing out.
+    formula: 'FILL(driftedCounters, 0) + FILL(driftErrors, 0)',
+    label: 'Counters that drift, and checks that failed',
+    periodMinutes: 24 * 60,
+    breach: ['above', 0],
+    periods: 1,
+    // A new deployment has had no night yet; later ones have either a count or an error.
+    missing: 'notBreaching',
+  },
+  {
+    name: 'UnadmittedShare',
+    severity: 'ticket',
+    says: 'More than 5 % of the jobs that ran had not been admitted: runners or flags pass Tollgate by.',
+    formula: 'IF(ranJobs > 20, 100 * bypassJobs / ranJobs, 0)',
+    label: 'Jobs without an admission, % of those that ran',
+    periodMinutes: 60,
+    breach: ['above', 5],
+    periods: 1,
+    // No value is no sweep, which is SweepFailing.
+    missing: 'notBreaching',
+  },
+];
+
+/** Only where there is one. AWS's metric: it must not depend on anything of ours. */
+const watchdogFailing: AlarmSpec = {
+  name: 'WatchdogFailing',
+  severity: 'ticket',
+  says: 'The watchdog does not run, or could not reach GitLab when it had to: nobody would disarm the controller.',
+  formula: 'watchdogErrors',
+  label: 'Errors of the watchdog',
+  periodMinutes: 5,
+  breach: ['above', 0],
+  periods: 3,
+  // Lambda counts the errors of each run, zero included, and it runs every minute: no value is no run.
+  missing: 'breaching',
+};
+
+export const truthAlarms = ({ watchdog }: Watched): readonly AlarmSpec[] => [
+  ...truth,
+  ...(watchdog ? [watchdogFailing] : []),
+];

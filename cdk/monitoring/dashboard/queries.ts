@@ -1,0 +1,32 @@
+/** CloudWatch Logs Insights on the decision log. Each is bounded to ten rows, whatever groups and rules there are. */
+const MOST_FIRST = '| sort count desc | limit 10';
+
+/** A repeat has been told before, e.g. before GitLab retried the job by itself. */
+const REJECTED = 'filter message = "decision" and outcome = "rejected" and notice = "first"';
+
+export const REJECTIONS_BY_RULE = [
+  REJECTED,
+  '| fields coalesce(rules.0, cause, "unknown") as rule',
+  '| stats count(*) as count by rule',
+  MOST_FIRST,
+];
+
+export const WOULD_BE_REJECTED_BY_RULE = [
+  'filter message = "decision" and ispresent(shadow.0)',
+  '| fields shadow.0 as rule',
+  '| stats count(*) as count by rule',
+  MOST_FIRST,
+];
+
+/** Groups of jobs without a decision of the ledger are not known, their root is. */
+const GROUP = '| fields coalesce(`group`, root, "unknown") as owner';
+
+export const REJECTIONS_BY_GROUP = [REJECTED, GROUP, '| stats count(*) as count by owner', MOST_FIRST];
+
+/** What admission held, in units of the deployment's currency. What it really cost is known later: tollgate statement. */
+export const SPEND_BY_GROUP = [
+  'filter message = "decision" and outcome = "admitted" and ispresent(costMicros)',
+  GROUP,
+  '| stats sum(costMicros / 1000000) as held, count(*) as jobs by owner',
+  '| sort held desc | limit 10',
+];

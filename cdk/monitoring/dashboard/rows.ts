@@ -1,0 +1,228 @@
+import type { Watched } from '../alarms/alarm-spec.ts';
+import type { Graph, Row } from './panel.ts';
+import * as queries from './queries.ts';
+import { COST_PERIOD_MINUTES, USAGE_COST } from './usage-cost.ts';
+
+/** From what hurts most to what can wait: whoever is woken reads from the top and stops where it is red. */
+export const rowsFor = (watched: Watched): readonly Row[] => [
+  answers(watched),
+  relays(watched),
+  withoutTheLedger,
+  endsOfJobs,
+  truth(watched),
+  rulesAndDirectory,
+  groups,
+  cost,
+];
+
+const answers = ({ deadlineMs }: Watched): Row => ({
+  title: 'Answers',
+  says: 'What GitLab asked and what it was told.',
+  panels: [
+    {
+      kind: 'graph',
+      title: 'Admissions by outcome',
+      stacked: true,
+      periodMinutes: 1,
+      lines: [
+        { formula: 'admitted', label: 'Admitted' },
+        { formula: 'rejected', label: 'Rejected' },
+      ],
+      right: [{ formula: 'questions', label: 'Questions' }],
+    },
+    {
+      kind: 'graph',
+      title: 'From question to answer, ms',
+      alarm: 'LatencyNearDeadline',
+      lines: [{ formula: 'latencyMedian', label: 'p50' }],
+      marks: [{ value: deadlineMs, label: 'Deadline: the fallback answers' }],
+    },
+    { kind: 'top-ten', title: 'Rejections by rule', query: queries.REJECTIONS_BY_RULE },
+  ],
+});
+
+const relays = (watched: Watched): Row => ({
+  title: 'Relays',
+  says: 'Somebody must hold streams, or GitLab fails jobs.',
+  panels: [
+    {
+      kind: 'graph',
+      title: 'Open streams',
+      alarm: 'RelayDisconnected',
+      lines: [{ formula: 'streamsFewest', label: 'Streams of the relay with the fewest' }],
+      right: [{ formula: 'reconnects', label: 'Reconnects' }],
+    },
+    ...(watched.relays > 1
+      ? [{ kind: 'graph', title: 'Relays with streams', alarm: 'RelayMissing' } satisfies Graph]
+      : []),
+    {
+      kind: 'graph',
+      title: 'Jobs per batch',
+      lines: [
+        { formula: 'batchJobs', label: 'Average' },
+        { formula: 'batchJobsMost', label: 'Largest' },
+      ],
+    },
+    {
+      kind: 'graph',
+      title: 'Busiest relay, %',
+      lines: [
+        { formula: 'relayCpu', label: 'CPU' },
+        { formula: 'relayMemory', label: 'Memory' },
+      ],
+    },
+  ],
+});
+
+const withoutTheLedger: Row = {
+  title: 'Without the ledger',
+  says: 'Answers that a relay gave by itself, and why it had to.',
+  panels: [
+    {
+      kind: 'graph',
+      title: 'Fallback answers',
+      alarm: 'FallbackShare',
+      right: [{ formula: 'fallbacks', label: 'Answers without the ledger' }],
+    },
+    {
+      kind: 'graph',
+      title: 'Fallback answers the ledger must still hear of',
+      lines: [{ formula: 'unmeteredQueued', label: 'Waiting' }],
+      right: [{ formula: 'unmeteredDropped', label: 'Lost' }],
+    },
+    {
+      kind: 'graph',
+      title: 'Admit function',
+      alarm: 'AdmitErrors',
+      right: [{ formula: 'admitCalls', label: 'Calls' }],
+    },
+    {
+      kind: 'graph',
+      title: 'Table: throttles and conflicts',
+      alarm: 'TableThrottled',
+      lines: [
+        { formula: 'conflicts', label: 'Conflicts' },
+        { formula: 'ledgerRetries', label: 'Transactions tried again' },
+      ],
+    },
+  ],
+};
+
+const endsOfJobs: Row = {
+  title: 'Ends of jobs',
+  says: 'Every hold ends with a webhook, or else with the sweep.',
+  panels: [
+    {
+      kind: 'graph',
+      title: 'Webhooks',
+      alarm: 'WebhookSilence',
+      right: [
+        { formula: 'jobEvents', label: 'Ends told' },
+        { formula: 'jobEventsRefused', label: 'Refused: neither signature nor token' },
+      ],
+    },
+    {
+      kind: 'graph',
+      title: 'Settlement lag and readers of the stream',
+      alarm: 'StreamBehind',
+      lines: [{ formula: 'settlementLag', label: 'From end to charge, p99' }],
+    },
+    { kind: 'graph', title: 'Dead letters', alarm: 'DeadLetters' },
+    {
+      kind: 'graph',
+      title: 'Errors of the other functions',
+      stacked: true,
+      periodMinutes: 15,
+      lines: [
+        { formula: 'settleErrors', label: 'settle' },
+        { formula: 'settleThrottles', label: 'settle, throttled' },
+        { formula: 'settleStreamErrors', label: 'settle-stream' },
+        { formula: 'rollupErrors', label: 'rollup' },
+        { formula: 'sweepErrors', label: 'sweep' },
+        { formula: 'directoryErrors', label: 'directory' },
+      ],
+    },
+  ],
+};
+
+const truth = ({ watchdog }: Watched): Row => ({
+  title: 'Truth',
+  says: 'Whether the books agree with GitLab and with themselves.',
+  panels: [
+    {
+      kind: 'graph',
+      title: 'Sweep',
+      alarm: 'SweepFailing',
+      right: [{ formula: 'healedBySweep', label: 'Holds that no webhook had ended' }],
+    },
+    {
+      kind: 'graph',
+      title: 'Holds',
+      alarm: 'HoldsOverdue',
+      right: [{ formula: 'liveHolds', label: 'Live holds' }],
+    },
+    {
+      kind: 'graph',
+      title: 'Jobs nobody admitted',
+      alarm: 'UnadmittedShare',
+      right: [{ formula: 'bypassJobs', label: 'Jobs without an admission' }],
+    },
+    { kind: 'graph', title: 'Drift, by night', alarm: 'Drift' },
+    ...(watchdog ? [{ kind: 'graph', title: 'Watchdog', alarm: 'WatchdogFailing' } satisfies Graph] : []),
+  ],
+});
+
+const rulesAndDirectory: Row = {
+  title: 'Rules and directory',
+  says: 'What decisions rest on.',
+  panels: [
+    { kind: 'graph', title: 'Limits', alarm: 'LimitsUnreadable' },
+    { kind: 'graph', title: 'Groups not in the directory', alarm: 'UnknownGroups' },
+    { kind: 'graph', title: 'Age of the directory', alarm: 'DirectoryStale' },
+    {
+      kind: 'graph',
+      title: 'Questions that could not be read',
+      lines: [{ formula: 'unreadable', label: 'Questions' }],
+    },
+  ],
+};
+
+const groups: Row = {
+  title: 'Groups',
+  says: 'The ten with the most, in the time that the dashboard shows. Each look reads the decision log, which AWS bills by the GB.',
+  panels: [
+    { kind: 'top-ten', title: 'Held for admitted jobs, by group', query: queries.SPEND_BY_GROUP },
+    { kind: 'top-ten', title: 'Rejections by group', query: queries.REJECTIONS_BY_GROUP },
+    {
+      kind: 'top-ten',
+      title: 'Shadow: would be rejected, by rule',
+      query: queries.WOULD_BE_REJECTED_BY_RULE,
+    },
+  ],
+};
+
+const cost: Row = {
+  title: 'Cost of Tollgate itself',
+  says: 'What a month of hours like this one would cost, from AWS’s own counts and the list prices of us-east-1.',
+  panels: [
+    {
+      kind: 'graph',
+      title: 'US dollars a month, what depends on use',
+      stacked: true,
+      periodMinutes: COST_PERIOD_MINUTES,
+      lines: USAGE_COST,
+    },
+    {
+      kind: 'words',
+      title: 'And what does not',
+      markdown: [
+        'Relays, their addresses, metrics, alarms, keys and what runs by the clock cost the same every month:',
+        '',
+        '`npx tollgate cost --jobs-per-month 100000`',
+        '',
+        'lists every line of both, with the source and date of each price. For the real bill, activate the tag',
+        '`tollgate:stage` as a cost allocation tag and group by it in the Cost Explorer.',
+      ].join('\n'),
+    },
+  ],
+};

@@ -1,0 +1,68 @@
+import type { ProgramName } from '../series.ts';
+import type { Line } from './panel.ts';
+
+const MILLION = 1_000_000;
+
+/**
+ * US dollars for one unit, as in scripts/desk/cost/prices.ts, which has sources and dates; a test keeps them equal. Synth may
+ * not load that file.
+ */
+export const USAGE_PRICES = {
+  writeUnit: 0.625 / MILLION,
+  readUnit: 0.125 / MILLION,
+  lambdaRequest: 0.2 / MILLION,
+  lambdaGbSecond: 13.3334 / MILLION,
+  logGb: 0.5,
+} as const;
+
+/** GB of memory, as the constructs give it; a test compares. Those that run by the clock cost the same whatever happens. */
+export const MEMORY_MIB = {
+  admit: 512,
+  settle: 256,
+  'settle-stream': 512,
+  rollup: 512,
+  sweep: 512,
+  directory: 512,
+} as const satisfies Partial<Record<ProgramName, number>>;
+
+const HOURS_PER_MONTH = 730;
+export const COST_PERIOD_MINUTES = 60;
+
+/** CloudWatch's arithmetic knows no exponents. */
+const decimal = (value: number): string => value.toFixed(12).replace(/0+$/, '').replace(/\.$/, '');
+const perMonth = (usd: number): string => decimal(usd * HOURS_PER_MONTH);
+/** Of series that may be silent for an hour. */
+const sumOf = (names: readonly string[]): string => names.map((name) => `FILL(${name}, 0)`).join(' + ');
+const gbSeconds = (series: string, program: keyof typeof MEMORY_MIB): string =>
+  `FILL(${series}, 0) * ${decimal(MEMORY_MIB[program] / 1024 / 1000)}`;
+
+/** What each part would cost in a month of hours like this one. */
+export const USAGE_COST: readonly Line[] = [
+  {
+    label: 'Table, writes',
+    formula: `(${sumOf(['writeUnits', 'indexWriteUnits'])}) * ${perMonth(USAGE_PRICES.writeUnit)}`,
+  },
+  {
+    label: 'Table, reads',
+    formula: `(${sumOf(['readUnits', 'indexReadUnits'])}) * ${perMonth(USAGE_PRICES.readUnit)}`,
+  },
+  {
+    label: 'Functions, time',
+    formula: `(${[
+      gbSeconds('admitMs', 'admit'),
+      gbSeconds('settleMs', 'settle'),
+      gbSeconds('settleStreamMs', 'settle-stream'),
+      gbSeconds('rollupMs', 'rollup'),
+      gbSeconds('sweepMs', 'sweep'),
+      gbSeconds('directoryMs', 'directory'),
+    ].join(' + ')}) * ${perMonth(USAGE_PRICES.lambdaGbSecond)}`,
+  },
+  {
+    label: 'Functions, calls',
+    formula: `(${sumOf(['admitCalls', 'settleCalls', 'settleStreamCalls', 'rollupCalls'])}) * ${perMonth(USAGE_PRICES.lambdaRequest)}`,
+  },
+  {
+    label: 'Logs',
+    formula: `(${sumOf(['relayLogBytes', 'admitLogBytes', 'settleLogBytes', 'settleStreamLogBytes', 'rollupLogBytes'])}) * ${perMonth(USAGE_PRICES.logGb / 1e9)}`,
+  },
+];

@@ -1,0 +1,120 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Color,
+  GraphWidget,
+  type HorizontalAnnotation,
+  type IMetric,
+  type IWidget,
+  LegendPosition,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+  TextWidget,
+  TextWidgetBackground,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { AlarmSpec } from '../alarms/alarm-spec.ts';
+import type { Metrics } from '../metrics.ts';
+import { runbookLink } from '../runbook.ts';
+import type { Graph, Line, Panel, Row } from './panel.ts';
+
+export interface WidgetDeps {
+  readonly specs: readonly AlarmSpec[];
+  readonly metrics: Metrics;
+  /** The decision log. */
+  readonly logGroupName: string;
+  readonly runbookUrl: string | undefined;
+}
+
+/** A dashboard's grid. */
+export const COLUMNS = 24;
+const HEIGHT = 6;
+const HEADING_HEIGHT = 2;
+const PERIOD_MINUTES = 5;
+/** Narrower graphs have no room for their words. */
+const PER_LINE_MAX = 4;
+
+/** The row's heading and below it its panels; nothing where nothing of it is deployed. */
+export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): readonly (readonly IWidget[])[] {
+  const shown = panels.filter((panel) => panel.kind !== 'graph' || linesOf(panel, deps).length > 0);
+  if (shown.length === 0) return [];
+  const alarms = shown.flatMap((panel) => (panel.kind === 'graph' ? (specOf(panel, deps) ?? []) : []));
+  const links = alarms.map(({ name }) => runbookLink(name, deps.runbookUrl)).join(' · ');
+  const runbook = alarms.length === 0 ? '' : ` Runbook: ${links}`;
+  const heading = new TextWidget({
+    markdown: `## ${title}\n${says}${runbook}`,
+    width: COLUMNS,
+    height: HEADING_HEIGHT,
+    background: TextWidgetBackground.TRANSPARENT,
+  });
+  return [
+    [heading],
+    ...sideBySide(shown).map((line) => {
+      const width = Math.floor(COLUMNS / line.length);
+      return line.map((panel) => panelWidget(panel, width, deps));
+    }),
+  ];
+}
+
+/** Lines of about the same length: five panels are three and two. */
+function sideBySide(panels: readonly Panel[]): readonly (readonly Panel[])[] {
+  const lines = Math.ceil(panels.length / PER_LINE_MAX);
+  const perLine = Math.ceil(panels.length / lines);
+  return Array.from({ length: lines }, (_, index) => panels.slice(index * perLine, (index + 1) * perLine));
+}
+
+function panelWidget(panel: Panel, width: number, deps: WidgetDeps): IWidget {
+  const place = { title: panel.title, width, height: HEIGHT };
+  switch (panel.kind) {
+    case 'graph':
+      return graphWidget(panel, width, deps);
+    case 'top-ten':
+      return new LogQueryWidget({
+        ...place,
+        logGroupNames: [deps.logGroupName],
+        queryLines: [panel.query.join('\n')],
+        view: LogQueryVisualizationType.TABLE,
+      });
+    case 'words':
+      return new TextWidget({ markdown: `### ${panel.title}\n${panel.markdown}`, width, height: HEIGHT });
+  }
+}
+
+function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {
+  const { title, right = [], stacked = false, marks = [] } = graph;
+  const spec = specOf(graph, deps);
+  const periodMinutes = graph.periodMinutes ?? spec?.periodMinutes ?? PERIOD_MINUTES;
+  const drawn = (lines: readonly Line[]): IMetric[] =>
+    lines
+      .filter(({ formula }) => deps.metrics.has(formula))
+      .map(({ formula, label }) => deps.metrics.of(formula, { periodMinutes, label }));
+  const annotations = [...marks, ...(spec === undefined ? [] : [thresholdOf(spec)])];
+  return new GraphWidget({
+    title,
+    width,
+    height: HEIGHT,
+    stacked,
+    period: Duration.minutes(periodMinutes),
+    left: drawn(linesOf(graph, deps)),
+    right: drawn(right),
+    leftAnnotations: annotations.map((each): HorizontalAnnotation => ({ color: Color.RED, ...each })),
+    leftYAxis: { min: 0, showUnits: false },
+    rightYAxis: { min: 0, showUnits: false },
+    legendPosition: LegendPosition.BOTTOM,
+  });
+}
+
+/** Of the alarm's spec itself: a threshold that is changed moves on the graph, too. */
+const thresholdOf = ({ name, severity, breach: [direction, value] }: AlarmSpec) => ({
+  value,
+  label: `${name}: ${severity} ${direction} ${value}`,
+});
+
+const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined =>
+  specs.find(({ name }) => name === alarm);
+
+/** What of the left axis is deployed. */
+function linesOf(graph: Graph, deps: WidgetDeps): readonly Line[] {
+  const spec = specOf(graph, deps);
+  return [...(spec === undefined ? [] : [spec]), ...(graph.lines ?? [])].filter(({ formula }) =>
+    deps.metrics.has(formula),
+  );
+}

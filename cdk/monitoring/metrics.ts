@@ -1,0 +1,61 @@
+import { Duration } from 'aws-cdk-lib';
+import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
+import { SERIES, type Series, type SeriesName, type Subject, seriesIn } from './series.ts';
+
+/** Turns formulas into metrics of one deployment. */
+export interface Metrics {
+  /**
+   * @param formula - see {@link SERIES} for its words.
+   * @throws {Error} if it names something that is not deployed.
+   */
+  of(formula: string, options: { readonly periodMinutes: number; readonly label: string }): IMetric;
+  /** Whether everything is deployed that the formula speaks of. */
+  has(formula: string): boolean;
+}
+
+export interface MetricsOptions {
+  /** As functions and relays are told it. */
+  readonly deployment: string;
+  /** Without them, no formula has one of ours. */
+  readonly ownMetrics: boolean;
+  /** By which dimensions AWS knows what is deployed. */
+  readonly dimensions: Readonly<Partial<Record<Subject, Readonly<Record<string, string>>>>>;
+}
+
+export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions): Metrics {
+  const dimensionsOf = (series: Series): Readonly<Record<string, string>> | undefined => {
+    if (series.from === 'aws') return dimensions[series.of];
+    return ownMetrics ? { [METRIC_DIMENSION]: deployment } : undefined;
+  };
+
+  function metric(word: SeriesName, periodMinutes: number, label?: string): Metric {
+    const series: Series = SERIES[word];
+    const dimensionsMap = dimensionsOf(series);
+    if (dimensionsMap === undefined) throw new Error(`the series ${word} is about something not deployed`);
+    return new Metric({
+      namespace: series.from === 'aws' ? series.namespace : METRIC_NAMESPACE,
+      metricName: series.name,
+      dimensionsMap,
+      statistic: series.statistic,
+      period: Duration.minutes(periodMinutes),
+      ...(label !== undefined && { label }),
+    });
+  }
+
+  return {
+    has: (formula) => seriesIn(formula).every((word) => dimensionsOf(SERIES[word]) !== undefined),
+    of: (formula, { periodMinutes, label }) => {
+      const words = seriesIn(formula);
+      const [word] = words;
+      // What is no arithmetic needs no expression.
+      if (word === formula) return metric(word, periodMinutes, label);
+      return new MathExpression({
+        expression: formula,
+        usingMetrics: Object.fromEntries(words.map((each) => [each, metric(each, periodMinutes)])),
+        period: Duration.minutes(periodMinutes),
+        label,
+      });
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { Duration, Tags } from 'aws-cdk-lib';
+import { Dashboard, PeriodOverride } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Construct } from 'constructs';
+import { DUE_INDEX } from '../../functions/names.ts';
+import type { NodeLambda } from '../constructs/node-lambda.ts';
+import type { RelayService } from '../constructs/relay-service.ts';
+import type { StreamConsumer } from '../constructs/stream-consumer.ts';
+import type { Settings } from '../settings/settings.ts';
+import { AlarmSet } from './alarm-set.ts';
+import { alarmsFor } from './alarms/all-alarms.ts';
+import { glanceWidgets } from './dashboard/glance.ts';
+import { rowsFor } from './dashboard/rows.ts';
+import { rowWidgets } from './dashboard/widgets.ts';
+import { type MetricsOptions, metricsOf } from './metrics.ts';
+import type { ProgramName } from './series.ts';
+
+export interface MonitoringProps {
+  readonly settings: Settings;
+  readonly table: ITable;
+  readonly relay: RelayService;
+  /** Those that are deployed. */
+  readonly programs: Readonly<Partial<Record<ProgramName, NodeLambda | undefined>>>;
+  readonly readers: Readonly<Record<'settle-stream' | 'rollup', StreamConsumer>>;
+  /** ARNs of the topics that alarms tell. */
+  readonly topicArns: readonly string[];
+}
+
+/** What is open at 3 a.m. shows the evening before it. */
+const SHOWN = Duration.hours(6);
+
+/** The alarms and the one dashboard of a deployment. */
+export class Monitoring extends Construct {
+  readonly alarmSet: AlarmSet;
+  readonly dashboard: Dashboard;
+
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
+    super(scope, id);
+    const { settings, relay } = props;
+    const { runbookUrl } = settings.alarms;
+    const watched = {
+      relays: settings.relay.count,
+      deadlineMs: settings.relay.deadlineMs,
+      failurePolicy: settings.relay.failurePolicy,
+      watchdog: settings.watchdog,
+      metrics: settings.metrics,
+    };
+    const metrics = metricsOf({
+      deployment: settings.stage,
+      ownMetrics: settings.metrics,
+      dimensions: dimensionsOf(props),
+    });
+    const specs = alarmsFor(watched);
+    this.alarmSet = new AlarmSet(this, 'Alarms', {
+      stage: settings.stage,
+      specs,
+      metrics,
+      topicArns: props.topicArns,
+      runbookUrl,
+    });
+    // Where silence is an alarm, nobody is to be woken by relays that are just being started for the first time.
+    this.alarmSet.node.addDependency(relay.service);
+    const { alarms } = this.alarmSet;
+    const deps = { specs, metrics, logGroupName: relay.logGroup.logGroupName, runbookUrl };
+    this.dashboard = new Dashboard(this, 'Dashboard', {
+      dashboardName: `tollgate-${settings.stage}`,
+      defaultInterval: SHOWN,
+      // Thresholds are those of the alarms' periods: other ones would show other heights.
+      periodOverride: PeriodOverride.INHERIT,
+      widgets: [
+        ...glanceWidgets({ settings, alarms, metrics }),
+        ...rowsFor(watched).flatMap((row) => rowWidgets(row, deps)),
+      ].map((row) => [...row]),
+    });
+    // CloudFormation takes a dashboard's tags in few regions yet, and cfn-lint in none.
+    Tags.of(this.dashboard).remove('tollgate:stage');
+  }
+}
+
+/** By which AWS knows what is deployed. */
+function dimensionsOf({ table, relay, programs, readers }: MonitoringProps): MetricsOptions['dimensions'] {
+  const of: Record<string, Readonly<Record<string, string>>> = {
+    table: { TableName: table.tableName },
+    'due-index': { TableName: table.tableName, GlobalSecondaryIndexName: DUE_INDEX },
+    'relay-service': { ClusterName: relay.cluster.clusterName, ServiceName: relay.service.serviceName },
+    'log/relay': { LogGroupName: relay.logGroup.logGroupName },
+  };
+  for (const [name, program] of Object.entries(programs)) {
+    if (program === undefined) continue;
+    of[`function/${name}`] = { FunctionName: program.fn.functionName };
+    of[`log/${name}`] = { LogGroupName: program.logGroup.logGroupName };
+  }
+  for (const [name, { deadLetters }] of Object.entries(readers)) {
+    of[`dead-letters/${name}`] = { QueueName: deadLetters.queue.queueName };
+  }
+  return of;
+}

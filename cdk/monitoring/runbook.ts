@@ -1,0 +1,17 @@
+/** Where people read what to do. */
+export const RUNBOOK_FILE = 'cdk/RUNBOOK.md';
+
+/** As GitLab and GitHub make it of a heading. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+
+/** For mails and pages, which show addresses. @param url - of the runbook, where people can open one. */
+export const runbookPlace = (heading: string, url: string | undefined): string =>
+  `${url ?? RUNBOOK_FILE}#${anchorOf(heading)}`;
+
+/** For the dashboard's Markdown. Without an address there is nothing to link to: the heading's name must do. */
+export const runbookLink = (heading: string, url: string | undefined): string =>
+  url === undefined ? `**${heading}**` : `[${heading}](${runbookPlace(heading, url)})`;

@@ -1,0 +1,180 @@
+/** What is measured, as plain data: nothing here loads the CDK, so that `tollgate cost` can count it. */
+import * as functionNames from '../../functions/names.ts';
+import * as relayNames from '../../relay/names.ts';
+
+export type ProgramName =
+  | 'admit'
+  | 'settle'
+  | 'settle-stream'
+  | 'rollup'
+  | 'sweep'
+  | 'directory'
+  | 'drift'
+  | 'watchdog';
+
+export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
+
+/** What a metric of AWS's is about. */
+export type Subject =
+  | `function/${ProgramName}`
+  | `log/${ProgramName | 'relay'}`
+  | `dead-letters/${'settle-stream' | 'rollup'}`
+  | 'table'
+  | 'due-index'
+  | 'relay-service';
+
+/** One metric with one statistic. Ours have no subject: their only dimension is the deployment. */
+export type Series =
+  | { readonly from: 'tollgate'; readonly name: string; readonly statistic: Statistic }
+  | {
+      readonly from: 'aws';
+      readonly namespace: AwsNamespace;
+      readonly name: string;
+      readonly of: Subject;
+      readonly statistic: Statistic;
+    };
+
+export type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS' | 'AWS/Logs';
+
+interface OwnMetric {
+  readonly name: string;
+  readonly statistic: Statistic;
+}
+
+/** With the statistic that its names.ts gives it, unless another is asked for. */
+const own = ({ name, statistic }: OwnMetric, other?: Statistic): Series => ({
+  from: 'tollgate',
+  name,
+  statistic: other ?? statistic,
+});
+const lambda = (program: ProgramName, name: string, statistic: Statistic = 'Sum'): Series => ({
+  from: 'aws',
+  namespace: 'AWS/Lambda',
+  name,
+  of: `function/${program}`,
+  statistic,
+});
+const table = (name: string, of: 'table' | 'due-index' = 'table'): Series => ({
+  from: 'aws',
+  namespace: 'AWS/DynamoDB',
+  name,
+  of,
+  statistic: 'Sum',
+});
+const letters = (reader: 'settle-stream' | 'rollup'): Series => ({
+  from: 'aws',
+  namespace: 'AWS/SQS',
+  name: 'ApproximateNumberOfMessagesVisible',
+  of: `dead-letters/${reader}`,
+  statistic: 'Maximum',
+});
+const relay = (name: string): Series => ({
+  from: 'aws',
+  namespace: 'AWS/ECS',
+  name,
+  of: 'relay-service',
+  statistic: 'Maximum',
+});
+const logBytes = (of: ProgramName | 'relay'): Series => ({
+  from: 'aws',
+  namespace: 'AWS/Logs',
+  name: 'IncomingBytes',
+  of: `log/${of}`,
+  statistic: 'Sum',
+});
+
+/** Every series there is, by the word that formulas use for it. */
+export const SERIES = {
+  questions: own(relayNames.RELAY_QUESTIONS),
+  admitted: own(relayNames.RELAY_ADMITTED),
+  rejected: own(relayNames.RELAY_REJECTED),
+  fallbacks: own(relayNames.RELAY_FALLBACK_ANSWERS),
+  unreadable: own(relayNames.RELAY_UNREADABLE_QUESTIONS),
+  // Of the relay with the most: 0 is no stream anywhere.
+  streamsMost: own(relayNames.RELAY_STREAMS_OPEN, 'Maximum'),
+  streamsFewest: own(relayNames.RELAY_STREAMS_OPEN, 'Minimum'),
+  // Each relay writes one value a minute.
+  relayMinutes: own(relayNames.RELAY_STREAMS_OPEN, 'SampleCount'),
+  reconnects: own(relayNames.RELAY_RECONNECTS),
+  latencyMedian: own(relayNames.RELAY_ANSWER_LATENCY_MS, 'p50'),
+  latencyP99: own(relayNames.RELAY_ANSWER_LATENCY_MS),
+  batchJobs: own(relayNames.RELAY_BATCH_JOBS),
+  batchJobsMost: own(relayNames.RELAY_BATCH_JOBS, 'Maximum'),
+  unmeteredQueued: own(relayNames.RELAY_UNMETERED_QUEUED),
+  unmeteredDropped: own(relayNames.RELAY_UNMETERED_DROPPED),
+  unknownGroups: own(functionNames.METRIC_UNKNOWN_GROUPS),
+  ledgerRetries: own(functionNames.METRIC_LEDGER_RETRIES),
+  limitsUnreadable: own(functionNames.METRIC_LIMITS_UNREADABLE),
+  jobEvents: own(functionNames.METRIC_JOB_EVENTS),
+  jobEventsRefused: own(functionNames.METRIC_JOB_EVENTS_REFUSED),
+  settlementLag: own(functionNames.METRIC_SETTLEMENT_LAG_SECONDS),
+  liveHolds: own(functionNames.METRIC_LIVE_HOLDS),
+  oldestDue: own(functionNames.METRIC_OLDEST_DUE_AGE_SECONDS),
+  gitlabSilent: own(functionNames.METRIC_GITLAB_SILENT),
+  healedBySweep: own(functionNames.METRIC_HEALED_BY_SWEEP),
+  bypassJobs: own(functionNames.METRIC_BYPASS_JOBS),
+  ranJobs: own(functionNames.METRIC_RAN_JOBS),
+  driftedCounters: own(functionNames.METRIC_DRIFTED_COUNTERS),
+  directoryAge: own(functionNames.METRIC_DIRECTORY_AGE_SECONDS),
+
+  admitCalls: lambda('admit', 'Invocations'),
+  admitErrors: lambda('admit', 'Errors'),
+  admitThrottles: lambda('admit', 'Throttles'),
+  settleErrors: lambda('settle', 'Errors'),
+  settleThrottles: lambda('settle', 'Throttles'),
+  settleStreamErrors: lambda('settle-stream', 'Errors'),
+  rollupErrors: lambda('rollup', 'Errors'),
+  sweepErrors: lambda('sweep', 'Errors'),
+  directoryErrors: lambda('directory', 'Errors'),
+  driftErrors: lambda('drift', 'Errors'),
+  watchdogErrors: lambda('watchdog', 'Errors'),
+  // Milliseconds between a write to the table and its being worked off.
+  settleAge: lambda('settle-stream', 'IteratorAge', 'Maximum'),
+  rollupAge: lambda('rollup', 'IteratorAge', 'Maximum'),
+  settleLetters: letters('settle-stream'),
+  rollupLetters: letters('rollup'),
+
+  readThrottles: table('ReadThrottleEvents'),
+  writeThrottles: table('WriteThrottleEvents'),
+  conflicts: table('TransactionConflict'),
+  writeUnits: table('ConsumedWriteCapacityUnits'),
+  indexWriteUnits: table('ConsumedWriteCapacityUnits', 'due-index'),
+  readUnits: table('ConsumedReadCapacityUnits'),
+  indexReadUnits: table('ConsumedReadCapacityUnits', 'due-index'),
+
+  relayCpu: relay('CPUUtilization'),
+  relayMemory: relay('MemoryUtilization'),
+
+  admitMs: lambda('admit', 'Duration'),
+  settleMs: lambda('settle', 'Duration'),
+  settleStreamMs: lambda('settle-stream', 'Duration'),
+  rollupMs: lambda('rollup', 'Duration'),
+  sweepMs: lambda('sweep', 'Duration'),
+  directoryMs: lambda('directory', 'Duration'),
+  settleCalls: lambda('settle', 'Invocations'),
+  settleStreamCalls: lambda('settle-stream', 'Invocations'),
+  rollupCalls: lambda('rollup', 'Invocations'),
+  relayLogBytes: logBytes('relay'),
+  admitLogBytes: logBytes('admit'),
+  settleLogBytes: logBytes('settle'),
+  settleStreamLogBytes: logBytes('settle-stream'),
+  rollupLogBytes: logBytes('rollup'),
+} as const satisfies Readonly<Record<string, Series>>;
+
+export type SeriesName = keyof typeof SERIES;
+
+/** Whether the word stands for a series, rather than a function of CloudWatch's. */
+const isSeries = (word: string): word is SeriesName => Object.hasOwn(SERIES, word);
+
+/** The series that a formula is made of, each once. Functions are written in capitals, as CloudWatch has them. */
+export function seriesIn(formula: string): readonly SeriesName[] {
+  const words = formula.match(/[a-z]\w*/gi) ?? [];
+  const named = words.filter((word) => word !== word.toUpperCase());
+  const unknown = named.filter((word) => !isSeries(word));
+  if (unknown.length > 0) throw new Error(`"${formula}": no series is called ${unknown.join(', ')}`);
+  return [...new Set(named.filter(isSeries))];
+}
+
+/** Needs a metric of ours, which costs money and may be switched off. */
+export const needsOwnMetrics = (formula: string): boolean =>
+  seriesIn(formula).some((name) => SERIES[name].from === 'tollgate');

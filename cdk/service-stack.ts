@@ -1,0 +1,114 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { AdmitFunction } from './constructs/admit-function.ts';
+import { DirectorySync } from './constructs/directory-sync.ts';
+import { DriftCheck } from './constructs/drift-check.ts';
+import type { LedgerTable } from './constructs/ledger-table.ts';
+import { RelayNetwork } from './constructs/network.ts';
+import { OperatorsTopic } from './constructs/operators-topic.ts';
+import { RelayService } from './constructs/relay-service.ts';
+import { Rollup } from './constructs/rollup.ts';
+import { SettleEndpoint } from './constructs/settle-endpoint.ts';
+import { SettleStream } from './constructs/settle-stream.ts';
+import { Sweep } from './constructs/sweep.ts';
+import { ThresholdsTopic } from './constructs/thresholds-topic.ts';
+import { Watchdog } from './constructs/watchdog.ts';
+import { Monitoring } from './monitoring/monitoring.ts';
+import type { Settings } from './settings/settings.ts';
+
+export interface ServiceStackProps extends StackProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  /** Folder with the bundles that `npm run bundle` makes. */
+  readonly bundlesPath: string;
+}
+
+/** Everything that runs. It keeps nothing: it can be destroyed and deployed again on the same books. */
+export class ServiceStack extends Stack {
+  readonly relay: RelayService;
+  readonly admit: AdmitFunction;
+  readonly settleEndpoint: SettleEndpoint;
+  readonly settleStream: SettleStream;
+  readonly rollup: Rollup;
+  readonly sweep: Sweep;
+  readonly directorySync: DirectorySync;
+  readonly driftCheck: DriftCheck;
+  /** Only where the settings want one. */
+  readonly watchdog: Watchdog | undefined;
+  /** For owners of limits. */
+  readonly thresholds: ThresholdsTopic;
+  /** For those on call. */
+  readonly operators: OperatorsTopic;
+  readonly monitoring: Monitoring;
+
+  constructor(scope: Construct, id: string, { settings, ledger, bundlesPath, ...props }: ServiceStackProps) {
+    super(scope, id, {
+      ...props,
+      description: `Tollgate ${settings.stage}: relay and functions`,
+      // GitLab fails every job of an enabled controller without a relay: `npm run destroy` asks first, then lifts this.
+      terminationProtection: true,
+    });
+    const shared = { settings, ledger, bundlesPath };
+    const network = new RelayNetwork(this, 'Network', settings.vpc);
+    this.operators = new OperatorsTopic(this, 'Operators', { settings });
+    this.thresholds = new ThresholdsTopic(this, 'Thresholds', { settings });
+
+    this.admit = new AdmitFunction(this, 'Admit', shared);
+    this.relay = new RelayService(this, 'Relay', {
+      settings,
+      network,
+      admit: this.admit.target,
+      table: ledger.table,
+    });
+    this.settleEndpoint = new SettleEndpoint(this, 'Settle', shared);
+    this.settleStream = new SettleStream(this, 'SettleStream', shared);
+    this.rollup = new Rollup(this, 'Rollup', { ...shared, thresholds: this.thresholds });
+    this.sweep = new Sweep(this, 'Sweep', { ...shared, network });
+    this.directorySync = new DirectorySync(this, 'DirectorySync', { ...shared, network });
+    this.driftCheck = new DriftCheck(this, 'DriftCheck', shared);
+    const { controllerId } = settings.gitlab;
+    this.watchdog =
+      settings.watchdog && controllerId !== undefined
+        ? new Watchdog(this, 'Watchdog', {
+            settings,
+            bundlesPath,
+            network,
+            controllerId,
+            table: ledger.table,
+            controllerTokenParameter: settings.parameters.controllerToken,
+            topic: this.operators.topic,
+          })
+        : undefined;
+
+    this.monitoring = new Monitoring(this, 'Monitoring', {
+      settings,
+      table: ledger.table,
+      relay: this.relay,
+      programs: {
+        admit: this.admit.program,
+        settle: this.settleEndpoint.program,
+        'settle-stream': this.settleStream.program,
+        rollup: this.rollup.program,
+        sweep: this.sweep.program,
+        directory: this.directorySync.program,
+        drift: this.driftCheck.program,
+        watchdog: this.watchdog?.program,
+      },
+      readers: { 'settle-stream': this.settleStream.consumer, rollup: this.rollup.consumer },
+      topicArns: this.operators.topicArns,
+    });
+
+    new CfnOutput(this, 'WebhookUrl', {
+      value: this.settleEndpoint.webhookUrl,
+      description: 'The address of the job webhook in GitLab',
+    });
+    new CfnOutput(this, 'ThresholdsTopicArn', {
+      value: this.thresholds.topic.topicArn,
+      description: 'Owners of limits subscribe here',
+    });
+    new CfnOutput(this, 'AlarmsTopicArn', {
+      value: this.operators.topic.topicArn,
+      description: 'Those on call subscribe here',
+    });
+  }
+}

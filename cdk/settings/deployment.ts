@@ -1,0 +1,92 @@
+/**
+ * What `tollgate.config.ts` says. Everything but the stage and GitLab's address has a default; `settings.ts` explains
+ * each setting, `read-settings.ts` has the defaults and what is refused.
+ */
+export interface Deployment {
+  /** Names the deployment and everything in it; lower case letters, digits, `-`. Never change it later. */
+  readonly stage: string;
+  /** @default the account and region of whoever deploys */
+  readonly account?: string;
+  readonly region?: string;
+  readonly gitlab: {
+    /** `https://gitlab.example.com` */
+    readonly url: string;
+    /** Begins every key of the table. Keep it when the host is renamed. @default the host of `url` */
+    readonly instance?: string;
+    /** GitLab tells it as `kas.externalUrl` in `/api/v4/metadata`. @default `wss://kas.<host of url>` */
+    readonly routerUrl?: string;
+    /** Number of the runner controller; the watchdog needs it. */
+    readonly controllerId?: number;
+    /** `vpc`: only from inside the existing VPC. @default 'internet' */
+    readonly reachedFrom?: 'internet' | 'vpc';
+  };
+  /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. @default 'url' */
+  readonly admitRoute?: 'url' | 'invoke';
+  /** @default a new VPC, `10.83.0.0/24` */
+  readonly vpc?:
+    | { readonly cidr: string }
+    | {
+        readonly id: string;
+        readonly subnetIds: readonly string[];
+        /** The zone of each subnet, in the same order. */
+        readonly availabilityZones: readonly string[];
+        /** For public subnets. @default false */
+        readonly assignPublicIp?: boolean;
+      };
+  readonly relay?: {
+    /** @default 2 */
+    readonly count?: number;
+    /** @default 256 */
+    readonly cpu?: number;
+    /** @default 512 */
+    readonly memoryMiB?: number;
+    /** @default built from relay/Dockerfile */
+    readonly image?: string;
+    /** @default 2000 */
+    readonly deadlineMs?: number;
+    /** @default 'admit' */
+    readonly failurePolicy?: 'admit' | 'reject';
+    /** @default none */
+    readonly proxyUrl?: string;
+    /** @default public certificate authorities only */
+    readonly caParameter?: string;
+  };
+  /** Names, never values. */
+  readonly parameters?: {
+    /** @default `/tollgate/<stage>/router-token` */
+    readonly routerToken?: string;
+    /** @default `/tollgate/<stage>/gitlab-token` */
+    readonly gitlabToken?: string;
+    /** For the watchdog. @default `/tollgate/<stage>/controller-token` */
+    readonly controllerToken?: string;
+    /** @default `/tollgate/<stage>/webhook-secrets` */
+    readonly webhookSecrets?: string;
+    /** @default none: only signed webhooks are taken */
+    readonly webhookTokens?: string;
+    /** @default the account's own key, `aws/ssm` */
+    readonly keyArn?: string;
+  };
+  readonly state?: {
+    /** @default the account's own key, `aws/dynamodb` */
+    readonly tableKeyArn?: string;
+  };
+  readonly alarms?: {
+    readonly emails?: readonly string[];
+    readonly webhooks?: readonly string[];
+    readonly topicArns?: readonly string[];
+    /** Of cdk/RUNBOOK.md in your repository, for links from alarms. @default none */
+    readonly runbookUrl?: string;
+  };
+  /** @default 'nothing' */
+  readonly chargeUnknown?: 'hold' | 'nothing';
+  /** @default 'UTC' */
+  readonly usageZone?: string;
+  /** @default 30 */
+  readonly logRetentionDays?: number;
+  /** Needs `gitlab.controllerId`. @default false */
+  readonly watchdog?: boolean;
+  /** @default true */
+  readonly metrics?: boolean;
+  /** @default false */
+  readonly traces?: boolean;
+}

@@ -1,0 +1,114 @@
+/** One deployment after its settings are read: every default filled in, everything checked. Constructs take these. */
+
+export interface Settings {
+  /** Names the deployment and everything in it: `prod`. One stage serves one GitLab instance. */
+  readonly stage: string;
+  /** Absent: the account and region of whoever deploys. */
+  readonly account: string | undefined;
+  readonly region: string | undefined;
+  readonly gitlab: GitLabSettings;
+  /** How the relay reaches the admit function: its Function URL, or Lambda's Invoke API for private networks. */
+  readonly admitRoute: AdmitRoute;
+  readonly vpc: VpcSettings;
+  readonly relay: RelaySettings;
+  readonly parameters: ParameterNames;
+  readonly state: StateSettings;
+  readonly alarms: AlarmSettings;
+  /** What a job is charged that GitLab does not know any more. */
+  readonly chargeUnknown: 'hold' | 'nothing';
+  /** IANA zone in which the days of usage begin and end. */
+  readonly usageZone: string;
+  /** Days that logs are kept; one of the values that CloudWatch takes. */
+  readonly logRetentionDays: number;
+  /** Sets the controller to `dry_run` by itself when no relay has been heard for two minutes; needs its number. */
+  readonly watchdog: boolean;
+  /** Custom metrics in CloudWatch. */
+  readonly metrics: boolean;
+  /** Traces in X-Ray. */
+  readonly traces: boolean;
+}
+
+export type AdmitRoute = 'url' | 'invoke';
+
+export interface GitLabSettings {
+  /** Without a path or slash at the end: `https://gitlab.example.com`. */
+  readonly url: string;
+  /** Begins every key of the table; never changes, even if the host is renamed. */
+  readonly instance: string;
+  /** `wss://kas.gitlab.example.com`, `grpcs://kas.gitlab.example.com:8150`. */
+  readonly routerUrl: string;
+  /** Number of the runner controller in GitLab. */
+  readonly controllerId: number | undefined;
+  /** Where GitLab's REST API can be called from: `vpc` puts the functions that ask it into the existing VPC. */
+  readonly reachedFrom: 'internet' | 'vpc';
+}
+
+export type VpcSettings = NewVpcSettings | ExistingVpcSettings;
+
+/** Two public subnets in two zones, no NAT gateway, nothing may connect from outside. */
+export interface NewVpcSettings {
+  readonly kind: 'new';
+  /** `10.83.0.0/24` */
+  readonly cidr: string;
+}
+
+/** Named by their ids, so that synth asks no account anything. */
+export interface ExistingVpcSettings {
+  readonly kind: 'existing';
+  readonly id: string;
+  /** At least two; `availabilityZones[i]` is the zone of `subnetIds[i]`. */
+  readonly subnetIds: readonly string[];
+  readonly availabilityZones: readonly string[];
+  /** `true` where the subnets reach the internet by a gateway of their own rather than by NAT. */
+  readonly assignPublicIp: boolean;
+}
+
+export interface RelaySettings {
+  /** Relays that run at once, one per zone. Each further one adds conflicts on the counters. */
+  readonly count: number;
+  /** CPU units of Fargate: 1024 are one vCPU. */
+  readonly cpu: number;
+  readonly memoryMiB: number;
+  /** A ready image, `registry/name@sha256:…`. Absent: built from relay/Dockerfile by whoever deploys. */
+  readonly image: string | undefined;
+  /** From question to answer. */
+  readonly deadlineMs: number;
+  /** What cost and capacity rules do while the ledger is out of reach. */
+  readonly failurePolicy: 'admit' | 'reject';
+  /** Proxy for the way to the router, `http://proxy.example.com:3128`. */
+  readonly proxyUrl: string | undefined;
+  /** SSM parameter with the PEM text of a private certificate authority to trust besides the public ones. */
+  readonly caParameter: string | undefined;
+}
+
+/** SSM parameters, all SecureStrings that an administrator puts there; Tollgate never creates or prints one. */
+export interface ParameterNames {
+  /** The controller's `glrct-` token. */
+  readonly routerToken: string;
+  /** A token that reads jobs and runners of the whole instance. */
+  readonly gitlabToken: string;
+  /** An administrator's token of scope `api`, for the watchdog alone. */
+  readonly controllerToken: string;
+  /** Signing tokens of the job webhooks, one a line. */
+  readonly webhookSecrets: string;
+  /** Values of `X-Gitlab-Token` to take as well, one a line. Absent: only signatures are taken. */
+  readonly webhookTokens: string | undefined;
+  /** ARN of the customer key these parameters are encrypted with. Absent: the account's `aws/ssm`. */
+  readonly keyArn: string | undefined;
+}
+
+export interface StateSettings {
+  /** ARN of a customer key for the table. Absent: the account's key for DynamoDB. */
+  readonly tableKeyArn: string | undefined;
+}
+
+export interface AlarmSettings {
+  /** Get an e-mail that must be confirmed once. */
+  readonly emails: readonly string[];
+  /** HTTPS endpoints that take SNS messages, such as a chat's. */
+  readonly webhooks: readonly string[];
+  /** Topics that exist already and get every alarm as well. */
+  readonly topicArns: readonly string[];
+  /** Where people can open cdk/RUNBOOK.md, for links in alarms and on the dashboard. Absent: its name stands there. */
+  readonly runbookUrl: string | undefined;
+}

@@ -1,0 +1,37 @@
+/**
+ * What `cdk deploy` deploys. Edit this file; `settings/deployment.ts` lists every setting with its default, and a
+ * mistake is told before anything is deployed. A setting can also be given for one run: `-c relayImage=…`.
+ *
+ * One entry is one Tollgate for one GitLab instance. Several may stand here, for several stages or instances, also in one
+ * account: each has its own table, functions, relays and parameters. `-c stage=staging` takes only that one.
+ *
+ * Secrets do not belong here: put them into SSM, under the names of `parameters`.
+ */
+import type { Deployment } from './settings/deployment.ts';
+
+export const deployments: readonly Deployment[] = [
+  {
+    stage: 'prod',
+    gitlab: {
+      url: 'https://gitlab.example.com',
+      // Asked of GitLab: curl --header "PRIVATE-TOKEN: …" https://gitlab.example.com/api/v4/metadata → kas.externalUrl
+      // routerUrl: 'wss://kas.gitlab.example.com',
+    },
+
+    // Who is told when something is wrong. An address gets a mail that it must confirm.
+    // alarms: { emails: ['ci-on-call@example.com'] },
+
+    // An existing network, rather than a new one with two public subnets:
+    // vpc: {
+    //   id: 'vpc-0a1b2c3d4e5f60718',
+    //   subnetIds: ['subnet-0a1b2c3d4e5f60718', 'subnet-0b1c2d3e4f5a60718'],
+    //   availabilityZones: ['eu-central-1a', 'eu-central-1b'],
+    // },
+
+    // What happens to jobs while the ledger is out of reach: 'admit' lets them run, 'reject' fails them for good.
+    // relay: { failurePolicy: 'admit' },
+
+    // Begin and end of a day in the usage figures.
+    // usageZone: 'Europe/Berlin',
+  },
+];

@@ -1,0 +1,33 @@
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+
+/** What every id in a cookie looks like: 256 random bits. */
+const ID = /^[\w-]{43}$/;
+
+/** One cookie that only this address sets and reads, and that no script sees. */
+export interface IdCookie {
+  /** Undefined: there is none, or it is none of ours. */
+  read(c: Context): string | undefined;
+  write(c: Context, id: string, maxAgeSeconds: number): void;
+  clear(c: Context): void;
+}
+
+/**
+ * @param secure - `__Host-`: https only, this host only, whole site. Without it for a console on the own machine, which has
+ * no certificate; browsers keep the prefix for https.
+ */
+export function idCookie(name: string, { secure }: { readonly secure: boolean }): IdCookie {
+  const full = secure ? `__Host-${name}` : name;
+  // Lax, not Strict: the way back from GitLab starts on another site.
+  const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
+  return {
+    read(c) {
+      const id = getCookie(c, full);
+      return id !== undefined && ID.test(id) ? id : undefined;
+    },
+    write: (c, id, maxAge) => setCookie(c, full, id, { ...options, maxAge }),
+    clear(c) {
+      deleteCookie(c, full, options);
+    },
+  };
+}

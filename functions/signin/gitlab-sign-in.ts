@@ -1,0 +1,159 @@
+/** OpenID Connect with GitLab: the authorization code flow with PKCE, state and nonce. */
+import { createHash } from 'node:crypto';
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientError,
+  ClientSecretPost,
+  type Configuration,
+  clockSkew,
+  clockTolerance,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  ResponseBodyError,
+} from 'openid-client';
+import { isSafeUrl } from './own-address.ts';
+import { SignInError } from './sign-in-error.ts';
+
+export interface GitLabSignInDeps {
+  /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
+  readonly issuer: string;
+  /** Of the application registered in GitLab, confidential, scope `openid`. */
+  readonly clientId: string;
+  /** Asked for again every few minutes, so that a new secret needs no restart. */
+  readonly clientSecret: () => Promise<string>;
+  readonly redirectUrl: string;
+  readonly fetch: typeof fetch;
+  readonly clock: { nowMs(): number };
+}
+
+/** What ties GitLab's answer to our question. */
+export interface SignInChecks {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** Says who the user is, and nothing else; what they may do is asked with Tollgate's own token. */
+const SCOPE = 'openid';
+/** Clocks of GitLab and ours may differ by so much. */
+const TOLERANCE_SECONDS = 60;
+const TIMEOUT_SECONDS = 5;
+/** GitLab's addresses, its keys and our secret are taken anew this often. */
+const FRESH_MS = 5 * 60_000;
+
+export class GitLabSignIn {
+  readonly #deps: GitLabSignInDeps;
+  #known: { readonly configuration: Promise<Configuration>; readonly untilMs: number } | undefined;
+
+  /** @throws {Error} if the issuer is neither https nor on the own machine. */
+  constructor(deps: GitLabSignInDeps) {
+    this.#deps = deps;
+    if (!URL.canParse(deps.issuer) || !isSafeUrl(new URL(deps.issuer)))
+      throw new Error(
+        `the issuer "${deps.issuer}" is not usable; expected one like https://gitlab.example.com`,
+      );
+  }
+
+  /** Where to send the browser. @throws {SignInError} `gitlab_unavailable` */
+  async begin({ state, nonce, codeVerifier }: SignInChecks): Promise<URL> {
+    return buildAuthorizationUrl(await this.#configuration(), {
+      redirect_uri: this.#deps.redirectUrl,
+      scope: SCOPE,
+      state,
+      nonce,
+      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+  }
+
+  /**
+   * GitLab's id of the user. The tokens that come with it are dropped here.
+   * @param answer - the query of the address GitLab sent the browser back to.
+   * @throws {SignInError} `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
+   */
+  async finish(answer: URLSearchParams, { state, nonce, codeVerifier }: SignInChecks): Promise<number> {
+    const configuration = await this.#configuration();
+    const url = new URL(this.#deps.redirectUrl);
+    url.search = String(answer);
+    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
+    const tokens = await authorizationCodeGrant(configuration, url, checks).catch((error: unknown) => {
+      throw signInErrorOf(error);
+    });
+    const subject = tokens.claims()?.sub ?? '';
+    const userId = /^[1-9]\d{0,14}$/.test(subject) ? Number(subject) : undefined;
+    if (userId === undefined)
+      throw invalid('GitLab named you by something that is not the id of a user', 'subject');
+    return userId;
+  }
+
+  #configuration(): Promise<Configuration> {
+    const nowMs = this.#deps.clock.nowMs();
+    if (this.#known !== undefined && nowMs < this.#known.untilMs) return this.#known.configuration;
+    const configuration = this.#discover().catch((error: unknown) => {
+      // Whoever comes next tries again.
+      this.#known = undefined;
+      throw unavailable(error instanceof Error ? error.name : typeof error);
+    });
+    this.#known = { configuration, untilMs: nowMs + FRESH_MS };
+    return configuration;
+  }
+
+  async #discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret, fetch, clock } = this.#deps;
+    const metadata = {
+      // The library asks the machine for the time; what counts is the clock we were given.
+      [clockSkew]: Math.round((clock.nowMs() - Date.now()) / 1_000),
+      [clockTolerance]: TOLERANCE_SECONDS,
+    };
+    const isPlain = new URL(issuer).protocol === 'http:';
+    return await discovery(new URL(issuer), clientId, metadata, ClientSecretPost(await clientSecret()), {
+      [customFetch]: (url, options) => fetch(url, options as RequestInit),
+      timeout: TIMEOUT_SECONDS,
+      // The ID token's signature counts, too, though it comes straight from GitLab.
+      execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
+    });
+  }
+}
+
+/** Codes of the library that say the answer did not come, or not from GitLab's application. */
+const NO_ANSWER: readonly string[] = [
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+];
+
+/** The library's errors can quote what GitLab sent; of theirs only codes are taken over. */
+function signInErrorOf(error: unknown): SignInError {
+  if (error instanceof AuthorizationResponseError) {
+    return new SignInError(
+      'sign_in_denied',
+      `GitLab did not let you sign in (${codeText(error.error)}).`,
+      'Sign in again and allow the application; if GitLab never asked, tell whoever runs Tollgate.',
+    );
+  }
+  if (error instanceof ResponseBodyError) {
+    const isOurs = error.error === 'invalid_client' || error.error === 'unauthorized_client';
+    return isOurs ? unavailable(error.error) : invalid('GitLab does not accept its code', error.error);
+  }
+  if (error instanceof ClientError && !NO_ANSWER.includes(error.code ?? ''))
+    return invalid('What GitLab answered does not belong to this sign-in', error.code ?? 'unknown');
+  return unavailable(error instanceof ClientError ? (error.code ?? 'unknown') : 'no answer');
+}
+
+const invalid = (what: string, code: string): SignInError =>
+  new SignInError('sign_in_invalid', `${what} (${codeText(code)}).`, 'Sign in again.');
+
+const unavailable = (code: string): SignInError =>
+  new SignInError(
+    'gitlab_unavailable',
+    `Tollgate and GitLab could not agree on a sign-in (${codeText(code)}).`,
+    'Try again in a minute; if that does not help, whoever runs Tollgate checks its address, id and secret in GitLab.',
+  );
+
+/** What comes with the browser is anybody's text. */
+const codeText = (code: string): string => (/^[\w ]{1,40}$/.test(code) ? code : 'unknown');

@@ -1,0 +1,18 @@
+/** Longer than any address of ours, and short enough for a table item nobody signed in for. */
+const LENGTH_MAX = 1_000;
+/** Tells a path of ours from an address of someone else's; `.invalid` is nobody's. */
+const HERE = 'https://here.invalid';
+
+/**
+ * Path and query to go back to after the sign-in: always below our own address, `/` for everything else, such as
+ * `//evil.example`, `/\evil.example` or `https:evil.example`.
+ */
+export function safeReturnTo(asked: string | undefined): string {
+  if (asked === undefined || asked.length > LENGTH_MAX || !/^\/(?![/\\])/.test(asked)) return '/';
+  // A browser drops tabs and line ends inside an address, so that `/\t/evil.example` would be one.
+  if (/[\p{Cc}\\]/u.test(asked) || !URL.canParse(asked, HERE)) return '/';
+  const { origin, pathname, search } = new URL(asked, HERE);
+  // Dots in a path can leave two slashes at its start.
+  if (origin !== HERE || pathname.startsWith('//')) return '/';
+  return /^\/sign(in|out)(\/|$)/.test(pathname) ? '/' : `${pathname}${search}`;
+}

@@ -1,0 +1,43 @@
+import type { Roles } from './user.ts';
+
+/** Who is signed in, as it is kept. No token of GitLab's is among it: none is needed after the sign-in. */
+export interface Session {
+  readonly userId: number;
+  readonly username: string;
+  readonly name: string;
+  readonly roles: Roles;
+  /** All Unix ms. */
+  readonly rolesReadAtMs: number;
+  readonly seenAtMs: number;
+  /** Ends it, however busy it is. */
+  readonly endsAtMs: number;
+}
+
+/** What of a session changes while it lasts. */
+export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs'>>;
+
+/** A sign-in that GitLab was asked for and has not answered yet. */
+export interface PendingSignIn {
+  /** PKCE: proves that whoever comes back with the code is who asked for it. */
+  readonly codeVerifier: string;
+  readonly nonce: string;
+  /** Path and query below our own address. */
+  readonly returnTo: string;
+  readonly endsAtMs: number;
+}
+
+/**
+ * Sessions, by the hash of the id in the cookie: who reads the table can sign in as nobody. What has ended may still be
+ * there; whoever reads compares `endsAtMs`. Encryption at rest is the table's.
+ */
+export interface SessionStore {
+  /** @throws {SignInError} `sessions_unavailable`, like all of these. */
+  create(idHash: string, session: Session): Promise<void>;
+  read(idHash: string): Promise<Session | undefined>;
+  /** False: there is none any more, and none came back by it. */
+  change(idHash: string, change: SessionChange): Promise<boolean>;
+  remove(idHash: string): Promise<void>;
+  putPending(hash: string, pending: PendingSignIn): Promise<void>;
+  /** Of several who take the same one, one gets it. */
+  takePending(hash: string): Promise<PendingSignIn | undefined>;
+}

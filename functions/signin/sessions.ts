@@ -1,0 +1,123 @@
+import type { Account, RoleSource } from './role-source.ts';
+import { csrfTokenOf, hashOf, newId, type RandomBytes } from './secret-ids.ts';
+import type { Session, SessionStore } from './session-store.ts';
+import { SignInError } from './sign-in-error.ts';
+import type { User } from './user.ts';
+
+export interface SessionsDeps {
+  readonly store: SessionStore;
+  readonly roles: RoleSource;
+  readonly clock: { nowMs(): number };
+  readonly random: RandomBytes;
+}
+
+/** A working day; then one click, because GitLab still knows the browser. */
+export const SESSION_MS = 10 * 3_600_000;
+/** A lunch break leaves nobody's desk open. */
+export const IDLE_MS = 60 * 60_000;
+/** Every request says that it was there; not every request is worth a write. */
+const SEEN_STEP_MS = 60_000;
+/** Roles older than this are read anew with the next request. */
+export const ROLES_FRESH_MS = 10 * 60_000;
+/** While GitLab is silent they stand so long, and then the session ends: rights nobody can confirm are none. */
+export const ROLES_AGE_MS_MAX = 15 * 60_000;
+/** A GitLab that was silent is left alone for so long, lest every page waits for it. */
+const QUIET_MS = 20_000;
+
+/**
+ * Opens, resumes and ends sessions. Roles are read anew with Tollgate's own token, so that nothing of the user's is kept and
+ * no page is interrupted for it.
+ */
+export class Sessions {
+  readonly #deps: SessionsDeps;
+  /** One question per session, however many requests wait for it. */
+  readonly #refreshing = new Map<string, Promise<Session | undefined>>();
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * A new id for the cookie, always: an id the browser had before the sign-in, whoever gave it one, opens nothing.
+   * @throws {SignInError} `user_refused`, `gitlab_unavailable`, `sessions_unavailable`
+   */
+  async open(userId: number, formerId: string | undefined): Promise<string> {
+    const { store, roles, clock, random } = this.#deps;
+    const askedAtMs = clock.nowMs();
+    const account = await roles.read(userId);
+    if (account === undefined) {
+      throw new SignInError(
+        'user_refused',
+        'GitLab does not list you as an active user.',
+        'Ask an administrator of GitLab whether your account is blocked or deactivated.',
+      );
+    }
+    const id = newId(random);
+    const endsAtMs = askedAtMs + SESSION_MS;
+    const session = { userId, ...account, rolesReadAtMs: askedAtMs, seenAtMs: askedAtMs, endsAtMs };
+    await store.create(hashOf(id), session);
+    if (formerId !== undefined) await store.remove(hashOf(formerId));
+    return id;
+  }
+
+  /** Undefined: signed out. @throws {SignInError} `sessions_unavailable` */
+  async resume(id: string): Promise<User | undefined> {
+    const { store, clock } = this.#deps;
+    const idHash = hashOf(id);
+    const session = await store.read(idHash);
+    if (session === undefined) return undefined;
+    const nowMs = clock.nowMs();
+    if (nowMs >= session.endsAtMs || nowMs - session.seenAtMs >= IDLE_MS) {
+      await store.remove(idHash);
+      return undefined;
+    }
+    const live = await this.#kept(idHash, session, nowMs);
+    if (live === undefined) return undefined;
+    const { userId, username, name, roles } = live;
+    return { id: userId, username, name, roles, sessionId: idHash, csrfToken: csrfTokenOf(id) };
+  }
+
+  async end(id: string): Promise<void> {
+    await this.#deps.store.remove(hashOf(id));
+  }
+
+  async #kept(idHash: string, session: Session, nowMs: number): Promise<Session | undefined> {
+    const ageMs = nowMs - session.rolesReadAtMs;
+    const isQuiet = nowMs < this.#quietUntilMs && ageMs < ROLES_AGE_MS_MAX;
+    if (ageMs < ROLES_FRESH_MS || isQuiet) {
+      if (nowMs - session.seenAtMs < SEEN_STEP_MS) return session;
+      return (await this.#deps.store.change(idHash, { seenAtMs: nowMs })) ? session : undefined;
+    }
+    const under = this.#refreshing.get(idHash);
+    if (under !== undefined) return under;
+    const refreshing = this.#refresh(idHash, session, nowMs).finally(() => this.#refreshing.delete(idHash));
+    this.#refreshing.set(idHash, refreshing);
+    return refreshing;
+  }
+
+  async #refresh(idHash: string, session: Session, nowMs: number): Promise<Session | undefined> {
+    const { store, clock } = this.#deps;
+    const account = await this.#ask(session.userId);
+    if (account === 'silent' && clock.nowMs() - session.rolesReadAtMs < ROLES_AGE_MS_MAX)
+      return (await store.change(idHash, { seenAtMs: nowMs })) ? session : undefined;
+    if (account === 'silent' || account === undefined) {
+      await store.remove(idHash);
+      return undefined;
+    }
+    // Read no earlier than asked for.
+    const change = { ...account, rolesReadAtMs: nowMs, seenAtMs: nowMs };
+    return (await store.change(idHash, change)) ? { ...session, ...change } : undefined;
+  }
+
+  async #ask(userId: number): Promise<Account | undefined | 'silent'> {
+    try {
+      return await this.#deps.roles.read(userId);
+    } catch (error) {
+      if (!(error instanceof SignInError)) throw error;
+      if (error.code === 'user_refused') return undefined;
+      this.#quietUntilMs = this.#deps.clock.nowMs() + QUIET_MS;
+      return 'silent';
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** What someone may see and do. Groups are ids; each stands for itself and everything below it. */
+export interface Roles {
+  readonly admin: boolean;
+  readonly finance: boolean;
+  readonly ownedGroupIds: readonly number[];
+  /** The owned ones are among them. */
+  readonly viewerGroupIds: readonly number[];
+}
+
+/** Who is signed in, for the length of one request. */
+export interface User {
+  /** GitLab's id of the user. */
+  readonly id: number;
+  readonly username: string;
+  readonly name: string;
+  /** At most 15 minutes behind GitLab. */
+  readonly roles: Roles;
+  /** Names the session in logs and counts; it opens nothing, because it is the hash of what the cookie has. */
+  readonly sessionId: string;
+  /** Goes into every form as `csrf`, and into calls of the API as `x-csrf-token`. */
+  readonly csrfToken: string;
+}
+
+/** What `requireUser` puts into Hono's context: `c.var.user`. */
+export interface SignInEnv {
+  Variables: { user: User };
+}

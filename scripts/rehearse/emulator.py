@@ -1,0 +1,234 @@
+"""A moto server that does what the rehearsal needs and moto leaves out.
+
+Usage: emulator.py PORT; it ends when its stdin is closed.
+
+Added here, as CloudFormation does it:
+- a protected stack is not deleted, and the protection can be changed;
+- a stack whose exports another stack imports is not deleted;
+- AWS::Lambda::Url, so that its address can be an output;
+- Fn::Cidr, and Fn::GetAZs of a reference;
+- tags of keys, as templates write them;
+- parameters that an update takes over although only their default was given before;
+- route tables go with their stack.
+Every resource type that is still ignored is printed to stdout: `ignored AWS::Lambda::EventInvokeConfig`.
+Functions are never run: moto would want Docker for it.
+"""
+
+import ipaddress
+import os
+import sys
+import threading
+
+from moto.awslambda.utils import get_backend
+from moto.cloudformation import parsing
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import CloudFormationBackend
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.config import default_user_config
+from moto.core.common_models import CloudFormationModel
+from moto.core.responses import ActionResult
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.route_tables import RouteTable
+from moto.kms.models import KmsBackend
+from moto.server import main
+
+
+class FunctionUrl(CloudFormationModel):
+    """The address of a function; moto can make one, but not from a template."""
+
+    # moto files a model under the second part of its module.
+    __module__ = "moto.awslambda.models"
+
+    def __init__(self, function_arn, url):
+        self.function_arn = function_arn
+        self.url = url
+
+    @property
+    def physical_resource_id(self):
+        return self.function_arn
+
+    @staticmethod
+    def cloudformation_name_type():
+        return ""
+
+    @staticmethod
+    def cloudformation_type():
+        return "AWS::Lambda::Url"
+
+    @classmethod
+    def has_cfn_attr(cls, attr):
+        return attr in ("FunctionArn", "FunctionUrl")
+
+    def get_cfn_attribute(self, attribute_name):
+        return self.function_arn if attribute_name == "FunctionArn" else self.url
+
+    @classmethod
+    def create_from_cloudformation_json(
+        cls, resource_name, cloudformation_json, account_id, region_name, **kwargs
+    ):
+        properties = cloudformation_json["Properties"]
+        arn = properties["TargetFunctionArn"]
+        config = get_backend(account_id, region_name).create_function_url_config(arn, properties)
+        # AWS ends the address with a slash.
+        return cls(arn, config.url.rstrip("/") + "/")
+
+    @classmethod
+    def update_from_cloudformation_json(
+        cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name
+    ):
+        return original_resource
+
+    def delete(self, account_id, region_name):
+        # The function may be gone by now, and its address with it.
+        pass
+
+
+class Ignored(CloudFormationModel):
+    """A resource of a type that moto does not know: it has a name that others may refer to, and does nothing."""
+
+    __module__ = "moto.cloudformation.models"
+
+    def __init__(self, name):
+        self.name = name
+
+    @property
+    def physical_resource_id(self):
+        return self.name
+
+    @staticmethod
+    def cloudformation_name_type():
+        return ""
+
+    @staticmethod
+    def cloudformation_type():
+        return "Tollgate::Rehearsal::Ignored"
+
+    @classmethod
+    def has_cfn_attr(cls, attr):
+        return True
+
+    def get_cfn_attribute(self, attribute_name):
+        return f"arn:aws:ignored:us-east-1:123456789012:{self.name}"
+
+    @classmethod
+    def create_from_cloudformation_json(
+        cls, resource_name, cloudformation_json, account_id, region_name, **kwargs
+    ):
+        return cls(resource_name)
+
+    @classmethod
+    def update_from_cloudformation_json(
+        cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name
+    ):
+        return original_resource
+
+    def delete(self, account_id, region_name):
+        pass
+
+
+def update_termination_protection(self):
+    stack = self.cloudformation_backend.get_stack(self._get_param("StackName"))
+    wanted = self._get_param("EnableTerminationProtection")
+    stack.enable_termination_protection = str(wanted).lower() == "true"
+    return ActionResult({"StackId": stack.stack_id})
+
+
+delete_anyway = CloudFormationBackend.delete_stack
+
+
+def delete_stack(self, name_or_stack_id):
+    for stack in list(self.stacks.values()):
+        if name_or_stack_id in (stack.stack_id, stack.name):
+            refuse_protected(stack)
+            refuse_imported(stack, self.stacks.values())
+    delete_anyway(self, name_or_stack_id)
+
+
+def refuse_protected(stack):
+    if stack.enable_termination_protection:
+        message = f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
+        raise ValidationError(message=message)
+
+
+def refuse_imported(stack, stacks):
+    for other in stacks:
+        for export in stack.exports:
+            if other is not stack and imports(other.template_dict, export.name):
+                message = f"Export {export.name} cannot be deleted as it is in use by {other.name}"
+                raise ValidationError(message=message)
+
+
+def imports(part, name):
+    if isinstance(part, dict):
+        return part.get("Fn::ImportValue") == name or any(imports(each, name) for each in part.values())
+    return isinstance(part, list) and any(imports(each, name) for each in part)
+
+
+known_json = parsing.clean_json
+
+
+def clean_json(part, resources_map):
+    if isinstance(part, dict) and "Fn::Cidr" in part:
+        block, count, bits = (known_json(each, resources_map) for each in part["Fn::Cidr"])
+        subnets = ipaddress.ip_network(block).subnets(new_prefix=32 - int(bits))
+        return [str(subnet) for _, subnet in zip(range(int(count)), subnets)]
+    if isinstance(part, dict) and isinstance(part.get("Fn::GetAZs"), dict):
+        return known_json({"Fn::GetAZs": known_json(part["Fn::GetAZs"], resources_map)}, resources_map)
+    return known_json(part, resources_map)
+
+
+create_key_as_kms = KmsBackend.create_key
+
+
+def create_key(self, policy, key_usage, key_spec, description, tags, *rest, **more):
+    """KMS says TagKey where CloudFormation says Key."""
+    renamed = [{"TagKey": tag["Key"], "TagValue": tag["Value"]} if "Key" in tag else tag for tag in tags or []]
+    return create_key_as_kms(self, policy, key_usage, key_spec, description, renamed, *rest, **more)
+
+
+resolve_update_parameters = CloudFormationBackend._resolve_update_parameters
+
+
+def resolve_with_defaults(self, instance, incoming_params):
+    known = [each for each in incoming_params if each["ParameterKey"] in instance.parameters]
+    given = [each for each in incoming_params if "ParameterValue" in each and each not in known]
+    return resolve_update_parameters(self, instance, known + given)
+
+
+def delete_route_table(self, account_id, region_name):
+    self._associations.clear()
+    ec2_backends[account_id][region_name].delete_route_table(self.id)
+
+
+known_class = parsing.resource_class_from_type
+told = set()
+
+
+def resource_class_from_type(resource_type):
+    if resource_type.startswith("Custom::") or resource_type in parsing.get_model_map():
+        return known_class(resource_type)
+    if resource_type not in told:
+        told.add(resource_type)
+        print(f"ignored {resource_type}", flush=True)
+    return Ignored
+
+
+CloudFormationResponse.update_termination_protection = update_termination_protection
+CloudFormationBackend.delete_stack = delete_stack
+CloudFormationBackend._resolve_update_parameters = resolve_with_defaults
+KmsBackend.create_key = create_key
+RouteTable.delete = delete_route_table
+parsing.clean_json = clean_json
+parsing.resource_class_from_type = resource_class_from_type
+
+default_user_config["lambda"]["use_docker"] = False
+
+
+def end_with_stdin():
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=end_with_stdin, daemon=True).start()
+    main(["--host", "127.0.0.1", "--port", sys.argv[1]])

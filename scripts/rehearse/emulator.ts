@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+export interface Emulator {
+  /** `http://localhost:41234`; by this name it finds templates in its own buckets. */
+  readonly endpoint: string;
+  /** Types of resources that it passed over, sorted. */
+  ignoredTypes(): readonly string[];
+  /** Calls that broke it: what came of them is not to be trusted. */
+  crashes(): readonly string[];
+  stop(): Promise<void>;
+}
+
+const SCRIPT = fileURLToPath(new URL('emulator.py', import.meta.url));
+/** Python loads some hundred modules; 3 s on a quiet machine. */
+const START_MS_MAX = 60_000;
+const STOP_MS_MAX = 5_000;
+const POLL_MS = 100;
+/** Enough to tell what failed. */
+const CRASHES_MAX = 20;
+
+/** A moto server on a free port of this machine. It ends with this process, however that ends. */
+export async function startEmulator(python: string): Promise<Emulator> {
+  const port = await freePort();
+  const child = spawn(python, [SCRIPT, String(port)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, PYTHONUNBUFFERED: '1' },
+  });
+  const ignored = new Set<string>();
+  const crashes: string[] = [];
+  linesOf(child, 'stdout', (line) => {
+    const [, type] = /^ignored (\S+)$/.exec(line) ?? [];
+    if (type !== undefined) ignored.add(type);
+  });
+  linesOf(child, 'stderr', (line) => {
+    // The last line of a stack says what it was about.
+    if (/^\w[\w.]*(?:Error|Exception)\b/.test(line) && crashes.length < CRASHES_MAX) crashes.push(line);
+  });
+  const emulator: Emulator = {
+    endpoint: `http://localhost:${port}`,
+    ignoredTypes: () => [...ignored].sort(),
+    crashes: () => crashes,
+    stop: () => end(child),
+  };
+  try {
+    await untilItAnswers(port, child);
+  } catch (error) {
+    await emulator.stop();
+    throw error;
+  }
+  return emulator;
+}
+
+function linesOf(child: ChildProcess, name: 'stdout' | 'stderr', onLine: (line: string) => void): void {
+  let rest = '';
+  child[name]?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  });
+}
+
+async function untilItAnswers(port: number, child: ChildProcess): Promise<void> {
+  const giveUpAtMs = performance.now() + START_MS_MAX;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the emulator ended with ${child.exitCode} at once`);
+    if (performance.now() > giveUpAtMs) throw new Error(`the emulator does not answer at port ${port}`);
+    const signal = AbortSignal.timeout(POLL_MS * 10);
+    const up = await fetch(`http://127.0.0.1:${port}/moto-api/data.json`, { signal }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (up) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  // It ends when nobody holds its stdin any more.
+  child.stdin?.end();
+  const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+  await exited;
+  clearTimeout(killer);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}

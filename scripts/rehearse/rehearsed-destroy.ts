@@ -1,0 +1,45 @@
+import { systemClock } from '../../functions/ledger/system-clock.ts';
+import { createRunnerControllers } from '../desk/controller/runner-controllers.ts';
+import { askWhetherArmed } from '../destroy/armed.ts';
+import { destroy } from '../destroy/destroy.ts';
+import { stackProtection } from '../destroy/stack-protection.ts';
+import * as deployed from './deployed.ts';
+import { cdk } from './emulated-cdk.ts';
+
+type Place = deployed.Place;
+
+const protection = ({ emulator }: Place) =>
+  stackProtection({
+    endpoint: emulator.endpoint,
+    signedFetch: (url, init) => {
+      const scope = `rehearsal/20260101/${deployed.REGION}/cloudformation/aws4_request`;
+      const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
+      return fetch(url, {
+        ...init,
+        headers: { ...Object.fromEntries(new Headers(init.headers)), authorization },
+      });
+    },
+  });
+
+/** `npm run destroy` with a GitLab that says this about its one controller. */
+export async function destroyWhile(place: Place, state: string, withState: boolean) {
+  const told: string[] = [];
+  const gitlab: typeof fetch = async () =>
+    Response.json({ id: 7, description: 'tollgate', state, connected: true });
+  const controllers = createRunnerControllers({
+    baseUrl: 'https://gitlab.example.com',
+    token: async () => 'a-token',
+    fetch: gitlab,
+    clock: systemClock,
+  });
+  const code = await destroy({
+    stage: deployed.STAGE,
+    gitlabUrl: 'https://gitlab.example.com',
+    withState,
+    askWhetherArmed: () => askWhetherArmed(controllers, 7),
+    protection: protection(place),
+    cdkDestroy: (stack) => cdk(place, 'destroy', stack, '--exclusively', '--force'),
+    tell: (text) => told.push(text),
+  });
+  return { code, told: told.join('\n') };
+}

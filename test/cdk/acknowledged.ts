@@ -1,0 +1,104 @@
+/** Findings of cdk-nag's AwsSolutions and of CloudFormation Guard's Control Tower rules that stay, and why. */
+export interface Acknowledged {
+  readonly rule: string;
+  /** Of the construct's path, or of the logical id. */
+  readonly where: RegExp;
+  readonly reason: string;
+}
+
+export const ACKNOWLEDGED: readonly Acknowledged[] = [
+  {
+    rule: 'AwsSolutions-SQS3',
+    where: /DeadLetters\/Queue\/Resource$/,
+    reason:
+      'These are the dead letters: event sources name them as their destination, which the rule does not see.',
+  },
+  { rule: 'sqs_dlq_check', where: /DeadLettersQueue/, reason: 'As AwsSolutions-SQS3.' },
+  {
+    rule: 'AwsSolutions-VPC7',
+    where: /Network\/Vpc\/Resource$/,
+    reason:
+      'Nothing may connect to anything in this VPC; flow logs of the relays would cost more than the relays. Who wants them brings a VPC.',
+  },
+  {
+    rule: 'AwsSolutions-ECS2',
+    where: /Relay\/Task\/Resource$/,
+    reason: 'The variables hold names and addresses; secrets are read from SSM while the relay runs.',
+  },
+  {
+    rule: 'AwsSolutions-ECS4',
+    where: /Relay\/Cluster\/Resource$/,
+    reason: 'The relay emits its own metrics; Container Insights would cost more than the tasks it watches.',
+  },
+  { rule: 'ecs_container_insights_enabled_check', where: /RelayCluster/, reason: 'As AwsSolutions-ECS4.' },
+  {
+    rule: 'AwsSolutions-IAM5[Resource::*]',
+    where: /(?:Role|ExecutionRole)\/DefaultPolicy\/Resource$/,
+    reason: 'Actions that know no resources; every one of them is listed with its reason in wildcards.ts.',
+  },
+  {
+    rule: 'AwsSolutions-IAM5[Action::kms:GenerateDataKey*]',
+    where: /(?:TaskRole|Watchdog\/Program\/Role)\/DefaultPolicy\/Resource$/,
+    reason: 'The library’s grant on one key: with and without the plain text.',
+  },
+  {
+    rule: 'AwsSolutions-IAM5[Action::kms:ReEncrypt*]',
+    where: /(?:TaskRole|Watchdog\/Program\/Role)\/DefaultPolicy\/Resource$/,
+    reason: 'The library’s grant on one key: from and to.',
+  },
+  {
+    rule: 'cloudwatch_alarm_action_check',
+    where: /MonitoringAlarms(?:RelayDisconnected|FallbackShare)/,
+    reason: 'The composite AdmissionsNotAnswered tells for both, so that one outage is one page.',
+  },
+  {
+    rule: 'cloudwatch_log_group_retention_period_check',
+    where: /Log/,
+    reason:
+      'Wants a year. How long logs are kept is a setting, because whose names stand in them is a matter of law.',
+  },
+  {
+    rule: 'cloudwatch_log_group_encrypted_check',
+    where: /Log/,
+    reason:
+      'Wants a customer key. CloudWatch encrypts every log with a key of its own; a customer key each costs a dollar a month.',
+  },
+  {
+    rule: 'ecs_service_assign_public_ip_disabled_check',
+    where: /RelayService/,
+    reason:
+      'The minimal VPC has no NAT gateway, which costs more than everything else; nothing may connect from outside.',
+  },
+  {
+    rule: 'ecs_fargate_latest_platform_version_check',
+    where: /RelayService/,
+    reason: 'Wants LATEST; 1.4.0 is the latest, and named because its /tmp volume is relied on.',
+  },
+  {
+    rule: 'ecs_task_definition_memory_hard_limit_check',
+    where: /RelayTask/,
+    reason: 'The task has one container and a limit of its own.',
+  },
+  {
+    rule: 'kms_create_grant_aws_service_check',
+    where: /OperatorsKey/,
+    reason: 'The account keeps the right to administer its own key; no other statement may create grants.',
+  },
+  {
+    rule: 'lambda_function_public_access_prohibited_check',
+    where: /SettleProgramFunctioninvokefunction/,
+    reason:
+      'GitLab cannot sign for AWS. The program checks GitLab’s own signature before it reads a byte, and its concurrency is bounded.',
+  },
+  {
+    rule: 'lambda_function_url_auth_check',
+    where: /SettleProgramFunctionFunctionUrl/,
+    reason: 'As lambda_function_public_access_prohibited_check.',
+  },
+  {
+    rule: 'lambda_inside_vpc_check',
+    where: /ProgramFunction/,
+    reason:
+      'They call AWS alone; inside of a VPC they would need a NAT gateway or endpoints. Those that call a private GitLab are inside.',
+  },
+];

@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
+import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { anchorOf } from '../../cdk/monitoring/runbook.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { COMMANDS as TOLLGATE } from '../../scripts/desk/commands.ts';
+import { WATCHED } from './monitored.ts';
+import { COMMANDS, HEADINGS, partsOf, RUNBOOK, sectionsUnder } from './runbook-text.ts';
+import { type Synthesized, synthesize } from './synthesized.ts';
+
+const ALARMS = [COMPOSITE.name, ...ALL_ALARMS.map(({ name }) => name)];
+
+test('every alarm has a section, and every section an alarm', () => {
+  expect(sectionsUnder('Alarms').map(({ text }) => text)).toEqual(ALARMS);
+});
+
+describe.each(ALARMS)('the section of %s', (name) => {
+  const section = sectionsUnder('Alarms').find(({ text }) => text === name);
+  const spec = [COMPOSITE, ...ALL_ALARMS].find((each) => each.name === name);
+
+  test('says what it means, where to look and what to do, in this order', () => {
+    const steps = [...(section?.body.matchAll(/^\*\*([A-Z][a-z ]+)\.\*\*/gm) ?? [])].map(([, step]) => step);
+    expect(steps).toEqual(['Meaning', 'Look here', 'Do this']);
+  });
+
+  test('says how bad it is, as the alarm does', () => {
+    expect(section?.body.trimStart()).toMatch(spec?.severity === 'page' ? /^\*Page[.,]/ : /^\*Ticket[.;]/);
+  });
+
+  test('looks at something by a command', () => {
+    expect(section?.body).toContain('```sh');
+  });
+});
+
+test('links lead to headings', () => {
+  const anchors = HEADINGS.map(({ text }) => `#${anchorOf(text)}`);
+  const links = [...RUNBOOK.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target);
+  expect(links.length).toBeGreaterThan(20);
+  expect(links.filter((link) => !anchors.includes(link ?? ''))).toEqual([]);
+});
+
+test.each([
+  'First set-up',
+  'Deploy',
+  'Arm and disarm the controller',
+  'Rotate tokens',
+  'Upgrade and roll back',
+  'Restore from a point in time',
+  'The watchdog disarmed the controller',
+  'Change limits',
+  'Load the directory by hand',
+  'Destroy',
+])('there is a procedure: %s', (name) => {
+  expect(sectionsUnder('Procedures').map(({ text }) => text)).toContain(name);
+});
+
+describe('commands', () => {
+  const parts = COMMANDS.flatMap(partsOf);
+  const beginning = (words: string): readonly string[] =>
+    parts.filter((part) => part.startsWith(`${words} `));
+
+  test('are of programs that people have', () => {
+    const programs = parts.map((part) => part.split(' ', 1)[0]);
+    expect(new Set(programs)).toEqual(new Set(['aws', 'cd', 'curl', 'glab', 'npm', 'npx', 'shred']));
+  });
+
+  test('npx tollgate … has each command and each flag', async () => {
+    expect(beginning('npx tollgate').length).toBeGreaterThan(15);
+    for (const part of beginning('npx tollgate')) {
+      const words = part.replace('npx tollgate ', '');
+      const entry = TOLLGATE.find(({ name }) => words === name || words.startsWith(`${name} `));
+      expect([part, entry?.name]).toEqual([part, expect.any(String)]);
+      const { help } = (await entry?.load()) ?? { help: '' };
+      for (const [flag] of part.matchAll(/--[a-z-]+/g)) {
+        expect([part, help.includes(flag)]).toEqual([part, true]);
+      }
+      // The local ledger of npm start is never what somebody on call means.
+      if (help.includes('--ledger') && words.includes('--')) expect(part).toContain('--ledger ');
+    }
+  });
+
+  test('npm run … is in package.json', () => {
+    const missing = beginning('npm run').filter((part) => {
+      const script = part.split(' ')[2] ?? '';
+      return !Object.hasOwn(packageJson.scripts, script);
+    });
+    expect(missing).toEqual([]);
+    expect(beginning('npm run').length).toBeGreaterThan(2);
+  });
+
+  test('npx runs nothing that this project has not installed', () => {
+    const others = beginning('npx').filter((part) => !/^npx (?:tollgate|cdk|node) /.test(part));
+    expect(others).toEqual([]);
+    for (const part of beginning('npx node')) {
+      expect(existsSync(new URL(`../../${part.split(' ')[2]}`, import.meta.url))).toBe(true);
+    }
+    const verbs = beginning('npx cdk').map((part) => part.split(' ')[2]);
+    expect(new Set(verbs)).toEqual(new Set(['bootstrap', 'import']));
+  });
+
+  test('secrets go by files, never by the command line', () => {
+    for (const part of beginning('aws ssm put-parameter')) {
+      expect(part).toContain('--type SecureString');
+      expect(part).toMatch(/--value file:\/\/[\w-]+(?: |$)/);
+    }
+    expect(RUNBOOK).not.toMatch(/glrct-\w|glpat-|PRIVATE-TOKEN: [\w<$]/);
+  });
+});
+
+describe('names in commands', () => {
+  let names: ReadonlySet<string>;
+  let outputs: readonly string[];
+  beforeAll(() => {
+    const synthesized: Synthesized = synthesize(WATCHED);
+    const NAMES = [
+      'FunctionName',
+      'LogGroupName',
+      'QueueName',
+      'TopicName',
+      'Name',
+      'AlarmName',
+      'DashboardName',
+    ];
+    names = new Set(
+      synthesized.stacks.flatMap(({ name: stack, template }) => [
+        stack,
+        ...Object.values(template.Resources).flatMap(({ Properties }) =>
+          NAMES.flatMap((name) => (typeof Properties?.[name] === 'string' ? [Properties[name]] : [])),
+        ),
+      ]),
+    );
+    outputs = synthesized.stacks.flatMap(({ template }) => Object.keys(template.Outputs ?? {}));
+  }, 60_000);
+
+  test('are those of the stacks', () => {
+    const used = [
+      ...RUNBOOK.matchAll(/(?:\/tollgate\/|tollgate-|Tollgate-)(?:\$STAGE|<stage>)[/-][\w-]+/g),
+    ].map(([name]) => name.replace(/\$STAGE|<stage>/, 'prod'));
+    const parameters = /^\/tollgate\/prod\/(?:router-token|gitlab-token|webhook-secrets|controller-token)$/;
+    const strays = used.filter(
+      (name) => !names.has(name) && !parameters.test(name) && name !== 'tollgate-prod-restored',
+    );
+    expect(used.length).toBeGreaterThan(30);
+    expect(strays).toEqual([]);
+  });
+
+  test('and what the stacks put out', () => {
+    const asked = [...RUNBOOK.matchAll(/OutputKey=='(\w+)'/g)].map(([, key]) => key ?? '');
+    expect(asked.length).toBeGreaterThan(1);
+    for (const key of asked) expect(outputs).toContain(key);
+  });
+});

@@ -1,0 +1,328 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readAdmitConfig } from '../../functions/admit/config.ts';
+import { readDirectoryConfig } from '../../functions/directory/config.ts';
+import { readDriftConfig } from '../../functions/drift/config.ts';
+import { ledgerKeys } from '../../functions/ledger/keys.ts';
+import { readRollupConfig } from '../../functions/rollup/config.ts';
+import { readSettleConfig } from '../../functions/settle/config.ts';
+import { JOBS_PATH } from '../../functions/settle/contract.ts';
+import { readSweepConfig } from '../../functions/sweep/config.ts';
+import { readWatchdogConfig } from '../../functions/watchdog/config.ts';
+import {
+  BUNDLES,
+  DEFAULTS,
+  PRIVATE,
+  type Resource,
+  SEVERAL,
+  type Synthesized,
+  synthesize,
+} from './synthesized.ts';
+
+let standard: Synthesized;
+let closed: Synthesized;
+let several: Synthesized;
+beforeAll(() => {
+  standard = synthesize(DEFAULTS);
+  closed = synthesize(PRIVATE);
+  several = synthesize(SEVERAL);
+}, 60_000);
+
+const textOf = (value: unknown): string => JSON.stringify(value) ?? '';
+
+/** The one whose logical id begins so. */
+function one(synthesized: Synthesized, type: string, begins: string): Resource {
+  const found = synthesized.resources(type).filter(([where]) => where.split('/')[1]?.startsWith(begins));
+  const [only, ...others] = found;
+  if (only === undefined || others.length > 0) throw new Error(`${found.length} of ${type} ${begins}`);
+  return only[1];
+}
+
+const fn = (synthesized: Synthesized, construct: string): Resource =>
+  one(synthesized, 'AWS::Lambda::Function', `${construct}ProgramFunction`);
+
+const rightsOf = (synthesized: Synthesized, role: string): string =>
+  textOf(one(synthesized, 'AWS::IAM::Policy', `${role}DefaultPolicy`).Properties);
+
+describe('every function', () => {
+  test('runs its own bundle on Node 24 and arm64, with a memory and an end', () => {
+    const functions = closed.resources('AWS::Lambda::Function').map(([, { Properties }]) => Properties);
+    expect(functions.map(({ FunctionName }) => FunctionName).sort()).toEqual(
+      BUNDLES.map((name) => `tollgate-private-${name}`).sort(),
+    );
+    for (const each of functions) {
+      expect(each).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Handler: 'handler.handler',
+      });
+      expect(each.MemorySize).toBeGreaterThanOrEqual(256);
+      expect(each.Timeout).toBeGreaterThanOrEqual(10);
+    }
+  });
+
+  test('has a log of its own that is not kept forever', () => {
+    const logs = standard.resources('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties);
+    expect(logs.every(({ RetentionInDays }) => RetentionInDays === 30)).toBe(true);
+    const named = standard
+      .resources('AWS::Lambda::Function')
+      .map(([, { Properties }]) => textOf(Properties.LoggingConfig));
+    expect(new Set(named).size).toBe(named.length);
+    for (const config of named) expect(config).toContain('"LogFormat":"JSON"');
+  });
+
+  test.each([
+    ['Admit', readAdmitConfig],
+    ['Settle', readSettleConfig],
+    ['SettleStream', readAdmitConfig],
+    ['Rollup', readRollupConfig],
+    ['Sweep', readSweepConfig],
+    ['DriftCheck', readDriftConfig],
+    ['DirectorySync', readDirectoryConfig],
+    ['Watchdog', readWatchdogConfig],
+  ])('%s is told everything it refuses to start without', (construct, read) => {
+    const { Variables } = fn(closed, construct).Properties.Environment;
+    const told = Object.fromEntries(
+      Object.entries(Variables).map(([name, value]) => [name, typeof value === 'string' ? value : 'told']),
+    );
+    expect(() => read(told)).not.toThrow();
+  });
+
+  test('is told the names of secrets, and may read them, and no template holds one', () => {
+    const { Variables } = fn(closed, 'Settle').Properties.Environment;
+    expect(Variables).toMatchObject({
+      TOLLGATE_WEBHOOK_SECRETS_PARAMETER: '/tollgate/private/webhook-secrets',
+      TOLLGATE_WEBHOOK_TOKENS_PARAMETER: '/tollgate/private/webhook-tokens',
+    });
+    expect(rightsOf(closed, 'SettleProgramRole')).toContain(':parameter/tollgate/private/webhook-secrets');
+    expect(rightsOf(closed, 'SweepProgramRole')).toContain(':parameter/tollgate/private/gitlab-token');
+    for (const synthesized of [standard, closed, several]) {
+      expect(synthesized.resources('AWS::SSM::Parameter')).toEqual([]);
+      expect(synthesized.resources('AWS::SecretsManager::Secret')).toEqual([]);
+      expect(textOf(synthesized.stacks)).not.toContain('{{resolve:');
+    }
+  });
+
+  test('leaves traces only where they are wanted', () => {
+    expect(textOf(standard.stacks)).not.toContain('xray:');
+    expect(fn(closed, 'Admit').Properties.TracingConfig).toEqual({ Mode: 'Active' });
+  });
+});
+
+describe('the admit function', () => {
+  test('is reached by a Function URL that takes signed calls only', () => {
+    expect(one(standard, 'AWS::Lambda::Url', 'AdmitProgram').Properties.AuthType).toBe('AWS_IAM');
+    const permissions = standard.resources('AWS::Lambda::Permission');
+    expect(permissions.filter(([where]) => where.includes('/Admit'))).toEqual([]);
+  });
+
+  test('lets the relay call its URL, which asks for both rights, and invoke it by no other way', () => {
+    const rights = rightsOf(standard, 'RelayTaskTaskRole');
+    expect(rights).toContain('lambda:InvokeFunctionUrl');
+    expect(rights).toMatch(
+      /"Action":"lambda:InvokeFunction","Condition":\{"Bool":\{"lambda:InvokedViaFunctionUrl":"true"\}\}/,
+    );
+  });
+
+  test('has no URL at all on the route invoke', () => {
+    expect(closed.resources('AWS::Lambda::Url').filter(([where]) => where.includes('/Admit'))).toEqual([]);
+    expect(rightsOf(closed, 'RelayTaskTaskRole')).toContain('lambda:InvokeFunction"');
+    expect(rightsOf(closed, 'RelayTaskTaskRole')).not.toContain('InvokeFunctionUrl');
+  });
+
+  test('is not ended while a relay may still wait for it', () => {
+    expect(fn(standard, 'Admit').Properties.Timeout).toBeGreaterThan(10);
+  });
+});
+
+describe('the settle endpoint', () => {
+  test('is public for GitLab, by both permissions that a URL asks for', () => {
+    expect(one(standard, 'AWS::Lambda::Url', 'SettleProgram').Properties.AuthType).toBe('NONE');
+    const permissions = standard
+      .resources('AWS::Lambda::Permission')
+      .filter(([where]) => where.includes('/SettleProgram'))
+      .map(([, { Properties }]) => [
+        Properties.Action,
+        Properties.FunctionUrlAuthType,
+        Properties.InvokedViaFunctionUrl,
+      ]);
+    expect(permissions.sort()).toEqual([
+      ['lambda:InvokeFunction', undefined, true],
+      ['lambda:InvokeFunctionUrl', 'NONE', undefined],
+    ]);
+  });
+
+  test('is the only one that is', () => {
+    const open = standard
+      .resources('AWS::Lambda::Permission')
+      .filter(([, { Properties }]) => Properties.Principal === '*')
+      .map(([where]) => where.split('/')[1]);
+    expect(open.every((id) => id?.startsWith('SettleProgram'))).toBe(true);
+  });
+
+  test('costs no more in a flood than its share of the account', () => {
+    expect(fn(standard, 'Settle').Properties.ReservedConcurrentExecutions).toBe(20);
+  });
+
+  test('answers before GitLab stops waiting', () => {
+    expect(fn(standard, 'Settle').Properties.Timeout).toBeLessThanOrEqual(10);
+  });
+
+  test('is told to people with the path that the program listens on', () => {
+    const outputs = textOf(standard.stacks.find(({ name }) => name.endsWith('Service'))?.template.Outputs);
+    expect(outputs).toContain(`"${JOBS_PATH.slice(1)}"`);
+  });
+});
+
+describe('the readers of the stream', () => {
+  const mapping = (construct: string) =>
+    one(standard, 'AWS::Lambda::EventSourceMapping', `${construct}Consumer`).Properties;
+
+  test('are two: a stream has room for no third', () => {
+    expect(standard.resources('AWS::Lambda::EventSourceMapping')).toHaveLength(2);
+  });
+
+  test.each([
+    ['SettleStream', ['INSERT'], ['inbox']],
+    ['Rollup', ['INSERT', 'MODIFY'], ['record', 'counter']],
+  ])('%s are woken only by what their program handles', (construct, eventName, sortKeys) => {
+    const [{ Pattern }, ...others] = mapping(construct).FilterCriteria.Filters;
+    expect(others).toEqual([]);
+    expect(JSON.parse(Pattern)).toEqual({ eventName, dynamodb: { Keys: { sk: { S: sortKeys } } } });
+    const keys = ledgerKeys('gitlab.corp.test');
+    const counter = keys.counter({ subject: 'group/101', limit: 'money-month', period: '2026-11' });
+    const written = [keys.inbox('delivery'), keys.record(7), counter].map(({ sk }) => sk);
+    expect(written).toEqual(expect.arrayContaining(sortKeys));
+  });
+
+  test.each(['SettleStream', 'Rollup'])(
+    '%s give up in time, find the one that fails, and lose no trace of it',
+    (construct) => {
+      const { MaximumRecordAgeInSeconds, ...properties } = mapping(construct);
+      expect(MaximumRecordAgeInSeconds).toBeLessThan(24 * 3_600);
+      expect(properties).toMatchObject({
+        BisectBatchOnFunctionError: true,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        StartingPosition: 'TRIM_HORIZON',
+      });
+      expect(properties.MaximumRetryAttempts).toBeGreaterThan(0);
+      const queue = textOf(properties.DestinationConfig.OnFailure.Destination);
+      expect(queue).toContain(`${construct}ConsumerDeadLetters`);
+    },
+  );
+
+  test('dead letters are encrypted and wait a fortnight', () => {
+    for (const [, { Properties }] of standard.resources('AWS::SQS::Queue')) {
+      expect(Properties).toMatchObject({
+        SqsManagedSseEnabled: true,
+        MessageRetentionPeriod: 14 * 24 * 3_600,
+      });
+    }
+  });
+});
+
+describe('what runs by the clock', () => {
+  const rule = (construct: string) => one(standard, 'AWS::Events::Rule', construct).Properties;
+
+  test('the sweep runs every minute, one at a time, and late starts do not pile up', () => {
+    expect(rule('Sweep').ScheduleExpression).toBe('rate(1 minute)');
+    expect(fn(standard, 'Sweep').Properties).toMatchObject({ Timeout: 90, ReservedConcurrentExecutions: 1 });
+    expect(one(standard, 'AWS::Lambda::EventInvokeConfig', 'SweepProgram').Properties).toMatchObject({
+      MaximumEventAgeInSeconds: 60,
+      MaximumRetryAttempts: 0,
+    });
+  });
+
+  test('the recount runs every night and has the longest time there is', () => {
+    expect(rule('DriftCheck').ScheduleExpression).toBe('cron(23 2 * * ? *)');
+    expect(fn(standard, 'DriftCheck').Properties.Timeout).toBe(900);
+  });
+
+  test('a watchdog is there only where one is wanted', () => {
+    expect(textOf(standard.stacks)).not.toContain('watchdog');
+    expect(one(closed, 'AWS::Events::Rule', 'Watchdog').Properties.State).toBe('ENABLED');
+  });
+
+  test('what asks a private GitLab is inside of its network, and nothing else is', () => {
+    const inside = closed
+      .resources('AWS::Lambda::Function')
+      .filter(([, { Properties }]) => Properties.VpcConfig !== undefined)
+      .map(([, { Properties }]) => Properties.FunctionName);
+    expect(inside.sort()).toEqual([
+      'tollgate-private-directory',
+      'tollgate-private-sweep',
+      'tollgate-private-watchdog',
+    ]);
+    expect(textOf(standard.resources('AWS::Lambda::Function'))).not.toContain('VpcConfig');
+  });
+});
+
+describe('topics', () => {
+  test('are encrypted', () => {
+    const topics = standard.resources('AWS::SNS::Topic');
+    expect(topics).toHaveLength(2);
+    for (const [, { Properties }] of topics) expect(Properties.KmsMasterKeyId).toBeDefined();
+  });
+
+  test('alarms can pass: CloudWatch may publish and use the key', () => {
+    const cloudwatch = '"Principal":{"Service":"cloudwatch.amazonaws.com"}';
+    expect(textOf(one(standard, 'AWS::KMS::Key', 'OperatorsKey').Properties)).toContain(cloudwatch);
+    expect(textOf(one(standard, 'AWS::SNS::TopicPolicy', 'OperatorsTopic').Properties)).toContain(cloudwatch);
+  });
+
+  test('those on call are subscribed', () => {
+    const subscribed = closed
+      .resources('AWS::SNS::Subscription')
+      .map(([, { Properties }]) => [Properties.Protocol, Properties.Endpoint]);
+    expect(subscribed).toEqual([
+      ['email', 'on-call@corp.test'],
+      ['https', 'https://chat.corp.test/hook'],
+    ]);
+  });
+});
+
+describe('deployments of one account', () => {
+  test('share no name', () => {
+    const NAMES = ['FunctionName', 'LogGroupName', 'QueueName', 'TopicName', 'Name', 'RuleName'];
+    const names = several.stacks.flatMap(({ template }) =>
+      Object.values(template.Resources).flatMap(({ Type, Properties }) =>
+        NAMES.flatMap((name) =>
+          typeof Properties?.[name] === 'string' ? [`${Type} ${Properties[name]}`] : [],
+        ),
+      ),
+    );
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test('ask their own GitLab', () => {
+    const instances = several
+      .resources('AWS::Lambda::Function')
+      .filter(([where]) => where.includes('/AdmitProgram'))
+      .map(([where, { Properties }]) => [
+        where.split('/')[0],
+        Properties.Environment.Variables.TOLLGATE_GITLAB_INSTANCE,
+      ]);
+    expect(Object.fromEntries(instances)).toEqual({
+      'Tollgate-staging-Service': 'gitlab.corp.test',
+      'Tollgate-prod-Service': 'gitlab.corp.test',
+      'Tollgate-prod-emea-Service': 'gitlab.emea.test',
+    });
+  });
+
+  test('hold on to their own books', () => {
+    for (const { name, template } of several.stacks.filter((stack) => stack.name.endsWith('Service'))) {
+      const imports = textOf(template).match(/"Fn::ImportValue":"([^:]+):/g) ?? [];
+      const state = name.replace('Service', 'State');
+      expect(new Set(imports)).toEqual(new Set([`"Fn::ImportValue":"${state}:`]));
+    }
+  });
+});
+
+test('the service keeps nothing but the decision log when it is destroyed', () => {
+  const kept = standard.stacks
+    .filter(({ name }) => name.endsWith('Service'))
+    .flatMap(({ template }) => Object.entries(template.Resources))
+    .filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
+    .map(([id]) => id);
+  expect(kept.map((id) => id.replace(/[0-9A-F]{8}$/, ''))).toEqual(['RelayLog']);
+});

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { SettingsError } from '../../cdk/settings/mistake.ts';
+import { OVERRIDES } from '../../cdk/settings/overrides.ts';
+import { readDeployments } from '../../cdk/settings/read-deployments.ts';
+import { DEADLINE_MS } from '../../cdk/settings/read-settings.ts';
+import { DEADLINE_MS as RELAY_DEADLINE_MS } from '../../relay/config.ts';
+import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';
+
+const GITLAB = { url: 'https://gitlab.corp.test' };
+
+const mistakesOf = (deployments: unknown, context = {}): readonly string[] => {
+  try {
+    readDeployments(deployments, context);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return error.mistakes.map(({ setting }) => setting);
+  }
+};
+
+const messageOf = (deployments: unknown, context = {}): string => {
+  try {
+    readDeployments(deployments, context);
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  throw new Error('nothing was refused');
+};
+
+test.each([
+  ['the file as it stands', DEFAULTS],
+  ['everything set', PRIVATE],
+  ['several deployments', SEVERAL],
+])('%s is taken', (_, deployments) => {
+  expect(mistakesOf(deployments)).toEqual([]);
+});
+
+test('what is not said has a default, derived from GitLab and the stage', () => {
+  const [settings] = readDeployments([{ stage: 'prod', gitlab: GITLAB }], {});
+  expect(settings).toMatchObject({
+    account: undefined,
+    region: undefined,
+    gitlab: { instance: 'gitlab.corp.test', routerUrl: 'wss://kas.gitlab.corp.test' },
+    admitRoute: 'url',
+    vpc: { kind: 'new' },
+    relay: { count: 2, cpu: 256, memoryMiB: 512, deadlineMs: 2000, failurePolicy: 'admit' },
+    parameters: {
+      routerToken: '/tollgate/prod/router-token',
+      gitlabToken: '/tollgate/prod/gitlab-token',
+      webhookSecrets: '/tollgate/prod/webhook-secrets',
+      webhookTokens: undefined,
+    },
+    chargeUnknown: 'nothing',
+    usageZone: 'UTC',
+    watchdog: false,
+  });
+});
+
+test('every mistake of every deployment is told at once', () => {
+  const wrong = [
+    {
+      stage: 'Prod',
+      account: 111122223333,
+      region: 'europe',
+      gitlab: { url: 'http://gitlab.corp.test/', instance: 'a#b', routerUrl: 'ws://kas', reachedFrom: 'vpc' },
+      admitRoute: 'http',
+      vpc: { cidr: '10.0.0.0/8' },
+      relay: {
+        count: 9,
+        cpu: 300,
+        memoryMiB: 513,
+        image: 'relay',
+        deadlineMs: 50,
+        failurePolicy: 'open',
+        proxyUrl: 'proxy:3128',
+        caParameter: 'ca',
+      },
+      parameters: { routerToken: 'router-token', gitlabToken: '/aws/x', webhookSecrets: '', keyArn: 'key' },
+      state: { tableKeyArn: 'alias/x' },
+      alarms: { emails: ['nobody'], webhooks: ['http://chat'], topicArns: ['topic'] },
+      chargeUnknown: 'all',
+      usageZone: 'Berlin',
+      logRetentionDays: 31,
+      watchdog: 'on',
+      metrics: 1,
+      traces: null,
+      relays: 2,
+    },
+    { stage: 'next', gitlab: {}, vpc: { id: 'vpc-1', subnetIds: 'subnet-1', availabilityZones: ['a'] } },
+  ];
+  expect([...mistakesOf(wrong)].sort()).toEqual(
+    [
+      'stage',
+      'account',
+      'region',
+      'gitlab.url',
+      'gitlab.instance',
+      'gitlab.routerUrl',
+      'gitlab.reachedFrom',
+      'admitRoute',
+      'vpc.cidr',
+      'relay.count',
+      'relay.cpu',
+      'relay.memoryMiB',
+      'relay.image',
+      'relay.deadlineMs',
+      'relay.failurePolicy',
+      'relay.proxyUrl',
+      'relay.caParameter',
+      'parameters.routerToken',
+      'parameters.gitlabToken',
+      'parameters.webhookSecrets',
+      'parameters.keyArn',
+      'state.tableKeyArn',
+      'alarms.emails[0]',
+      'alarms.webhooks[0]',
+      'alarms.topicArns[0]',
+      'chargeUnknown',
+      'usageZone',
+      'logRetentionDays',
+      'watchdog',
+      'metrics',
+      'relays',
+      'gitlab.url',
+      'vpc.id',
+      'vpc.subnetIds',
+      'vpc.availabilityZones[0]',
+      'vpc.availabilityZones',
+    ].sort(),
+  );
+});
+
+test('a mistake names the setting, its value, its place and the remedy', () => {
+  expect(messageOf([{ stage: 'prod', gitlab: GITLAB, relay: { cpu: 512, memoryMiB: 512 } }])).toBe(
+    '[settings_invalid] 1 setting is wrong:\n' +
+      '  1. relay.memoryMiB is 512 (cdk/tollgate.config.ts, stage "prod"): expected one of 1024, 2048, 3072, 4096',
+  );
+});
+
+test('a required setting that is absent is told as missing', () => {
+  expect(messageOf([{ stage: 'prod' }])).toContain('gitlab.url is missing (cdk/tollgate.config.ts');
+});
+
+test('a misspelt setting is refused, not ignored', () => {
+  expect(messageOf([{ stage: 'prod', gitlab: GITLAB, relay: { deadlineMS: 1 } }])).toContain(
+    'relay.deadlineMS is 1 (cdk/tollgate.config.ts, stage "prod"): there is no such setting; here are',
+  );
+});
+
+test('a watchdog without the number of its controller is refused', () => {
+  expect(mistakesOf([{ stage: 'prod', gitlab: GITLAB, watchdog: true }])).toEqual(['watchdog']);
+});
+
+test('two deployments of one stage are refused: they would be one stack', () => {
+  expect(mistakesOf([...SEVERAL, { stage: 'prod', gitlab: GITLAB }])).toEqual(['stage']);
+});
+
+test.each([
+  [
+    'no subnet for a zone',
+    { availabilityZones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'] },
+    'vpc.subnetIds',
+  ],
+  ['one zone only', { availabilityZones: ['eu-central-1a', 'eu-central-1a'] }, 'vpc.availabilityZones'],
+  ['a range beside an existing VPC', { cidr: '10.83.0.0/24' }, 'vpc.cidr'],
+])('%s is refused', (_, change, setting) => {
+  const [deployment] = PRIVATE;
+  expect(mistakesOf([{ ...deployment, vpc: { ...deployment?.vpc, ...change } }])).toEqual([setting]);
+});
+
+test.each([undefined, [], 'prod', {}])('a file without deployments (%j) is refused', (deployments) => {
+  expect(mistakesOf(deployments)).toEqual(['deployments']);
+});
+
+describe('the command line', () => {
+  test('wins over the file', () => {
+    const context = {
+      relayImage: 'registry.example.com/relay:1',
+      relayCpu: '512',
+      relayMemoryMiB: '2048',
+      traces: 'true',
+      alarmEmails: 'a@corp.test,b@corp.test',
+    };
+    const [settings] = readDeployments([{ stage: 'prod', gitlab: GITLAB }], context);
+    expect(settings).toMatchObject({
+      relay: { image: 'registry.example.com/relay:1', cpu: 512, memoryMiB: 2048 },
+      traces: true,
+      alarms: { emails: ['a@corp.test', 'b@corp.test'] },
+    });
+  });
+
+  test('chooses one stage; the mistakes of the others do not matter then', () => {
+    const chosen = readDeployments([{ stage: 'broken' }, ...SEVERAL], { stage: 'staging' });
+    expect(chosen.map(({ stage }) => stage)).toEqual(['staging']);
+  });
+
+  test('is named as the place of its mistakes', () => {
+    expect(messageOf(DEFAULTS, { relayCount: 'many' })).toContain(
+      'relay.count is "many" (-c relayCount): expected',
+    );
+    expect(messageOf(DEFAULTS, { alarmEmails: 'a@corp.test,b' })).toContain(
+      'alarms.emails[1] is "b" (-c alarmEmails)',
+    );
+  });
+
+  test('that names no setting or stage of ours is refused, and CDK may keep its own', () => {
+    expect(mistakesOf(DEFAULTS, { relayimage: 'x' })).toEqual(['relayimage']);
+    expect(mistakesOf(DEFAULTS, { stage: 'prdo' })).toEqual(['stage']);
+    const cdksOwn = {
+      '@aws-cdk/core:x': true,
+      'aws:cdk:y': [],
+      'cdk-migrate': true,
+      'availability-zones:z': [],
+    };
+    expect(mistakesOf(DEFAULTS, cdksOwn)).toEqual([]);
+  });
+
+  test.each(Object.entries(OVERRIDES))('-c %s reaches a setting there is', (key, { path }) => {
+    const message = messageOf(DEFAULTS, { [key]: '\u0000' });
+    expect(message).toContain(`${path.join('.')}`);
+    expect(message).not.toContain('there is no such setting');
+  });
+});
+
+test('a deadline is refused here that the relay would refuse', () => {
+  expect(DEADLINE_MS).toEqual(RELAY_DEADLINE_MS);
+});

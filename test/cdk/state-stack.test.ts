@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ledgerTable } from '../../functions/ledger/table.ts';
+import { TTL_ATTRIBUTE } from '../../functions/names.ts';
+import { DEFAULTS, PRIVATE, type Resource, SEVERAL, type Synthesized, synthesize } from './synthesized.ts';
+
+const tableOf = (synthesized: Synthesized): Resource => {
+  const [only, ...others] = synthesized.resources('AWS::DynamoDB::Table');
+  if (only === undefined || others.length > 0) throw new Error('expected one table');
+  return only[1];
+};
+
+describe('the books', () => {
+  let table: Resource;
+  let synthesized: Synthesized;
+  beforeAll(() => {
+    synthesized = synthesize(DEFAULTS);
+    table = tableOf(synthesized);
+  }, 60_000);
+
+  test('stay when their stack is deleted or the table would be replaced', () => {
+    expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    expect(synthesized.stages[0]?.state.terminationProtection).toBe(true);
+  });
+
+  test('cannot be deleted by hand without lifting the protection', () => {
+    expect(table.Properties.DeletionProtectionEnabled).toBe(true);
+  });
+
+  test('can be restored to any second of the last weeks', () => {
+    expect(table.Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true });
+  });
+
+  test('are encrypted with a key of the account', () => {
+    expect(table.Properties.SSESpecification).toMatchObject({ SSEEnabled: true });
+  });
+
+  test('have the keys, the index and the stream that the programs are tested on', () => {
+    const tested = ledgerTable('any');
+    const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode, StreamSpecification } =
+      table.Properties;
+    const byName = (definitions: readonly { readonly AttributeName?: string | undefined }[] = []) =>
+      definitions.toSorted((a, b) => String(a.AttributeName).localeCompare(String(b.AttributeName)));
+    expect(byName(AttributeDefinitions)).toEqual(byName(tested.AttributeDefinitions));
+    expect({ KeySchema, GlobalSecondaryIndexes, BillingMode }).toEqual({
+      KeySchema: tested.KeySchema,
+      GlobalSecondaryIndexes: tested.GlobalSecondaryIndexes,
+      BillingMode: tested.BillingMode,
+    });
+    expect(StreamSpecification.StreamViewType).toBe(tested.StreamSpecification?.StreamViewType);
+  });
+
+  test('are freed of garbage', () => {
+    expect(table.Properties.TimeToLiveSpecification).toEqual({ AttributeName: TTL_ATTRIBUTE, Enabled: true });
+  });
+
+  test('have a stack to themselves', () => {
+    const state = synthesized.stacks.find(({ name }) => name === 'Tollgate-prod-State');
+    expect(Object.values(state?.template.Resources ?? {}).map(({ Type }) => Type)).toEqual([
+      'AWS::DynamoDB::Table',
+    ]);
+  });
+});
+
+test('a customer’s key encrypts the table and opens to every program that uses it', () => {
+  const synthesized = synthesize(PRIVATE);
+  const key = PRIVATE[0]?.state?.tableKeyArn;
+  expect(tableOf(synthesized).Properties.SSESpecification).toMatchObject({
+    KMSMasterKeyId: key,
+    SSEType: 'KMS',
+  });
+  const users = synthesized
+    .resources('AWS::IAM::Policy')
+    .filter(([, { Properties }]) => JSON.stringify(Properties).includes('"dynamodb:'));
+  expect(users.length).toBeGreaterThanOrEqual(6);
+  for (const [, { Properties }] of users) expect(JSON.stringify(Properties)).toContain(key);
+});
+
+test('several deployments of one account have books of their own', () => {
+  expect(
+    synthesize(SEVERAL)
+      .resources('AWS::DynamoDB::Table')
+      .map(([where]) => where.split('/')[0]),
+  ).toEqual(['Tollgate-prod-State', 'Tollgate-prod-emea-State', 'Tollgate-staging-State']);
+});

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { BUNDLES } from './synthesized.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
+const TIMEOUT_MS = 120_000;
+
+/** Nobody's account, and an address where nothing answers in the place of the network. */
+const NOBODY = {
+  PATH: process.env.PATH,
+  HOME: mkdtempSync(join(tmpdir(), 'tollgate-home-')),
+  AWS_EC2_METADATA_DISABLED: 'true',
+  https_proxy: 'http://127.0.0.1:9',
+  http_proxy: 'http://127.0.0.1:9',
+};
+
+async function cdk(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
+  const cli = `${root}node_modules/aws-cdk/bin/cdk`;
+  try {
+    const { stdout, stderr } = await run(process.execPath, [cli, ...args], {
+      cwd: `${root}cdk`,
+      env: NOBODY,
+      timeout: TIMEOUT_MS,
+    });
+    return { code: 0, text: stdout + stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, text: `${stdout}${stderr}` };
+  }
+}
+
+beforeAll(async () => {
+  await run(process.execPath, [`${root}scripts/bundle.ts`], { cwd: root, timeout: TIMEOUT_MS });
+}, TIMEOUT_MS);
+
+test(
+  'cdk synth needs no account, no network and no Docker, and packs the real bundles',
+  async () => {
+    const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
+    const { code, text } = await cdk('synth', '--quiet', '--output', out);
+    expect({ code, text: code === 0 ? '' : text }).toEqual({ code: 0, text: '' });
+    const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));
+    expect(manifest.missing ?? []).toEqual([]);
+    expect(manifest.artifacts['Tollgate-prod-State'].environment).toBe(
+      'aws://unknown-account/unknown-region',
+    );
+    const packed = readdirSync(out).flatMap((asset) =>
+      asset.startsWith('asset.') ? readdirSync(join(out, asset)) : [],
+    );
+    const handlers = packed.filter((file) => file === 'handler.mjs');
+    // Without the watchdog, which the file does not ask for.
+    expect(handlers).toHaveLength(BUNDLES.length - 1);
+    expect(packed.filter((file) => file === 'rules.json')).toHaveLength(handlers.length);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'what is wrong in the settings is listed, without a stack trace, and the command fails',
+  async () => {
+    const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
+    const wrong = ['-c', 'relayCount=many', '-c', 'gitlabUrl=gitlab', '-c', `relayImage=${IMAGE}`];
+    const { code, text } = await cdk('synth', '--quiet', '--output', out, ...wrong);
+    expect(code).not.toBe(0);
+    expect(text).toContain('[settings_invalid] 2 settings are wrong:');
+    expect(text).toContain('relay.count is "many" (-c relayCount): expected a whole number from 1 to 4');
+    expect(text).toContain('gitlab.url is "gitlab" (-c gitlabUrl): expected');
+    expect(text).not.toMatch(/^\s+at /m);
+  },
+  TIMEOUT_MS,
+);

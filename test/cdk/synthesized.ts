@@ -1,0 +1,124 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { addDeployments, type DeployedStage } from '../../cdk/add-deployments.ts';
+import cdkJson from '../../cdk/cdk.json' with { type: 'json' };
+import type { Deployment } from '../../cdk/settings/deployment.ts';
+import { readDeployments } from '../../cdk/settings/read-deployments.ts';
+import { deployments as fileDeployments } from '../../cdk/tollgate.config.ts';
+import { FUNCTIONS } from '../../scripts/bundle.ts';
+
+/** As the file stands; it is what a first `cdk deploy` takes. */
+export const DEFAULTS: readonly Deployment[] = fileDeployments;
+
+const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
+const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/8f7a2c51-0d3e-4b6f-9a1c-2e5d7b9f1a3c';
+
+/** Everything set, nothing public: an existing VPC, a GitLab inside of it, Lambda's API, keys of the customer. */
+export const PRIVATE: readonly Deployment[] = [
+  {
+    stage: 'private',
+    account: '111122223333',
+    region: 'eu-central-1',
+    gitlab: {
+      url: 'https://gitlab.corp.test',
+      routerUrl: 'grpcs://kas.corp.test:8150',
+      controllerId: 7,
+      reachedFrom: 'vpc',
+    },
+    admitRoute: 'invoke',
+    vpc: {
+      id: 'vpc-0a1b2c3d4e5f60718',
+      subnetIds: ['subnet-0a1b2c3d4e5f60718', 'subnet-0b1c2d3e4f5a60718'],
+      availabilityZones: ['eu-central-1a', 'eu-central-1b'],
+    },
+    relay: {
+      image: IMAGE,
+      cpu: 512,
+      memoryMiB: 1024,
+      deadlineMs: 3000,
+      failurePolicy: 'reject',
+      proxyUrl: 'http://proxy.corp.test:3128',
+      caParameter: '/corp/ca',
+    },
+    parameters: { webhookTokens: '/tollgate/private/webhook-tokens', keyArn: KEY },
+    state: { tableKeyArn: KEY },
+    alarms: {
+      emails: ['on-call@corp.test'],
+      webhooks: ['https://chat.corp.test/hook'],
+      topicArns: ['arn:aws:sns:eu-central-1:111122223333:pager'],
+    },
+    chargeUnknown: 'hold',
+    usageZone: 'Europe/Berlin',
+    logRetentionDays: 90,
+    watchdog: true,
+    traces: true,
+  },
+];
+
+/** Two stages of one GitLab and another GitLab, in one account. */
+export const SEVERAL: readonly Deployment[] = [
+  { stage: 'staging', gitlab: { url: 'https://gitlab.corp.test' }, relay: { image: IMAGE, count: 1 } },
+  { stage: 'prod', gitlab: { url: 'https://gitlab.corp.test' }, relay: { image: IMAGE } },
+  { stage: 'prod-emea', gitlab: { url: 'https://gitlab.emea.test' }, relay: { image: IMAGE } },
+];
+
+export interface Resource {
+  readonly Type: string;
+  // Templates are looked into by path; their own types are CloudFormation's.
+  // biome-ignore lint/suspicious/noExplicitAny: a template is arbitrary JSON
+  readonly Properties?: any;
+  readonly [other: string]: unknown;
+}
+
+export interface Synthesized {
+  readonly app: App;
+  readonly stages: readonly DeployedStage[];
+  readonly stacks: readonly SynthesizedStack[];
+  /** Of all stacks, by `<stack>/<logical id>`. */
+  resources(type: string): readonly (readonly [string, Resource])[];
+}
+
+export interface SynthesizedStack {
+  readonly name: string;
+  readonly file: string;
+  readonly template: { readonly Resources: Readonly<Record<string, Resource>>; readonly Outputs?: object };
+}
+
+/** As the command line does it, with bundles that only look like some. The first in a process takes seconds. */
+export function synthesize(
+  deployments: readonly Deployment[],
+  context: Record<string, string> = {},
+): Synthesized {
+  const app = new App({ context: { ...cdkJson.context, ...context } });
+  const stages = addDeployments(app, readDeployments(deployments, app.node.getAllContext()), stubBundles());
+  const stacks = app.synth().stacks.map((stack) => ({
+    name: stack.stackName,
+    file: stack.templateFullPath,
+    template: stack.template as SynthesizedStack['template'],
+  }));
+  return {
+    app,
+    stages,
+    stacks,
+    resources: (type) =>
+      stacks.flatMap(({ name, template }) =>
+        Object.entries(template.Resources)
+          .filter(([, resource]) => resource.Type === type)
+          .map(([id, resource]) => [`${name}/${id}`, resource] as const),
+      ),
+  };
+}
+
+/** Folders of the bundles: each is deployed, or it would not be built. */
+export const BUNDLES = FUNCTIONS.map((name) => name.replace('/', '-'));
+
+function stubBundles(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bundles-'));
+  for (const name of BUNDLES) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, 'handler.mjs'), `export const handler = '${name}';`);
+  }
+  return folder;
+}

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What a command of the client asks for. A transaction asks for the actions of the writes in it. */
+const ACTIONS_OF: Readonly<Record<string, readonly string[]>> = {
+  BatchGetItem: ['BatchGetItem'],
+  DeleteItem: ['DeleteItem'],
+  GetItem: ['GetItem'],
+  PutItem: ['PutItem'],
+  Query: ['Query'],
+  Scan: ['Scan'],
+  TransactWriteItems: ['PutItem', 'UpdateItem'],
+  UpdateItem: ['UpdateItem'],
+};
+const STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+const IMPORT = /(?:from|import\()\s*'(\.[^']+\.ts)'/g;
+/** `new QueryCommand(`, `paginateScan(` */
+const COMMAND = /(?:new ([A-Za-z]+)Command|paginate([A-Za-z]+))\(/g;
+
+/** The table's actions that a program's source can reach, by the files it imports. */
+function reachable(entry: string): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const actions = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file) || !existsSync(join(root, file))) return;
+    seen.add(file);
+    const source = readFileSync(join(root, file), 'utf8');
+    if (source.includes('@aws-sdk/client-dynamodb')) {
+      for (const [, command, paginated] of source.matchAll(COMMAND)) {
+        for (const action of ACTIONS_OF[command ?? paginated ?? ''] ?? []) actions.add(action);
+      }
+    }
+    for (const [, target] of source.matchAll(IMPORT)) if (target) visit(join(dirname(file), target));
+  };
+  visit(entry);
+  return actions;
+}
+
+const SCAN = 'in the store’s code; only a recount scans';
+const WRITES = 'in the store’s code; the check repairs nothing';
+
+/** Actions that stand in the code a program shares, and that it never comes to. */
+const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Admit: { Scan: SCAN },
+  Settle: {
+    BatchGetItem: 'in the store’s code; a webhook is only put down',
+    Query: 'likewise',
+    Scan: 'likewise',
+    UpdateItem: 'likewise',
+  },
+  SettleStream: { Scan: SCAN },
+  Rollup: { Scan: SCAN },
+  Sweep: { Scan: SCAN },
+  DirectorySync: {},
+  DriftCheck: {
+    PutItem: WRITES,
+    UpdateItem: WRITES,
+    Query: 'in the store’s code; a recount reads everything',
+  },
+};
+
+let synthesized: Synthesized;
+beforeAll(() => {
+  synthesized = synthesize(DEFAULTS);
+}, 60_000);
+
+function granted(construct: string): readonly string[] {
+  const policies = synthesized
+    .resources('AWS::IAM::Policy')
+    .filter(([where]) => where.startsWith(`Tollgate-prod-Service/${construct}ProgramRole`));
+  const actions = JSON.stringify(policies.map(([, { Properties }]) => Properties)).matchAll(
+    /"dynamodb:(\w+)"/g,
+  );
+  return [...new Set([...actions].map(([, action]) => action ?? ''))];
+}
+
+test.each([
+  ['Admit', 'admit'],
+  ['Settle', 'settle'],
+  ['SettleStream', 'settle/stream'],
+  ['Rollup', 'rollup'],
+  ['Sweep', 'sweep'],
+  ['DirectorySync', 'directory'],
+  ['DriftCheck', 'drift'],
+])('%s may do with the table what its program does, and nothing else', (construct, folder) => {
+  const does = [...reachable(`functions/${folder}/handler.ts`)].filter(
+    (action) => NEVER[construct]?.[action] === undefined,
+  );
+  const reads = construct === 'SettleStream' || construct === 'Rollup' ? STREAM : [];
+  expect(granted(construct).toSorted()).toEqual([...does, ...reads].sort());
+});

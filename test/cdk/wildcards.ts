@@ -1,0 +1,45 @@
+/** Every `*` that an allowing statement may have, and why nothing narrower does. */
+export interface Wildcard {
+  readonly actions: readonly string[];
+  /** Of `<stack>/<logical id>` of the policy, role or resource. */
+  readonly where: RegExp;
+  readonly reason: string;
+}
+
+export const WILDCARDS: readonly Wildcard[] = [
+  {
+    actions: ['ecr:GetAuthorizationToken'],
+    where: /\/RelayTaskExecutionRoleDefaultPolicy/,
+    reason: 'A token for the whole registry: the action knows no resources.',
+  },
+  {
+    actions: ['ec2:CreateNetworkInterface', 'ec2:DeleteNetworkInterface', 'ec2:DescribeNetworkInterfaces'],
+    where: /\/(?:Sweep|DirectorySync|Watchdog)ProgramRoleDefaultPolicy/,
+    reason: 'Inside a VPC Lambda makes interfaces, which have no names before.',
+  },
+  {
+    actions: ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
+    where: /ProgramRoleDefaultPolicy/,
+    reason: 'Traces have no resources.',
+  },
+  {
+    actions: ['kms:*'],
+    where: /\/OperatorsKey/,
+    reason: 'A key’s own policy: the account administers it, and "*" is the key itself.',
+  },
+  {
+    actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+    where: /\/OperatorsKey/,
+    reason: 'A key’s own policy, for CloudWatch alone: "*" is the key itself.',
+  },
+  {
+    actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+    where: /\/WatchdogProgramRoleDefaultPolicy/,
+    reason: 'The library’s grant to publish on an encrypted topic.',
+  },
+  {
+    actions: ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
+    where: /\/(?:RelayTaskTaskRole|WatchdogProgramRole)DefaultPolicy/,
+    reason: 'The library’s grant to use a table with a customer key: two pairs of actions, one key.',
+  },
+];

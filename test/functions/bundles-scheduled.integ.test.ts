@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { inboxItem } from '../../functions/ledger/inbox-item.ts';
+import { ledgerKeys } from '../../functions/ledger/keys.ts';
+import * as names from '../../functions/names.ts';
+import { truthText } from '../../functions/settle/truth-text.ts';
+import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import {
+  aFake,
+  aRig,
+  type Fake,
+  fakeParameters,
+  GITLAB_TOKEN,
+  INSTANCE,
+  type Rig,
+  TABLE,
+} from './bundle-rig.ts';
+import { ranFor } from './settle/truths.ts';
+
+/** Nobody listens on it. */
+const NOWHERE = 'http://127.0.0.1:1';
+const TOKEN_PARAMETER = '/tollgate/test/gitlab-token';
+
+let database: DynamoDbLocal;
+let parameters: Fake;
+let gitlab: Fake;
+let rig: Rig;
+let asking: Readonly<Record<string, string>>;
+const askedWith = new Set<unknown>();
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  const client = dynamoClient(database.endpoint);
+  await ensureTable(client, TABLE);
+  client.destroy();
+  parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
+  // A GitLab in which nothing has happened yet.
+  gitlab = await aFake((request, _, response) => {
+    askedWith.add(request.headers['private-token']);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end('[]');
+  });
+  asking = {
+    [names.ENV_GITLAB_URL]: gitlab.url,
+    [names.ENV_GITLAB_TOKEN_PARAMETER]: TOKEN_PARAMETER,
+    [names.ENV_CONTROLLER_TOKEN_PARAMETER]: TOKEN_PARAMETER,
+    AWS_ENDPOINT_URL_SSM: parameters.url,
+  };
+  rig = aRig(database.endpoint);
+}, 120_000);
+
+afterAll(async () => {
+  await rig?.close();
+  parameters?.close();
+  gitlab?.close();
+  await database?.stop();
+});
+
+/** As the stream tells of it. */
+const inserted = (sequence: string, NewImage: unknown) => ({
+  eventID: `event-${sequence}`,
+  eventName: 'INSERT',
+  eventSource: 'aws:dynamodb',
+  awsRegion: 'local',
+  dynamodb: { SequenceNumber: sequence, StreamViewType: 'NEW_AND_OLD_IMAGES', NewImage },
+});
+const arrived = (sequence: string, jobId: number) => {
+  const body = truthText(ranFor(jobId, 60));
+  const item = { id: `delivery-${jobId}`, body, receivedAtMs: Date.now(), untilMs: Date.now() };
+  return inserted(sequence, inboxItem(item, ledgerKeys(INSTANCE)));
+};
+const foreign = inserted('2', { pk: { S: 'other.example.com#job#1' }, sk: { S: 'record' } });
+
+describe('the deployed consumers of the stream', () => {
+  test('settle what arrived and pass over what is not theirs', async () => {
+    const consumer = await rig.start('settle/stream');
+    const event = { Records: [arrived('1', 21), foreign, arrived('3', 22)] };
+    expect(await consumer.invoke(event)).toEqual({ batchItemFailures: [] });
+    expect(consumer.output()).toContain('"bypass":2');
+  });
+
+  test('report those deliveries, and no others, that the ledger could not take', async () => {
+    const consumer = await rig.start('settle/stream', { [names.ENV_DYNAMODB_ENDPOINT]: NOWHERE });
+    const event = { Records: [arrived('1', 23), foreign, arrived('3', 24)] };
+    expect(await consumer.invoke(event)).toEqual({
+      batchItemFailures: [{ itemIdentifier: '1' }, { itemIdentifier: '3' }],
+    });
+  });
+
+  test('count usage, and are not stopped by items of other kinds', async () => {
+    const rollup = await rig.start('rollup');
+    const event = { Records: [arrived('1', 25), foreign] };
+    expect(await rollup.invoke(event)).toEqual({ batchItemFailures: [] });
+  });
+});
+
+describe('the deployed functions of a schedule', () => {
+  const scheduled = { source: 'aws.scheduler', 'detail-type': 'Scheduled Event', detail: {} };
+
+  test('the sweep looks with the parameter’s token and finds nothing to end', async () => {
+    const sweep = await rig.start('sweep', asking);
+    expect(await sweep.invoke(scheduled)).toMatchObject({ live: 0, bypass: 0, gitlabSilent: false });
+    expect([...askedWith]).toEqual([GITLAB_TOKEN]);
+    expect(sweep.output()).not.toContain(GITLAB_TOKEN);
+  });
+
+  test('the check of the night recounts what the consumers wrote and finds no drift', async () => {
+    const drift = await rig.start('drift');
+    expect(await drift.invoke(scheduled)).toMatchObject({ records: 2, drifting: 0 });
+  });
+
+  test('the directory lists an empty GitLab to its end', async () => {
+    const directory = await rig.start('directory', asking);
+    expect(await directory.invoke(scheduled)).toMatchObject({ groups: 0 });
+  });
+
+  test('the watchdog pages nobody where no relay was ever heard', async () => {
+    const watchdog = await rig.start('watchdog', {
+      ...asking,
+      [names.ENV_CONTROLLER_ID]: '7',
+      [names.ENV_PAGE_TOPIC]: 'arn:aws:sns:eu-central-1:123456789012:page',
+      AWS_ENDPOINT_URL_SNS: NOWHERE,
+    });
+    expect(await watchdog.invoke(scheduled)).toBe('never_heard');
+  });
+
+  test('a setting that is missing is named when the function starts, not when it is needed', async () => {
+    await expect(rig.start('sweep', { [names.ENV_GITLAB_URL]: '' })).rejects.toThrow(
+      `${names.ENV_GITLAB_URL} is not set`,
+    );
+  });
+});

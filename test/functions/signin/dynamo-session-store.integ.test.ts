@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { dynamoSessionStore } from '../../../functions/signin/dynamo-session-store.ts';
+import { Sessions } from '../../../functions/signin/sessions.ts';
+import {
+  type DynamoDbLocal,
+  ensureTable,
+  startDynamoDbLocal,
+} from '../../../scripts/local/dynamodb-local.ts';
+import { SESSION, sessionStoreContract } from './session-contract.ts';
+
+const TABLE = 'sessions-contract';
+
+let database: DynamoDbLocal;
+let client: ReturnType<typeof dynamoClient>;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  client = dynamoClient(database.endpoint);
+  await ensureTable(client, TABLE);
+});
+
+afterAll(async () => {
+  client?.destroy();
+  await database?.stop();
+});
+
+const options = (instance: string) => ({ client, tableName: TABLE, instance });
+
+sessionStoreContract((instance) => dynamoSessionStore(options(instance)));
+
+test('sessions are no part of the books: no scan of the ledger yields them', async () => {
+  const instance = 'books.example.com';
+  await dynamoSessionStore(options(instance)).create('a', SESSION);
+  const items: unknown[] = [];
+  const store = new DynamoStore({ ...options(instance), clock: systemClock, random: Math.random });
+  for await (const item of store.scan()) items.push(item);
+  expect(items).toEqual([]);
+});
+
+test('who reads the whole table finds no id a browser could send, and every session has an end', async () => {
+  const instance = 'stolen.example.com';
+  const roles = { read: async () => ({ username: 'fin', name: 'Fin', roles: SESSION.roles }) };
+  const store = dynamoSessionStore(options(instance));
+  const sessions = new Sessions({ store, roles, clock: systemClock, random: randomBytes });
+  const id = await sessions.open(42, undefined);
+  const user = await sessions.resume(id);
+  const items: Record<string, unknown>[] = [];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: TABLE }))
+    items.push(...Items.filter(({ pk }) => pk?.S?.startsWith(instance)));
+  expect(items).toHaveLength(1);
+  const text = JSON.stringify(items);
+  expect(text).not.toContain(id);
+  expect(text).not.toContain(user?.csrfToken);
+  expect(text).toContain(user?.sessionId);
+  expect(items[0]?.ttl).toEqual({ N: expect.stringMatching(/^\d{10}$/) });
+});
+
+test('an item that is not what was written is no session', async () => {
+  const instance = 'odd.example.com';
+  const store = dynamoSessionStore(options(instance));
+  await store.create('a', SESSION);
+  const Item = {
+    pk: { S: `${instance}@sessions#a` },
+    sk: { S: 'session' },
+    ui: { N: '42' },
+    ro: { S: '{"admin":true' },
+  };
+  await client.send(new PutItemCommand({ TableName: TABLE, Item }));
+  expect(await store.read('a')).toBeUndefined();
+});
+
+test('a table that does not answer is sessions_unavailable, without the request in the error', async () => {
+  const gone = dynamoSessionStore({ ...options('gone.example.com'), tableName: 'no-such-table' });
+  const error: unknown = await gone.read('a-hash').catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'sessions_unavailable', retryable: true, status: 503 });
+  expect(error).not.toHaveProperty('cause');
+  expect(String(error)).not.toContain('a-hash');
+});
