@@ -10,6 +10,7 @@ import { RelayService } from './constructs/relay-service.ts';
 import { Rollup } from './constructs/rollup.ts';
 import { SettleEndpoint } from './constructs/settle-endpoint.ts';
 import { SettleStream } from './constructs/settle-stream.ts';
+import { SsmLimits } from './constructs/ssm-limits.ts';
 import { Sweep } from './constructs/sweep.ts';
 import { ThresholdsTopic } from './constructs/thresholds-topic.ts';
 import { Watchdog } from './constructs/watchdog.ts';
@@ -32,6 +33,7 @@ export class ServiceStack extends Stack {
   readonly rollup: Rollup;
   readonly sweep: Sweep;
   readonly directorySync: DirectorySync;
+  readonly ssmLimits: SsmLimits;
   readonly driftCheck: DriftCheck;
   /** Only where the settings want one. */
   readonly watchdog: Watchdog | undefined;
@@ -65,6 +67,7 @@ export class ServiceStack extends Stack {
     this.rollup = new Rollup(this, 'Rollup', { ...shared, thresholds: this.thresholds });
     this.sweep = new Sweep(this, 'Sweep', { ...shared, network });
     this.directorySync = new DirectorySync(this, 'DirectorySync', { ...shared, network });
+    this.ssmLimits = new SsmLimits(this, 'SsmLimits', shared);
     this.driftCheck = new DriftCheck(this, 'DriftCheck', shared);
     const { controllerId } = settings.gitlab;
     this.watchdog =

@@ -6,8 +6,10 @@ import { Governing, type Governor } from './governing.ts';
 import { type Job, jobOf } from './job.ts';
 import { factsOf, type JobFacts } from './job-facts.ts';
 import { limitAt } from './limits/amount-in-force.ts';
+import { BreakGlassClaim, breakGlassFor, brokenGlass } from './limits/break-glass.ts';
+import { freezeViolations } from './limits/freeze-violations.ts';
 import { pipelineClaims } from './limits/grace.ts';
-import { levelsOf } from './limits/levels.ts';
+import { type Level, levelsOf } from './limits/levels.ts';
 import { ASKED_BY, type Limit, type LimitSet } from './limits/limits.ts';
 import { leastMode } from './mode.ts';
 import type { Directory } from './place/directory.ts';
@@ -46,9 +48,16 @@ export interface Evaluation {
   readonly exemptions: readonly Exempted[];
   /** It is exempt from a rule that asks limits: its claims on them have no bound, it is metered and not asked. */
   readonly metered: boolean;
+  /**
+   * What to ask instead if that would reject the job: somebody broke the glass for jobs like this one. No limit and no
+   * freeze asks then, only what is left of the break-glass; rules of the policy reject all the same.
+   */
+  readonly breakGlass?: BrokenGlass;
   /** Rules that failed. Empty on a good day. */
   readonly errors: readonly EvaluationError[];
 }
+
+export type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
 /** Request, policy, limits and the time → violations and claims, all of them. Pure; a rule that fails does not throw. */
 export function evaluate(request: AdmissionRequest, using: EvaluateWith): Evaluation {
@@ -69,18 +78,14 @@ export function evaluate(request: AdmissionRequest, using: EvaluateWith): Evalua
       if (placement.ancestors.length === 0 && !exempt) onRules.missing(rule, mode, 'namespaceId');
     }
   }
-  const claims: LimitClaim[] = [];
-  let metered = false;
-  for (const level of levelsOf(job, limits)) {
-    for (const limit of level.limits) {
-      const asker = governing.of(ASKED_BY[limit.kind]);
-      if (asker?.exempt) metered = true;
-      if (asker !== undefined) ask(job, limit, level.label, asker, onLimits, claims);
-    }
-  }
+  const levels = levelsOf(job, limits);
+  const { claims, metered } = askLimits(job, levels, governing, onLimits);
+  const frozen = freezeViolations(job, policy, limits, modes.capacity);
+  const breakGlass = breakGlassOf(job, limits, levels, governing, onRules);
   return {
-    violations: [...onLimits.violations, ...onRules.violations],
+    violations: [...frozen, ...onLimits.violations, ...onRules.violations],
     claims: [...claims, ...pipelineClaims(claims)],
+    ...(breakGlass !== undefined && { breakGlass }),
     terms: termsOf(job, policy),
     facts: factsOf(job, policy),
     placement,
@@ -89,6 +94,46 @@ export function evaluate(request: AdmissionRequest, using: EvaluateWith): Evalua
     exemptions: onRules.exemptions,
     metered,
     errors: [...onLimits.errors, ...onRules.errors],
+  };
+}
+
+/** @param always - the job is exempt from every limit, whatever the rules say. */
+function askLimits(
+  job: Job,
+  levels: readonly Level[],
+  governing: Governing,
+  outcome: Outcome,
+  always?: 'exempt',
+): { readonly claims: LimitClaim[]; readonly metered: boolean } {
+  const claims: LimitClaim[] = [];
+  let metered = false;
+  for (const level of levels) {
+    for (const limit of level.limits) {
+      const asker = governing.of(ASKED_BY[limit.kind]);
+      if (asker === undefined) continue;
+      const exempt = always === 'exempt' || asker.exempt;
+      if (exempt) metered = true;
+      ask(job, limit, level.label, { ...asker, exempt }, outcome, claims);
+    }
+  }
+  return { claims, metered };
+}
+
+/** Where a rule of the policy rejects the job anyhow there is nothing to break. */
+function breakGlassOf(
+  job: Job,
+  limits: LimitSet,
+  levels: readonly Level[],
+  governing: Governing,
+  onRules: Outcome,
+): BrokenGlass | undefined {
+  const glass = limits.breakGlasses && breakGlassFor(limits.breakGlasses, job);
+  if (glass === undefined || onRules.violations.some(({ mode }) => mode === 'enforce')) return undefined;
+  const onLimits = new Outcome();
+  const { claims } = askLimits(job, levels, governing, onLimits, 'exempt');
+  return {
+    violations: [brokenGlass(glass), ...onLimits.violations, ...onRules.violations],
+    claims: [...claims, ...pipelineClaims(claims), new BreakGlassClaim(glass, job.nowMs)],
   };
 }
 

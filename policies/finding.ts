@@ -119,5 +119,6 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
     ...(period !== undefined &&
       Number.isFinite(period.endMs) && { resetsAtMs: period.endMs, zone: limit.zone }),
     ...(limit.owner !== undefined && { owner: limit.owner }),
+    ...(limit.contact !== undefined && { contact: limit.contact }),
   };
 }

@@ -21,6 +21,8 @@ export interface LimitFacts {
   readonly resetsAtMs?: number;
   readonly zone?: string;
   readonly owner?: string;
+  /** Where to reach the owner. */
+  readonly contact?: string;
 }
 
 /**
@@ -139,6 +141,15 @@ export type Reason =
       readonly untilMs?: number;
       readonly zone: string;
       readonly why?: string;
+      readonly owner?: string;
+    }
+  /** Somebody let the job pass its limits; never rejects. */
+  | {
+      readonly code: 'BREAK_GLASS';
+      /** Its id in the limits. */
+      readonly breakGlass: string;
+      readonly why: string;
+      readonly owner?: string;
     }
   | { readonly code: 'FIELD_MISSING'; readonly field: string }
   /** Our fault, not the job's: only where the operator asked for fail-closed. */

@@ -4,10 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { burstFigure } from './bench/burst.ts';
 import { coldStartFigure } from './bench/cold-start.ts';
+import { consoleFigures } from './bench/console-bench.ts';
 import { contentionFigures } from './bench/contention.ts';
+import { csvFigures } from './bench/csv-bench.ts';
 import { estimateFigures } from './bench/estimate-bench.ts';
 import { exchangeFigures } from './bench/exchanges.ts';
 import { type Figure, failed, reached, renderTable } from './bench/figure.ts';
+import { limitsDeskFigures } from './bench/limits-desk-bench.ts';
 import { loadFigures } from './bench/load-speed.ts';
 import { memoryFigure } from './bench/memory.ts';
 import { policyFigures } from './bench/policy-speed.ts';
@@ -20,7 +23,7 @@ Measures each figure and says whether it reaches what is promised. Ratios are me
 exact, "modelled" figures rest on the constants in scripts/bench/contention-constants.ts. The same figures are written to
 .tollgate/bench.json.
 
-  --only contention | settlement | burst | policy | load | estimate | sweep | cold |
+  --only console | contention | settlement | burst | policy | load | csv | limits | estimate | sweep | cold |
                                                                      exchanges | memory     one part
   --json                                                             print JSON instead of the table
 
@@ -35,8 +38,11 @@ const PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   burst: async () => [await burstFigure()],
   policy: policyFigures,
   load: loadFigures,
+  csv: csvFigures,
+  limits: limitsDeskFigures,
   estimate: estimateFigures,
   sweep: sweepFigures,
+  console: consoleFigures,
   cold: async () => [await coldStartFigure(root)],
   exchanges: exchangeFigures,
   memory: async () => [await memoryFigure()],

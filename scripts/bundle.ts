@@ -27,6 +27,7 @@ export const FUNCTIONS = [
   'drift',
   'watchdog',
   'directory',
+  'ssm-limits',
 ] as const;
 
 export type FunctionName = (typeof FUNCTIONS)[number];

@@ -87,6 +87,7 @@ export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
     facts: evaluation.facts,
     violations: evaluation.violations,
     claims: evaluation.claims,
+    ...(evaluation.breakGlass !== undefined && { breakGlass: evaluation.breakGlass }),
     ...(evaluation.metered && { unchecked: 'exempt' as const }),
   };
 }

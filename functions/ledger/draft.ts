@@ -6,7 +6,8 @@ import type { Verdict } from './weigh.ts';
 export const GRACE_SECONDS = 15 * 60;
 
 export function draftRecord(verdict: Verdict, decidedAtMs: number): JobRecord {
-  const { ask, prior } = verdict.job;
+  const { prior } = verdict.job;
+  const { ask } = verdict.ask;
   const rejected = verdict.violations.length > 0;
   return {
     jobId: ask.jobId,

@@ -22,6 +22,7 @@ import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
   Announcement,
+  Consistency,
   DueJob,
   InboxItem,
   InboxStore,
@@ -113,13 +114,13 @@ export class DynamoStore implements LedgerStore, InboxStore {
     return Items.map((item) => decodeEntry(item, keys));
   }
 
-  async *scan(): AsyncGenerator<StoredItem> {
+  async *scan(consistency: Consistency = 'consistent'): AsyncGenerator<StoredItem> {
     const { keys, tableName } = this.#target;
     const pages = paginateScan(
       { client: this.#options.client, pageSize: 1000 },
       {
         TableName: tableName,
-        ConsistentRead: true,
+        ConsistentRead: consistency === 'consistent',
         FilterExpression: `begins_with(${PK}, :instance) AND ${SK} <> :announced AND ${SK} <> :inbox AND ${SK} <> :rollup`,
         ExpressionAttributeValues: {
           ':instance': { S: keys.prefix },

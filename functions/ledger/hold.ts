@@ -19,7 +19,7 @@ import { type Job, newJob } from './job.ts';
 import type { LastSeen } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import { packs } from './pack.ts';
+import { type Packable, packs } from './pack.ts';
 import { weighWithGrace } from './pipeline-grace.ts';
 import { giveBackCharges } from './reopen.ts';
 import { expiring } from './retention.ts';
@@ -49,7 +49,7 @@ export async function hold(
 
   const known = new Map<string, KnownCounter>();
   // One after the other: packs of one batch share counters, and the earlier job goes first.
-  for (const pack of packs(open([...jobs.values()]), ({ names }) => ({ items: 1, names }))) {
+  for (const pack of packs(open([...jobs.values()]), countersOf)) {
     await decidePack(pack, known, stale, deadlineMs, deps);
   }
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
@@ -83,6 +83,12 @@ async function decidePack(
 }
 
 const open = (jobs: readonly Job[]): readonly Job[] => jobs.filter((job) => job.outcome === undefined);
+
+/** Those it may come to ask included, so that whatever it asks in the end has room in its pack. */
+const countersOf = ({ names, otherwise }: Job): Packable => ({
+  items: 1,
+  names: otherwise === undefined ? names : [...names, ...otherwise.names],
+});
 
 /** Records first, then counters: `learn` reads the refusals in this order. */
 function writesOf({ verdicts, merges }: Weighing, nowMs: number): readonly Write[] {

@@ -92,6 +92,11 @@ export interface HoldAsk {
   readonly claims: readonly LimitClaim[];
   /** Counted by cause when claims have no bound. */
   readonly unchecked?: UncheckedCause;
+  /**
+   * What is asked instead where this would reject the job: its limits do not ask then, only what is left of a
+   * break-glass. If that does not fit either, the job is rejected for what stopped it in the first place.
+   */
+  readonly breakGlass?: Pick<HoldAsk, 'violations' | 'claims'>;
 }
 
 export interface HoldOptions {

@@ -23,8 +23,11 @@ export interface LedgerStore {
   readRecords(jobIds: readonly number[], options: ReadOptions): Promise<readonly (JobRecord | undefined)[]>;
   /** In the order of their numbers. @throws {LedgerError} `ledger_unavailable` */
   readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]>;
-  /** Every item of this instance; not a snapshot: what changes meanwhile is seen before or after. */
-  scan(): AsyncIterable<StoredItem>;
+  /**
+   * Every item of this instance; not a snapshot: what changes meanwhile is seen before or after. An `eventual` scan costs
+   * half of a `consistent` one (the default), and of some items it may show what they were a moment before it began.
+   */
+  scan(consistency?: Consistency): AsyncIterable<StoredItem>;
   /** Live jobs of one shard whose due time is before `beforeMs`, oldest first. The index may lag behind the table. */
   due(shard: number, beforeMs: number, limit: number, options: ReadOptions): Promise<readonly DueJob[]>;
   /**
@@ -33,6 +36,8 @@ export interface LedgerStore {
    */
   announce(announcement: Announcement, options: ReadOptions): Promise<boolean>;
 }
+
+export type Consistency = 'consistent' | 'eventual';
 
 /** Where deliveries from outside are written down before anybody is told that they arrived. */
 export interface InboxStore {

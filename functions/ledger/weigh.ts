@@ -23,6 +23,8 @@ export interface Verdict {
   readonly shadow: readonly Violation[];
   /** What the job will hold; nothing for a rejected one, whose claims only name their counters. */
   readonly claims: readonly RecordClaim[];
+  /** What it asked in the end. */
+  readonly ask: Pick<Job, 'ask' | 'names'>;
   /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
   readonly graceUnknown: boolean;
 }
@@ -41,12 +43,21 @@ interface Weighed extends Verdict {
 export function weigh(jobs: readonly Job[], known: KnownCounters): Weighing {
   const merges = new Map<string, CounterMerge>();
   const verdicts = jobs.map((job) => {
-    const verdict = weighJob(job, known, merges);
+    const verdict = weighEither(job, known, merges);
     // A rejected job takes no room: the next one may fit where it did not.
     if (verdict.violations.length === 0) addTo(merges, verdict);
     return verdict;
   });
   return { verdicts, merges };
+}
+
+/** As it asks; if that rejects it, with the glass broken, as far as somebody broke it for jobs like this. */
+function weighEither(job: Job, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
+  const verdict = weighJob(job, known, merges);
+  const { otherwise } = job;
+  if (verdict.violations.length === 0 || otherwise === undefined || verdict.graceUnknown) return verdict;
+  const broken = weighJob({ ...job, ...otherwise }, known, merges);
+  return broken.violations.length === 0 ? { ...broken, job, ask: otherwise } : verdict;
 }
 
 function weighJob(job: Job, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
@@ -74,6 +85,7 @@ function weighJob(job: Job, known: KnownCounters, merges: ReadonlyMap<string, Co
   }
   return {
     job,
+    ask: job,
     violations,
     shadow,
     claims: ask.claims.map((claim, index) => recordClaim(claim, kept, judged[index]?.fitted ?? true)),
@@ -108,8 +120,8 @@ function ownBefore({ ask, names }: Job, index: number): number {
   return own;
 }
 
-function addTo(merges: Map<string, CounterMerge>, { job, claims, bounds }: Weighed): void {
-  const { ask, names } = job;
+function addTo(merges: Map<string, CounterMerge>, { ask: asked, claims, bounds }: Weighed): void {
+  const { ask, names } = asked;
   ask.claims.forEach((claim, index) => {
     const name = names[index] ?? '';
     let merge = merges.get(name);

@@ -1,11 +1,14 @@
 /** Limit sets in the ledger's table, under keys that no scan of the books yields. */
 import {
   type AttributeValue,
+  type CancellationReason,
   ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   paginateQuery,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { CounterKey } from '../../policies/claim.ts';
@@ -13,14 +16,16 @@ import { batchGet } from '../ledger/batch-get.ts';
 import { type Key, type LedgerKeys, ledgerKeys } from '../ledger/keys.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
-import { joined, partsOf } from './chunk-parts.ts';
+import { BYTES, joined, partsOf } from './chunk-parts.ts';
 import type {
   FlipOutcome,
   LimitChunk,
   LimitPointer,
   LimitTable,
+  LogItem,
   OpeningEntry,
   ReadOptions,
+  RequestItem,
 } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 
@@ -38,6 +43,9 @@ type Item = Readonly<Record<string, AttributeValue>>;
 
 /** A set of hundreds of roots must not take all connections. */
 const UPDATES_AT_ONCE = 8;
+/** Two editors in the same instant: one of them is refused at the next try at the latest. */
+const CONFLICTS_MAX = 5;
+const CONFLICT_PAUSE_MS = 100;
 
 export class DynamoLimitTable implements LimitTable {
   readonly #options: DynamoLimitTableOptions;
@@ -103,9 +111,15 @@ export class DynamoLimitTable implements LimitTable {
     return joined(name, items);
   }
 
-  async flip(to: LimitPointer, base: string | undefined, options: ReadOptions): Promise<FlipOutcome> {
-    const command = new PutItemCommand({
-      TableName: this.#options.tableName,
+  async flip(
+    to: LimitPointer,
+    base: string | undefined,
+    options: ReadOptions,
+    entry?: LogItem,
+  ): Promise<FlipOutcome> {
+    const { client, tableName, clock, random } = this.#options;
+    const pointer = {
+      TableName: tableName,
       Item: {
         ...keyItem(this.#keys.limitPointer),
         se: { S: to.set },
@@ -115,12 +129,98 @@ export class DynamoLimitTable implements LimitTable {
       ...(base === undefined
         ? { ConditionExpression: `attribute_not_exists(${PK})` }
         : { ConditionExpression: 'se = :base', ExpressionAttributeValues: { ':base': { S: base } } }),
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    };
+    const log = entry && {
+      TableName: tableName,
+      Item: { ...keyItem(this.#keys.limitLog(entry.edit)), [BYTES]: { B: entry.bytes } },
+    };
+    const command = new TransactWriteItemsCommand({
+      TransactItems: [{ Put: pointer }, ...(log === undefined ? [] : [{ Put: log }])],
     });
-    const refused = await this.#putUnless(command, 'flip the pointer of', options);
-    return refused === undefined
-      ? { outcome: 'flipped' }
-      : { outcome: 'stale', live: refused.item && pointerOf(refused.item) };
+    return this.#answered('flip the pointer of', options, async (abortSignal) => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          await client.send(command, { abortSignal });
+          return { outcome: 'flipped' };
+        } catch (error) {
+          const refused = refusalOf(error);
+          if (refused !== undefined)
+            return { outcome: 'stale', live: refused.Item && pointerOf(refused.Item) };
+          if (!isConflict(error) || tries === CONFLICTS_MAX) throw error;
+          await clock.sleep(random() * CONFLICT_PAUSE_MS);
+        }
+      }
+    });
+  }
+
+  async readLog(before: number | undefined, max: number, options: ReadOptions): Promise<readonly LogItem[]> {
+    const { pk, sk } = this.#keys.limitLog(before ?? 0);
+    const items = await this.#newest(pk, before === undefined ? undefined : sk, max, options);
+    return items.map((item) => ({ edit: Number(item[SK]?.S), bytes: item[BYTES]?.B ?? new Uint8Array() }));
+  }
+
+  async putRequest(
+    { id, rev, bytes, expiresAtSeconds }: RequestItem,
+    options: ReadOptions,
+  ): Promise<boolean> {
+    const command = new PutItemCommand({
+      TableName: this.#options.tableName,
+      Item: {
+        ...keyItem(this.#keys.limitRequest(id)),
+        rv: { N: String(rev) },
+        [BYTES]: { B: bytes },
+        [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
+      },
+      ...(rev === 1
+        ? { ConditionExpression: `attribute_not_exists(${PK})` }
+        : {
+            ConditionExpression: 'rv = :rev',
+            ExpressionAttributeValues: { ':rev': { N: String(rev - 1) } },
+          }),
+    });
+    return (await this.#putUnless(command, 'write a request to', options)) === undefined;
+  }
+
+  async readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
+    const items = await this.#newest(this.#keys.limitRequest('').pk, undefined, max, options);
+    return items.map((item) => ({
+      id: item[SK]?.S ?? '',
+      rev: Number(item.rv?.N),
+      bytes: item[BYTES]?.B ?? new Uint8Array(),
+      expiresAtSeconds: Number(item[TTL_ATTRIBUTE]?.N),
+    }));
+  }
+
+  #newest(
+    pk: string,
+    before: string | undefined,
+    max: number,
+    options: ReadOptions,
+  ): Promise<readonly Item[]> {
+    return this.#answered('read', options, async (abortSignal) => {
+      const found: Item[] = [];
+      const pages = paginateQuery(
+        { client: this.#options.client },
+        {
+          TableName: this.#options.tableName,
+          ConsistentRead: true,
+          ScanIndexForward: false,
+          Limit: max,
+          KeyConditionExpression: before === undefined ? `${PK} = :pk` : `${PK} = :pk AND ${SK} < :before`,
+          ExpressionAttributeValues: {
+            ':pk': { S: pk },
+            ...(before !== undefined && { ':before': { S: before } }),
+          },
+        },
+        { abortSignal },
+      );
+      for await (const page of pages) {
+        found.push(...(page.Items ?? []));
+        if (found.length >= max) break;
+      }
+      return found.slice(0, max);
+    });
   }
 
   async retire(set: string, atSeconds: number, options: ReadOptions): Promise<void> {
@@ -225,6 +325,16 @@ export class DynamoLimitTable implements LimitTable {
 }
 
 const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { S: pk }, [SK]: { S: sk } });
+
+/** Why the pointer was not flipped, if it was because another set is live. */
+const refusalOf = (error: unknown): CancellationReason | undefined =>
+  error instanceof TransactionCanceledException
+    ? error.CancellationReasons?.find(({ Code }) => Code === 'ConditionalCheckFailed')
+    : undefined;
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof TransactionCanceledException &&
+  error.CancellationReasons?.some(({ Code }) => Code === 'TransactionConflict') === true;
 
 function unlessGone(error: unknown): void {
   if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -63,8 +63,13 @@ export function splitLimits(
     ...(document.fiscal_start !== undefined && { fiscal_start: document.fiscal_start }),
     ...(document.thresholds !== undefined && { thresholds: document.thresholds }),
   };
-  const { personal_default } = document;
-  const own = { ...fiscal, ...shared, ...(personal_default !== undefined && { personal_default }) };
+  const { personal_default, group_defaults } = document;
+  const own = {
+    ...fiscal,
+    ...shared,
+    ...(personal_default !== undefined && { personal_default }),
+    ...(group_defaults !== undefined && { group_defaults }),
+  };
   const roots = [...byRoot.keys()].sort((a, b) => a - b);
   const bodies: [string, unknown][] = [
     [SHARED, { change, roots, homes, document: own } satisfies SharedChunk],
@@ -82,7 +87,7 @@ export function splitLimits(
 type Mutable = Record<string, unknown[]>;
 
 /** The lists whose entries are about somebody. */
-const PLACED = ['limits', 'grants', 'rollout'] as const;
+const PLACED = ['limits', 'grants', 'freezes', 'breakglass', 'rollout'] as const;
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

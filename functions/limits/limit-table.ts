@@ -19,10 +19,24 @@ export interface LimitTable {
     options: ReadOptions,
   ): Promise<readonly (Uint8Array | undefined)[]>;
   /**
-   * Makes a set live if `base` still is (undefined: none yet).
+   * Makes a set live if `base` still is (undefined: none yet), and writes its log item in the same transaction.
    * @throws {LimitsError} `limits_unavailable`: it may be live or not.
    */
-  flip(to: LimitPointer, base: string | undefined, options: ReadOptions): Promise<FlipOutcome>;
+  flip(
+    to: LimitPointer,
+    base: string | undefined,
+    options: ReadOptions,
+    entry?: LogItem,
+  ): Promise<FlipOutcome>;
+  /** The log, newest first: items of edits before this one (undefined: all), at most `max`. Consistent. @throws {LimitsError} */
+  readLog(before: number | undefined, max: number, options: ReadOptions): Promise<readonly LogItem[]>;
+  /**
+   * Writes a request if it still is at the revision before (`rev` 1: if there is none of this id). False: it is not.
+   * @throws {LimitsError} `limits_unavailable`: it may be written or not.
+   */
+  putRequest(item: RequestItem, options: ReadOptions): Promise<boolean>;
+  /** The newest by id, at most `max`; those that expired may be among them. Consistent. @throws {LimitsError} */
+  readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]>;
   /**
    * Lets the chunks of a set that is not live any more go at a time (Unix seconds) or some hours later. Only for such
    * sets: a set never becomes live twice. @throws {LimitsError} `limits_unavailable`: call it again.
@@ -42,6 +56,23 @@ export interface LimitPointer {
   /** 1, 2, 3 …: how many sets were live so far. */
   readonly edit: number;
   readonly atMs: number;
+}
+
+/** One edit in the change log; never edited, never expires. */
+export interface LogItem {
+  readonly edit: number;
+  /** A few KB at most. */
+  readonly bytes: Uint8Array;
+}
+
+/** Somebody asks for more. */
+export interface RequestItem {
+  /** Those filed later sort higher. */
+  readonly id: string;
+  /** 1, 2, 3 …: + 1 with every write. */
+  readonly rev: number;
+  readonly bytes: Uint8Array;
+  readonly expiresAtSeconds: number;
 }
 
 export interface LimitChunk {

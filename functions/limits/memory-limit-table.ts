@@ -4,8 +4,10 @@ import type {
   LimitChunk,
   LimitPointer,
   LimitTable,
+  LogItem,
   OpeningEntry,
   ReadOptions,
+  RequestItem,
 } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 
@@ -16,6 +18,8 @@ export class MemoryLimitTable implements LimitTable {
   #pointer: LimitPointer | undefined;
   readonly #chunks = new Map<string, Uint8Array>();
   readonly #openings = new Map<string, OpeningEntry>();
+  readonly #log = new Map<number, LogItem>();
+  readonly #requests = new Map<string, RequestItem>();
   /** By set, Unix seconds. Nothing is taken away here: the service does that some time later, too. */
   readonly retired = new Map<string, number>();
   readonly #fault: (operation: LimitOperation) => 'lost-before' | 'lost-after' | undefined;
@@ -45,12 +49,41 @@ export class MemoryLimitTable implements LimitTable {
     return this.#answer('readChunks', () => names.map((name) => this.#chunks.get(`${set} ${name}`)));
   }
 
-  flip(to: LimitPointer, base: string | undefined, _options: ReadOptions): Promise<FlipOutcome> {
+  flip(
+    to: LimitPointer,
+    base: string | undefined,
+    _options: ReadOptions,
+    entry?: LogItem,
+  ): Promise<FlipOutcome> {
     return this.#answer('flip', () => {
       if (this.#pointer?.set !== base) return { outcome: 'stale', live: this.#pointer };
       this.#pointer = to;
+      if (entry !== undefined) this.#log.set(entry.edit, entry);
       return { outcome: 'flipped' };
     });
+  }
+
+  readLog(before: number | undefined, max: number, _options: ReadOptions): Promise<readonly LogItem[]> {
+    return this.#answer('readLog', () =>
+      [...this.#log.values()]
+        .filter(({ edit }) => before === undefined || edit < before)
+        .sort((a, b) => b.edit - a.edit)
+        .slice(0, max),
+    );
+  }
+
+  putRequest(item: RequestItem, _options: ReadOptions): Promise<boolean> {
+    return this.#answer('putRequest', () => {
+      if ((this.#requests.get(item.id)?.rev ?? 0) !== item.rev - 1) return false;
+      this.#requests.set(item.id, item);
+      return true;
+    });
+  }
+
+  readRequests(max: number, _options: ReadOptions): Promise<readonly RequestItem[]> {
+    return this.#answer('readRequests', () =>
+      [...this.#requests.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, max),
+    );
   }
 
   retire(set: string, atSeconds: number, _options: ReadOptions): Promise<void> {

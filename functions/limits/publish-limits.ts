@@ -1,9 +1,12 @@
 /** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer. */
-import { parseLimits } from '../../policies/document/parse-limits.ts';
-import type { DocumentProblem } from '../../policies/document/parsed.ts';
+import { parseLimits, parseLimitsPart } from '../../policies/document/parse-limits.ts';
+import type { DocumentProblem, Parsed } from '../../policies/document/parsed.ts';
 import { isRecord } from '../../policies/document/reading.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
+import { logOf, rowsSet, writeRows } from './change-log.ts';
+import { changeRows, NO_LIMITS } from './changes/change-rows.ts';
 import {
   chunkOfRoot,
   joinLimits,
@@ -14,7 +17,7 @@ import {
   unpacked,
   unpackedShared,
 } from './limit-set.ts';
-import type { LimitPointer, LimitTable } from './limit-table.ts';
+import type { LimitPointer, LimitTable, LogItem } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 
 export interface PublishDeps {
@@ -23,6 +26,8 @@ export interface PublishDeps {
   readonly policy: Policy;
   /** Says whose root is whose; what it does not know is kept where every reader looks. */
   readonly directory?: Directory;
+  /** Where the caller has read both: what the change was made of (undefined: nothing) and what it comes to. */
+  readonly read?: { readonly from: LimitSet | undefined; readonly to: LimitSet };
 }
 
 export type PublishOutcome =
@@ -52,22 +57,43 @@ export async function publishLimits(
   change: LimitChange,
   deps: PublishDeps,
 ): Promise<PublishOutcome> {
-  const { table, policy, directory } = deps;
-  const valid = parseLimits(document, '', policy, directory);
+  const { table, policy, directory, read } = deps;
+  const valid: Parsed<LimitSet, DocumentProblem> =
+    read === undefined ? parseLimits(document, '', policy, directory) : { ok: true, value: read.to };
   if (!valid.ok || !isRecord(document))
     return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
   const { set, chunks } = splitLimits(document, change, directory);
   const live = await table.getPointer({ timeoutMs: TIMEOUT_MS });
   if (live !== undefined && live.set === set) return { outcome: 'live', pointer: live };
   if (live?.set !== change.base) return { outcome: 'stale', live };
+  const from = read === undefined ? await baseOf(change.base, deps) : (read.from ?? NO_LIMITS);
+  const rows = from && changeRows({ from, to: valid.value, directory, nowMs: change.atMs });
+  const edit = (live?.edit ?? 0) + 1;
+  const log = logOf(edit, set, change, rows);
+  if (log.aside !== undefined) await writeRows(set, log.aside, table);
   for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
     const some = chunks.slice(first, first + CHUNKS_AT_ONCE);
     await Promise.all(some.map((chunk) => table.putChunk(set, chunk, { timeoutMs: TIMEOUT_MS })));
   }
-  const outcome = await flip({ set, edit: (live?.edit ?? 0) + 1, atMs: change.atMs }, change.base, table);
-  const left = outcome.outcome === 'live' ? change.base : set;
-  if (left !== undefined) await retire(left, change.atMs, table);
+  const outcome = await flip({ set, edit, atMs: change.atMs }, change.base, log.item, table);
+  const left = outcome.outcome === 'live' ? [change.base] : [set, ...(log.aside ? [rowsSet(set)] : [])];
+  for (const each of left) if (each !== undefined) await retire(each, change.atMs, table);
   return outcome;
+}
+
+/** What a change was made of; undefined: it cannot be read by this policy, or not at all any more. */
+async function baseOf(
+  base: string | undefined,
+  { table, policy }: PublishDeps,
+): Promise<LimitSet | undefined> {
+  if (base === undefined) return NO_LIMITS;
+  try {
+    const parsed = parseLimitsPart((await readLimits(base, table)).document, base, policy);
+    return parsed.ok ? parsed.value : undefined;
+  } catch (error) {
+    if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
+    throw error;
+  }
 }
 
 /** What was replaced, or came too late, goes some day. If that cannot be noted it stays for good, and does no harm. */
@@ -83,11 +109,12 @@ async function retire(set: string, atMs: number, table: LimitTable): Promise<voi
 async function flip(
   pointer: LimitPointer,
   base: string | undefined,
+  entry: LogItem,
   table: LimitTable,
 ): Promise<PublishOutcome> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const flipped = await table.flip(pointer, base, { timeoutMs: TIMEOUT_MS });
+      const flipped = await table.flip(pointer, base, { timeoutMs: TIMEOUT_MS }, entry);
       // Our own earlier try may have been heard although its answer was not.
       if (flipped.outcome === 'flipped' || flipped.live?.set === pointer.set)
         return { outcome: 'live', pointer };

@@ -7,7 +7,7 @@ import { costMicros } from '../../policies/price.ts';
 import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
 import { ratioBucket } from './hold-ratio.ts';
 import type { Tally } from './tally.ts';
-import { REJECTED_BY_PREFIX } from './usage.ts';
+import { REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
 
 /** What of a job is in the usage items. */
 export interface Contribution {
@@ -88,6 +88,7 @@ function tallyOf(record: JobRecord): Tally {
   };
   set(state === 'REJECTED' ? 'rejected' : 'admitted', 1);
   if (unchecked !== undefined) set(unchecked, 1);
+  for (const rule of watching(record)) set(`${WATCHED_BY_PREFIX}${rule}`, 1);
   switch (state) {
     case 'HELD':
     case 'RUNNING':
@@ -113,6 +114,13 @@ function tallyOf(record: JobRecord): Tally {
     }
   }
   return tally;
+}
+
+/** What would have rejected a job that was let in: not what it is exempt from, and no warning. */
+function watching({ state, shadow }: JobRecord): ReadonlySet<string> {
+  if (state === 'REJECTED') return new Set();
+  const against = shadow.filter(({ exempt, reason }) => exempt !== true && reason.code !== 'SOFT_LIMIT');
+  return new Set(against.slice(0, RULES_MAX).map(({ rule }) => rule));
 }
 
 /** Expired with its hold charged. Without any claim only the flag can tell. */

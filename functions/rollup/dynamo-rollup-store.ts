@@ -21,16 +21,19 @@ import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import {
   CONTRIBUTION_REV,
   decodeContribution,
+  decodeRejections,
   decodeTally,
   decodeTop,
   encodeContribution,
+  encodeRejections,
   encodeTop,
+  REJECTIONS_REV,
   type RollupKeys,
   rollupKeys,
   TOP_REV,
   usageExpiresAtSeconds,
 } from './rollup-item.ts';
-import type { RollupStore, RollupWrites, TopProjects } from './rollup-store.ts';
+import type { LatestRejections, RollupStore, RollupWrites, TopProjects } from './rollup-store.ts';
 import type { Tally } from './tally.ts';
 import type { UsageKey } from './usage.ts';
 
@@ -109,6 +112,16 @@ export class DynamoRollupStore implements RollupStore {
 
   writeTop(top: TopProjects): Promise<boolean> {
     return this.#put(encodeTop(this.#keys.top(top.key), { ...top, rev: top.rev + 1 }), TOP_REV, top.rev);
+  }
+
+  async readRejections(subjects: readonly string[]): Promise<readonly LatestRejections[]> {
+    const items = await this.#read(subjects.map((subject) => this.#keys.rejections(subject)));
+    return subjects.map((subject, index) => decodeRejections(subject, items[index]));
+  }
+
+  writeRejections(latest: LatestRejections): Promise<boolean> {
+    const item = encodeRejections(this.#keys.rejections(latest.subject), { ...latest, rev: latest.rev + 1 });
+    return this.#put(item, REJECTIONS_REV, latest.rev);
   }
 
   #addUsage(usageKey: UsageKey, delta: Tally): Update {

@@ -6,13 +6,15 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { TRANSACTION_ITEMS_MAX } from '../ledger/store.ts';
 import {
   decodeContribution,
+  decodeRejections,
   decodeTop,
   encodeContribution,
+  encodeRejections,
   encodeTop,
   type RollupKeys,
   rollupKeys,
 } from './rollup-item.ts';
-import type { RollupStore, RollupWrites, TopProjects } from './rollup-store.ts';
+import type { LatestRejections, RollupStore, RollupWrites, TopProjects } from './rollup-store.ts';
 import { addTo, type Tally } from './tally.ts';
 import { type UsageKey, usageName } from './usage.ts';
 
@@ -90,6 +92,17 @@ export class MemoryRollupStore implements RollupStore {
     const key = this.#keys.top(top.key);
     if (decodeTop(top.key, this.#get(key)).rev !== top.rev) return false;
     this.#items.set(nameOf(key), encodeTop(key, { ...top, rev: top.rev + 1 }));
+    return true;
+  }
+
+  async readRejections(subjects: readonly string[]): Promise<readonly LatestRejections[]> {
+    return subjects.map((subject) => decodeRejections(subject, this.#get(this.#keys.rejections(subject))));
+  }
+
+  async writeRejections(latest: LatestRejections): Promise<boolean> {
+    const key = this.#keys.rejections(latest.subject);
+    if (decodeRejections(latest.subject, this.#get(key)).rev !== latest.rev) return false;
+    this.#items.set(nameOf(key), encodeRejections(key, { ...latest, rev: latest.rev + 1 }));
     return true;
   }
 

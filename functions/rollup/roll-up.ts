@@ -1,6 +1,7 @@
 import type { LedgerKeys } from '../ledger/keys.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';
 import { type ApplyDeps, applyRecords } from './apply-records.ts';
+import { noteRejections } from './latest-rejections.ts';
 import { type LearnDeps, learnRuns } from './learn-runs.ts';
 import { type Image, readImages } from './stream-images.ts';
 import { updateTopProjects } from './top-projects.ts';
@@ -45,6 +46,7 @@ async function countRecords(images: readonly Image[], deps: RollUpDeps): Promise
   const { changes, failedJobIds } = await applyRecords(records, deps);
   await learnRuns(changes, deps);
   await updateTopProjects(changes, deps);
+  await noteRejections(changes, deps);
   if (failedJobIds.size > 0) deps.log.warn('jobs not counted yet', { jobs: failedJobIds.size });
   return images.flatMap((image) =>
     image.kind === 'record' && failedJobIds.has(image.record.jobId) ? [image.sequence] : [],

@@ -4,7 +4,7 @@ import type { Item } from '../ledger/item-bytes.ts';
 import { escapePart, type Key, ROLLUP_SK } from '../ledger/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import type { Contribution } from './contribution.ts';
-import type { TopProjects } from './rollup-store.ts';
+import type { LatestRejections, TopProjects } from './rollup-store.ts';
 import type { Tally } from './tally.ts';
 import { isTallyName, type UsageKey } from './usage.ts';
 
@@ -15,6 +15,8 @@ export interface RollupKeys {
   usage(key: UsageKey): Key;
   /** `gitlab.example.com#top#group/101|2026-11-21`, `rollup` */
   top(key: UsageKey): Key;
+  /** `gitlab.example.com#rejections#group/101`, `rollup` */
+  rejections(subject: string): Key;
   estimates(projectId: number): Key;
 }
 
@@ -27,14 +29,18 @@ export const rollupKeys = (instance: string): RollupKeys => {
     contribution: (jobId) => ({ pk: `${instance}#job#${jobId}`, sk: ROLLUP_SK }),
     usage: (key) => named('usage', key),
     top: (key) => named('top', key),
+    rejections: (subject) => ({ pk: `${instance}#rejections#${escapePart(subject)}`, sk: ROLLUP_SK }),
     estimates: (projectId) => estimatesKey(instance, projectId),
   };
 };
 
 export const CONTRIBUTION_REV = 'r';
 export const TOP_REV = 'r';
+export const REJECTIONS_REV = 'r';
 /** Two years and a month: a year can be compared with the one before. */
 const USAGE_DAYS = 762;
+/** A subject without a rejection for so long has no list; records of jobs go after some months, too. */
+const REJECTIONS_DAYS = 120;
 const DAY_SECONDS = 86_400;
 
 /** Unix seconds. */
@@ -89,5 +95,21 @@ export function decodeTop(key: UsageKey, item: Item | undefined): TopProjects {
     key,
     projects: projects.map(([projectId, micros]) => ({ projectId, micros })),
     rev: Number(item?.[TOP_REV]?.N ?? 0),
+  };
+}
+
+export const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item => ({
+  ...keyed(key),
+  [REJECTIONS_REV]: number(rev),
+  j: text(JSON.stringify(jobs.map(({ jobId, atMs }) => [jobId, atMs]))),
+  [TTL_ATTRIBUTE]: number(Math.ceil((jobs[0]?.atMs ?? 0) / 1000) + REJECTIONS_DAYS * DAY_SECONDS),
+});
+
+export function decodeRejections(subject: string, item: Item | undefined): LatestRejections {
+  const jobs = JSON.parse(item?.j?.S ?? '[]') as readonly (readonly [number, number])[];
+  return {
+    subject,
+    jobs: jobs.map(([jobId, atMs]) => ({ jobId, atMs })),
+    rev: Number(item?.[REJECTIONS_REV]?.N ?? 0),
   };
 }

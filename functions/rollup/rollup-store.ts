@@ -18,6 +18,10 @@ export interface RollupStore {
   readTop(keys: readonly UsageKey[]): Promise<readonly TopProjects[]>;
   /** False: somebody else wrote first. */
   writeTop(top: TopProjects): Promise<boolean>;
+  /** One per subject, same order. */
+  readRejections(subjects: readonly string[]): Promise<readonly LatestRejections[]>;
+  /** False: somebody else wrote first. */
+  writeRejections(latest: LatestRejections): Promise<boolean>;
 }
 
 export interface RollupWrites {
@@ -30,6 +34,15 @@ export interface RollupWrites {
   }[];
   /** To be added. */
   readonly usage: readonly { readonly key: UsageKey; readonly delta: Tally }[];
+}
+
+/** The jobs of a subject that were rejected last; what there is to say about them is in their records. */
+export interface LatestRejections {
+  readonly subject: string;
+  /** Latest first. */
+  readonly jobs: readonly { readonly jobId: number; readonly atMs: number }[];
+  /** 0: there is no item yet. */
+  readonly rev: number;
 }
 
 /** The projects of a subject and day that cost most. */

@@ -24,6 +24,8 @@ export interface Usage {
   readonly expired: number;
   /** By rule; a job that several rules rejected counts under each. */
   readonly rejectedBy: ReadonlyMap<string, number>;
+  /** By rule that only watches, also by limits that do; a job counts under each. What is only warned of is left out. */
+  readonly watchedBy: ReadonlyMap<string, number>;
   /** What settled jobs ran. */
   readonly seconds: number;
   /** What ended jobs are charged, corrections included. */
@@ -39,23 +41,20 @@ export interface Usage {
 }
 
 export const REJECTED_BY_PREFIX = 'x:';
+export const WATCHED_BY_PREFIX = 'w:';
 
 export function usageOf(tally: Tally): Usage {
   const count = (name: string): number => tally.get(name) ?? 0;
   const p50 = ratioPercent(tally, 0.5);
   const p90 = ratioPercent(tally, 0.9);
-  const rejectedBy = [...tally].flatMap(([name, jobs]) =>
-    name.startsWith(REJECTED_BY_PREFIX) && jobs !== 0
-      ? [[name.slice(REJECTED_BY_PREFIX.length), jobs] as const]
-      : [],
-  );
   return {
     jobs: count('jobs'),
     admitted: count('admitted'),
     rejected: count('rejected'),
     released: count('released'),
     expired: count('expired'),
-    rejectedBy: new Map(rejectedBy),
+    rejectedBy: byRule(tally, REJECTED_BY_PREFIX),
+    watchedBy: byRule(tally, WATCHED_BY_PREFIX),
     seconds: count('seconds'),
     settledMicros: count('settledMicros'),
     heldMicros: count('heldMicros'),
@@ -66,9 +65,19 @@ export function usageOf(tally: Tally): Usage {
   };
 }
 
+const byRule = (tally: Tally, prefix: string): ReadonlyMap<string, number> =>
+  new Map(
+    [...tally].flatMap(([name, jobs]) =>
+      name.startsWith(prefix) && jobs !== 0 ? [[name.slice(prefix.length), jobs] as const] : [],
+    ),
+  );
+
 /** Names a usage item may hold beside its keys. */
 export const isTallyName = (name: string): boolean =>
-  COUNTS.has(name) || name.startsWith(REJECTED_BY_PREFIX) || RATIO_NAME.test(name);
+  COUNTS.has(name) ||
+  name.startsWith(REJECTED_BY_PREFIX) ||
+  name.startsWith(WATCHED_BY_PREFIX) ||
+  RATIO_NAME.test(name);
 
 const RATIO_NAME = new RegExp(`^${RATIO_PREFIX}\\d+$`);
 

@@ -1,6 +1,7 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
-import { type LimitSet, limitsOn, personalLimitsOn } from '../../policies/limits/limits.ts';
+import { limitsOfGroup } from '../../policies/limits/levels.ts';
+import { type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Watched } from './watched.ts';
 
@@ -13,7 +14,7 @@ export function limitOf(
 ): Watched | undefined {
   const [kind = '', name = ''] = subject.split('/');
   const group = kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
-  const on = group?.personal === true ? personalLimitsOn(limits, subject) : limitsOn(limits, subject);
+  const on = group === undefined ? limitsOn(limits, subject) : limitsOfGroup(limits, group, nowMs);
   const limit = on.find((each) => each.id === id);
   if (limit === undefined) return undefined;
   const path =

@@ -1,13 +1,19 @@
 import { type Grant, granted } from '../limits/grant.ts';
 import type { Limit } from '../limits/limits.ts';
-import { readInstant } from './instant.ts';
+import { isName, NAME_EXPECTED } from './name.ts';
 import { readUnits } from './parse-limit-amount.ts';
+import { readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
+import { checkOrder, readEdge } from './parse-validity.ts';
 import type { Reading } from './reading.ts';
 
 /** A bound for memory. Grants that ended long ago may be taken out of the document. */
 const GRANTS_MAX = 100_000;
-const KEYS = ['on', 'limit', 'amount', 'from', 'until', 'reason', 'ticket'];
+const KEYS = [
+  ...['on', 'id', 'limit', 'amount', 'from', 'until', 'reason', 'ticket'],
+  ...['requested_by', 'approved_by', 'by'],
+];
+const PERSON_CHARACTERS_MAX = 200;
 const REASON_CHARACTERS_MAX = 500;
 const TICKET_CHARACTERS_MAX = 200;
 
@@ -49,17 +55,30 @@ function refuseLimit(reading: Reading, subject: string, limits: readonly Limit[]
 
 function readGrant(reading: Reading, limit: Limit): Grant | undefined {
   const amount = readAmount(reading.at('amount'), limit);
-  const fromMs = readEdge(reading.at('from'), 'start', limit);
-  const untilMs = readEdge(reading.at('until'), 'end', limit);
+  const fromMs = readEdge(reading.at('from'), 'start', limit.zone);
+  const untilMs = readEdge(reading.at('until'), 'end', limit.zone);
   const reason = reading.at('reason').text('why it is given', isText(REASON_CHARACTERS_MAX));
   const ticket = reading.at('ticket').isThere
     ? reading.at('ticket').text('a ticket, e.g. FIN-123', isText(TICKET_CHARACTERS_MAX))
     : undefined;
-  if (fromMs !== undefined && untilMs !== undefined && untilMs <= fromMs)
-    reading.at('until').expected('a later instant than from');
+  checkOrder(reading, fromMs, untilMs);
+  const id = reading.at('id').isThere ? reading.at('id').text(NAME_EXPECTED, isName) : undefined;
+  const [by, requestedBy, approvedBy] = ['by', 'requested_by', 'approved_by'].map((key) =>
+    readText(reading.at(key), 'a name', PERSON_CHARACTERS_MAX),
+  );
   if (amount === undefined || fromMs === undefined || untilMs === undefined || reason === undefined)
     return undefined;
-  return { amount, fromMs, untilMs, reason, ...(ticket !== undefined && { ticket }) };
+  return {
+    amount,
+    fromMs,
+    untilMs,
+    reason,
+    ...(ticket !== undefined && { ticket }),
+    ...(id !== undefined && { id }),
+    ...(by !== undefined && { by }),
+    ...(requestedBy !== undefined && { requestedBy }),
+    ...(approvedBy !== undefined && { approvedBy }),
+  };
 }
 
 /** `+200` and `200` are the same; less is no grant but another limit. */
@@ -69,12 +88,6 @@ function readAmount(reading: Reading, { kind, amount: base }: Limit): number | u
   const read = readUnits(typeof value === 'string' ? value.replace(/^\+/, '') : value, kind);
   if (!read.ok) return reading.expected(`${read.expected}, added to the limit`);
   return read.amount > 0 ? read.amount : reading.expected('more than nothing');
-}
-
-function readEdge(reading: Reading, edge: 'start' | 'end', { zone }: Limit): number | undefined {
-  const { value } = reading;
-  const atMs = typeof value === 'string' ? readInstant(value, edge, zone) : undefined;
-  return atMs ?? reading.expected('a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00');
 }
 
 /** With all that can ever be on top. */

@@ -50,7 +50,7 @@ function checkCarries(reading: Reading, { kind, amount, per, subject }: Carrying
   } else if (isAtOnce(kind) || kind === 'starts' || !CARRYING.includes(per)) {
     reading.expected(`nothing: only money and minutes per ${CARRYING.join(', ')} carry over`);
   } else if (subject === '') {
-    reading.expected('nothing: give the personal namespace a limit of its own to carry over');
+    reading.expected('nothing: give the group or personal namespace a limit of its own to carry over');
   } else return true;
   return false;
 }

@@ -5,7 +5,9 @@ import { isName, NAME_EXPECTED } from './name.ts';
 import { readAmount, readMargins } from './parse-limit-amount.ts';
 import { CARRY_KEYS, readCarry } from './parse-limit-carry.ts';
 import { PERIOD_KEYS, readPeriod } from './parse-limit-period.ts';
+import { readTexts } from './parse-limit-texts.ts';
 import { readLimitThresholds } from './parse-thresholds.ts';
+import { readValidity, VALIDITY_KEYS } from './parse-validity.ts';
 import type { Reading } from './reading.ts';
 
 export const LIMIT_KEYS: readonly string[] = [
@@ -16,11 +18,13 @@ export const LIMIT_KEYS: readonly string[] = [
   ...CARRY_KEYS,
   ...PERIOD_KEYS,
   'mode',
+  ...VALIDITY_KEYS,
   'owner',
+  'contact',
+  'cost_center',
+  'reason',
   'thresholds',
 ];
-
-const OWNER_CHARACTERS_MAX = 100;
 
 /** What a document says once for all limits that do not say it themselves. */
 export interface LimitDefaults {
@@ -42,9 +46,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   const id = reading.at('id').isThere
     ? reading.at('id').text(NAME_EXPECTED, isName)
     : `${kind}-${period?.per ?? 'now'}`;
-  const owner = reading.at('owner').isThere
-    ? reading.at('owner').text(`a name of at most ${OWNER_CHARACTERS_MAX} characters`, isOwner)
-    : undefined;
+  const validity = readValidity(reading, period?.zone);
   const isBudget = kind === 'money' || kind === 'minutes';
   const thresholds =
     readLimitThresholds(reading.at('thresholds'), kind, period?.per) ??
@@ -61,7 +63,8 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ...carry,
     ...period,
     mode,
-    ...(owner !== undefined && { owner }),
+    ...validity,
+    ...readTexts(reading),
     ...(thresholds !== undefined && { thresholds }),
   };
 }
@@ -74,5 +77,3 @@ function readKind(reading: Reading): LimitKind | undefined {
     return reading.refuse(`has ${kind} and ${more.join(' and ')}; write one limit for each`);
   return kind;
 }
-
-const isOwner = (text: string): boolean => text.trim() !== '' && text.length <= OWNER_CHARACTERS_MAX;

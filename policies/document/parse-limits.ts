@@ -5,7 +5,10 @@ import { MODES } from '../mode.ts';
 import type { Directory } from '../place/directory.ts';
 import type { Policy } from '../policy.ts';
 import { runnerClassNames } from '../prices/prices-at.ts';
+import { readBreakGlasses } from './parse-breakglass.ts';
+import { readFreezes } from './parse-freezes.ts';
 import { withGrants } from './parse-grants.ts';
+import { readGroupDefaults } from './parse-group-defaults.ts';
 import { LIMIT_KEYS, type LimitDefaults, readLimit } from './parse-limit.ts';
 import { readFiscalStart } from './parse-limit-period.ts';
 import { readSubject } from './parse-subject.ts';
@@ -17,6 +20,18 @@ import { Reading } from './reading.ts';
 const LIMITS_MAX = 100_000;
 const ROLLOUTS_MAX = 100_000;
 const PERSONAL_MAX = 20;
+
+export const LIMITS_DOCUMENT_KEYS = [
+  'fiscal_start',
+  'thresholds',
+  'limits',
+  'grants',
+  'freezes',
+  'breakglass',
+  'personal_default',
+  'group_defaults',
+  'rollout',
+] as const;
 
 /**
  * Reads the limits document (see `policies/limits.yaml`), or names everything that is wrong with it.
@@ -53,18 +68,24 @@ export function parseLimitsPart(
 }
 
 function readLimitSet(reading: Reading, version: string, policy: Policy): LimitSet | undefined {
-  if (!reading.object(['fiscal_start', 'thresholds', 'limits', 'grants', 'personal_default', 'rollout']))
-    return undefined;
+  if (!reading.object(LIMITS_DOCUMENT_KEYS)) return undefined;
   const defaults: LimitDefaults = {
     fiscalStart: readFiscalStart(reading.at('fiscal_start')) ?? CALENDAR_YEAR,
     thresholds: readThresholds(reading.at('thresholds')),
   };
   const bySubject = readLimits(reading.at('limits'), policy, defaults);
+  const runnerClasses = runnerClassNames(policy.prices);
+  const groupDefaults = readGroupDefaults(reading.at('group_defaults'), defaults);
+  const freezes = readFreezes(reading.at('freezes'), runnerClasses);
+  const breakGlasses = readBreakGlasses(reading.at('breakglass'), runnerClasses);
   return {
     version,
-    bySubject: withGrants(bySubject, reading.at('grants'), runnerClassNames(policy.prices)),
+    bySubject: withGrants(bySubject, reading.at('grants'), runnerClasses),
     personalDefault: readPersonal(reading.at('personal_default'), defaults),
     rollouts: readRollouts(reading.at('rollout')),
+    ...(groupDefaults !== undefined && { groupDefaults }),
+    ...(freezes !== undefined && { freezes }),
+    ...(breakGlasses !== undefined && { breakGlasses }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Directory } from '../place/directory.ts';
-import { type Limit, type LimitSet, limitsOn, personalLimitsOn } from './limits.ts';
+import { mostDefaults } from './group-defaults.ts';
+import { defaultsOf, type Limit, type LimitSet, limitsOn, withDefaults } from './limits.ts';
 
 /** The ledger packs whole jobs into transactions of 100 items; this leaves room for several jobs in one. */
 export const COUNTERS_PER_JOB_MAX = 24;
@@ -17,16 +18,21 @@ export interface MostCounters {
 export function mostCountersPerJob(limits: LimitSet, directory: Directory | undefined): MostCounters {
   const around = (['project/', 'runner-class/', 'runner/', 'user/'] as const)
     .map((kind) => heaviest(limits, kind)[0] ?? 0)
-    .reduce((sum, each) => sum + each, counted(limitsOn(limits, 'instance')) + pipelines(limits));
+    .reduce(
+      (sum, each) => sum + each,
+      counted(limitsOn(limits, 'instance')) + pipelines(limits) + (limits.breakGlasses === undefined ? 0 : 1),
+    );
   if (directory === undefined) {
     const [first = 0, second = 0] = heaviest(limits, 'group/');
-    return { counters: around + first + second };
+    const byDefault = limits.groupDefaults === undefined ? 0 : 2 * mostDefaults(limits.groupDefaults);
+    return { counters: around + first + second + byDefault };
   }
   let most: MostCounters = { counters: around };
   for (const chain of directory.chainById.values()) {
     let counters = around;
-    for (const { id, personal } of chain) {
-      counters += counted((personal ? personalLimitsOn : limitsOn)(limits, `group/${id}`));
+    for (const group of chain) {
+      const subject = `group/${group.id}`;
+      counters += counted(withDefaults(limitsOn(limits, subject), defaultsOf(limits, group), subject));
     }
     const own = chain.at(-1);
     if (counters > most.counters && own !== undefined) most = { counters, group: own.path };
@@ -42,7 +48,8 @@ function heaviest(limits: LimitSet, kind: string): readonly number[] {
 
 /** A limit with grace counts the jobs of the pipeline, too: one more counter, however many such limits a job has. */
 function pipelines(limits: LimitSet): number {
-  const lists = [...limits.bySubject.values(), limits.personalDefault];
+  const byPattern = limits.groupDefaults?.all.map(({ limit }) => limit) ?? [];
+  const lists = [...limits.bySubject.values(), limits.personalDefault, byPattern];
   return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
 }
 

@@ -7,6 +7,12 @@ export interface Grant {
   readonly untilMs: number;
   readonly reason: string;
   readonly ticket?: string;
+  /** Unique where it is there; by it a grant is revoked. */
+  readonly id?: string;
+  /** Who gave it, who asked for it, and who approved that. */
+  readonly by?: string;
+  readonly requestedBy?: string;
+  readonly approvedBy?: string;
 }
 
 /** What the grants in force at an instant come to. */

@@ -1,7 +1,8 @@
 import type { Job } from '../job.ts';
 import type { PlacedGroup } from '../place/placement.ts';
-import { type Limit, type LimitSet, limitsOn, personalLimitsOn } from './limits.ts';
+import { defaultsOf, type Limit, type LimitSet, limitsOn, withDefaults } from './limits.ts';
 import { subjectKey } from './subject.ts';
+import { validAt } from './validity.ts';
 
 /** One subject a job counts for, and its limits. */
 export interface Level {
@@ -10,31 +11,60 @@ export interface Level {
   readonly limits: readonly Limit[];
 }
 
-/** The subjects of a job that have limits: instance → root → … → its group → project → runner class → runner → user. */
-export function levelsOf({ request, placement, runnerClass }: Job, set: LimitSet): readonly Level[] {
+/** One subject a job counts for. */
+export interface JobSubject {
+  readonly subject: string;
+  /** What a person calls it. */
+  readonly label: () => string;
+  /** Those it is asked for at an instant: its own, and for a group those it has by default. */
+  readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
+}
+
+/** The subjects of a job that have limits now: instance → root → … → its group → project → runner class → runner → user. */
+export function levelsOf(job: Job, set: LimitSet): readonly Level[] {
   const levels: Level[] = [];
-  const add = (limits: readonly Limit[], label: () => string): void => {
+  for (const { label, limits: limitsIn } of subjectsOf(job)) {
+    const limits = limitsIn(set, job.nowMs);
     if (limits.length > 0) levels.push({ label, limits });
+  }
+  return levels;
+}
+
+/** All of them, with limits or without, in the same order. */
+export function subjectsOf({ request, placement, runnerClass }: Job): readonly JobSubject[] {
+  const subjects: JobSubject[] = [];
+  const add = (subject: string, label: () => string): void => {
+    subjects.push({ subject, label, limits: (set, nowMs) => validAt(limitsOn(set, subject), nowMs) });
   };
   const { ancestors, personal, projectId, projectPath, userId } = placement;
-  add(limitsOn(set, 'instance'), () => 'the whole GitLab');
+  add('instance', () => 'the whole GitLab');
   for (const group of ancestors) {
     const subject = subjectKey({ kind: 'group', id: group.id });
-    const limits = personal ? personalLimitsOn(set, subject) : limitsOn(set, subject);
-    add(limits, () => groupLabel(group, personal));
+    subjects.push({
+      subject,
+      label: () => groupLabel(group, personal),
+      limits: (set, nowMs) => limitsOfGroup(set, { ...group, personal }, nowMs),
+    });
   }
-  if (projectId !== undefined) {
-    const limits = limitsOn(set, subjectKey({ kind: 'project', id: projectId }));
-    add(limits, () => `project ${projectPath ?? projectId}`);
-  }
+  if (projectId !== undefined)
+    add(subjectKey({ kind: 'project', id: projectId }), () => `project ${projectPath ?? projectId}`);
   const { name } = runnerClass;
-  add(limitsOn(set, subjectKey({ kind: 'runner-class', name })), () => `runner class ${name}`);
+  add(subjectKey({ kind: 'runner-class', name }), () => `runner class ${name}`);
   const { runnerId } = request;
-  if (runnerId !== undefined)
-    add(limitsOn(set, subjectKey({ kind: 'runner', id: runnerId })), () => `runner ${runnerId}`);
-  if (userId !== undefined)
-    add(limitsOn(set, subjectKey({ kind: 'user', id: userId })), () => `user ${userId}`);
-  return levels;
+  if (runnerId !== undefined) add(subjectKey({ kind: 'runner', id: runnerId }), () => `runner ${runnerId}`);
+  if (userId !== undefined) add(subjectKey({ kind: 'user', id: userId }), () => `user ${userId}`);
+  return subjects;
+}
+
+/** What a group or personal namespace is asked for at an instant: its own limits, and the default ones of the kinds it has none of. */
+export function limitsOfGroup(
+  set: LimitSet,
+  group: { readonly id: number; readonly path?: string; readonly personal: boolean },
+  nowMs: number,
+): readonly Limit[] {
+  const subject = subjectKey({ kind: 'group', id: group.id });
+  const own = validAt(limitsOn(set, subject), nowMs);
+  return withDefaults(own, validAt(defaultsOf(set, group), nowMs), subject);
 }
 
 const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>

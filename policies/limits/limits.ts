@@ -1,8 +1,11 @@
 import { type CounterKey, isInFlight, type Unit } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { CountedKind } from '../rule.ts';
+import type { BreakGlass } from './break-glass.ts';
 import type { FiscalStart } from './fiscal.ts';
+import type { Freeze } from './frozen.ts';
 import type { Grant } from './grant.ts';
+import type { GroupDefaults } from './group-defaults.ts';
 import { type Period, type PeriodKind, periodAt } from './period.ts';
 
 export const LIMIT_KINDS = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'] as const;
@@ -70,7 +73,16 @@ export interface Limit {
   /** Only where it makes periods differ from the calendar's. */
   readonly fiscalStart?: FiscalStart;
   readonly mode: Mode;
+  /** It asks nothing before this instant, Unix ms. */
+  readonly fromMs?: number;
+  /** Nor from this instant on. */
+  readonly untilMs?: number;
   readonly owner?: string;
+  /** Where a rejected developer reaches the owner. */
+  readonly contact?: string;
+  readonly costCenter?: string;
+  /** Why it is what it is. */
+  readonly reason?: string;
   /** Whole percent of the amount at which the owner is told; `[]` at none. Absent: 50, 75, 90 and 100 of budgets. */
   readonly thresholds?: readonly number[];
 }
@@ -98,6 +110,12 @@ export interface LimitSet {
   readonly rollouts: ReadonlyMap<number, Rollout>;
   /** What a personal namespace has of each kind it has no limit of its own for; `subject` is empty here. */
   readonly personalDefault: readonly Limit[];
+  /** Absent: none. */
+  readonly groupDefaults?: GroupDefaults;
+  /** By `subjectKey`. Absent: none. */
+  readonly freezes?: ReadonlyMap<string, readonly Freeze[]>;
+  /** In document order. Absent: none. */
+  readonly breakGlasses?: readonly BreakGlass[];
 }
 
 /** The period a limit counts in now; undefined for what is counted at once. */
@@ -117,9 +135,24 @@ export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
   limits.bySubject.get(subject) ?? NONE;
 
 /** A personal namespace's own limits, and the default ones of the kinds it has none of. */
-export function personalLimitsOn(limits: LimitSet, subject: string): readonly Limit[] {
-  const own = limitsOn(limits, subject);
-  const inherited = limits.personalDefault
+export const personalLimitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
+  withDefaults(limitsOn(limits, subject), limits.personalDefault, subject);
+
+/** What every group or personal namespace has by default, without its own limits. */
+export const defaultsOf = (
+  { personalDefault, groupDefaults }: LimitSet,
+  { path, personal }: { readonly path?: string; readonly personal: boolean },
+): readonly Limit[] =>
+  personal ? personalDefault : path === undefined ? NONE : (groupDefaults?.at(path) ?? NONE);
+
+/** A group's own limits, and the default ones of the kinds it has none of: not even `unlimited`. */
+export function withDefaults(
+  own: readonly Limit[],
+  defaults: readonly Limit[],
+  subject: string,
+): readonly Limit[] {
+  if (defaults.length === 0) return own;
+  const inherited = defaults
     .filter((limit) => !own.some((each) => each.kind === limit.kind))
     .map((limit) => ({ ...limit, subject }));
   return inherited.length === 0 ? own : [...own, ...inherited];

@@ -25,6 +25,7 @@ const HARDNESS: Readonly<Record<Reason['code'], number>> = {
   CAPACITY_FULL: 1,
   CONCURRENCY_FULL: 1,
   SOFT_LIMIT: 0,
+  BREAK_GLASS: 0,
 };
 
 /** The violation that binds, and the others in their order. */

@@ -1,6 +1,7 @@
 import type { Reason } from '../reason.ts';
 import type { ReasonText, Told } from './reason-text.ts';
 import { runnerScope, timeoutTooLong } from './reasons/access.ts';
+import { breakGlass } from './reasons/break-glass.ts';
 import { budgetExhausted } from './reasons/budget.ts';
 import { containerUserNotAllowed } from './reasons/container-user.ts';
 import { groupFrozen } from './reasons/freeze.ts';
@@ -35,6 +36,7 @@ export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<Told<
   TIMEOUT_TOO_LONG: timeoutTooLong,
   RUNNER_SCOPE: runnerScope,
   GROUP_FROZEN: groupFrozen,
+  BREAK_GLASS: breakGlass,
   FIELD_MISSING: fieldMissing,
   CONTROLLER_ERROR: controllerError,
 };

@@ -83,10 +83,15 @@ const jobTerms = ({ costMicros, currency, runnerClass, estimateSeconds }: Terms)
 function ownerLines(violations: readonly Violation[], disclosure: Disclosure): readonly string[] {
   if (disclosure === 'none') return [];
   const owners = violations.flatMap(({ reason }) =>
-    'owner' in reason && reason.owner ? [oneLine(reason.owner)] : [],
+    'owner' in reason && reason.owner ? [ownerText(reason.owner, contactOf(reason))] : [],
   );
   return owners.length === 0 ? [] : [`Owner of the limit: ${[...new Set(owners)].join(', ')}`];
 }
+
+const contactOf = (reason: Reason): string | undefined => ('contact' in reason ? reason.contact : undefined);
+
+const ownerText = (owner: string, contact: string | undefined): string =>
+  contact === undefined ? oneLine(owner) : `${oneLine(owner)} (${oneLine(contact)})`;
 
 const footerLines = (footer: string | undefined): readonly string[] =>
   footer === undefined

@@ -42,6 +42,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./statement/statement-command.ts')).statementCommand,
   },
   {
+    name: 'report chargeback',
+    summary: 'What is a group charged for a month? The same as tollgate statement',
+    load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,
+  },
+  {
     name: 'rebuild',
     summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
     load: async () => (await import('./truth/rebuild-command.ts')).rebuildCommand,
@@ -55,6 +60,101 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'proof',
     summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
     load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
+  },
+  {
+    name: 'budget ls',
+    summary: 'How do the limits stand? Used, held, left, and when they run out',
+    load: async () => (await import('./budget/ls-command.ts')).lsCommand,
+  },
+  {
+    name: 'budget show',
+    summary: 'One group: its limits, those above it, grants, freezes and break-glasses',
+    load: async () => (await import('./budget/show-command.ts')).showCommand,
+  },
+  {
+    name: 'budget set',
+    summary: 'Sets a limit without a deploy; --dry-run shows which jobs would have failed',
+    load: async () => (await import('./budget/set-command.ts')).setCommand,
+  },
+  {
+    name: 'budget remove',
+    summary: 'Takes a limit away; those above it still count',
+    load: async () => (await import('./budget/remove-command.ts')).removeCommand,
+  },
+  {
+    name: 'budget grant',
+    summary: 'Gives more for a time, on top of a limit; a large grant waits for approval',
+    load: async () => (await import('./budget/grant-command.ts')).grantCommand,
+  },
+  {
+    name: 'budget revoke',
+    summary: 'Takes a grant back',
+    load: async () => (await import('./budget/revoke-command.ts')).revokeCommand,
+  },
+  {
+    name: 'budget history',
+    summary: 'Who changed the limits, when, from what to what, and why',
+    load: async () => (await import('./budget/history-command.ts')).historyCommand,
+  },
+  {
+    name: 'budget export',
+    summary: 'The live limits as CSV, for a spreadsheet and back',
+    load: async () => (await import('./budget/export-command.ts')).exportCommand,
+  },
+  {
+    name: 'budget import',
+    summary: 'Reads limits back from CSV: checked as a whole, shown with totals, all or nothing',
+    load: async () => (await import('./budget/import-command.ts')).importCommand,
+  },
+  {
+    name: 'budget requests',
+    summary: 'Who asked for more and waits for approval?',
+    load: async () => (await import('./budget/requests-command.ts')).requestsCommand,
+  },
+  {
+    name: 'budget approve',
+    summary: 'Gives what somebody asked for',
+    load: async () => (await import('./budget/requests-command.ts')).approveCommand,
+  },
+  {
+    name: 'budget decline',
+    summary: 'Declines what somebody asked for',
+    load: async () => (await import('./budget/requests-command.ts')).declineCommand,
+  },
+  {
+    name: 'freeze',
+    summary: 'No job of a group starts until a day, or until it is lifted; running jobs finish',
+    load: async () => (await import('./freeze/freeze-command.ts')).freezeCommand,
+  },
+  {
+    name: 'unfreeze',
+    summary: 'Lifts a freeze: jobs start again',
+    load: async () => (await import('./freeze/unfreeze-command.ts')).unfreezeCommand,
+  },
+  {
+    name: 'breakglass',
+    summary: 'Lets jobs of named people or on protected refs pass limits, capped and reviewed',
+    load: async () => (await import('./breakglass/break-command.ts')).breakGlassCommand,
+  },
+  {
+    name: 'breakglass ls',
+    summary: 'Who was let past the limits, and what has nobody looked at yet?',
+    load: async () => (await import('./breakglass/ls-command.ts')).breakGlassLsCommand,
+  },
+  {
+    name: 'breakglass end',
+    summary: 'Ends a break-glass before its time',
+    load: async () => (await import('./breakglass/end-commands.ts')).endCommand,
+  },
+  {
+    name: 'breakglass review',
+    summary: 'Notes that somebody has looked at what was done with a break-glass',
+    load: async () => (await import('./breakglass/end-commands.ts')).reviewCommand,
+  },
+  {
+    name: 'reservations ls',
+    summary: 'Which jobs hold an amount now, and which of them should have ended?',
+    load: async () => (await import('./reservations/ls-command.ts')).reservationsCommand,
   },
   {
     name: 'limits show',

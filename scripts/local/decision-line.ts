@@ -133,6 +133,8 @@ function aboutText(reason: Reason): string {
       return `${durationText(reason.timeoutSeconds)} on ${reason.runnerClass}`;
     case 'RUNNER_SCOPE':
       return reason.runnerClass;
+    case 'BREAK_GLASS':
+      return reason.breakGlass;
     case 'GROUP_FROZEN':
       return reason.frozenLabel;
     case 'FIELD_MISSING':

@@ -1,30 +1,53 @@
 import type { Ledger } from '../../functions/ledger/ledger.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
-import { counterOf, type LimitSet } from '../../policies/limits/limits.ts';
+import { limitsOfGroup } from '../../policies/limits/levels.ts';
+import { counterOf, type Limit, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
+import { subjectKey } from '../../policies/limits/subject.ts';
+import { validAt } from '../../policies/limits/validity.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { LimitSummary } from './summary.ts';
 
-/** Reads every limit's counter for the period that is open now. */
+/** Reads every limit's counter for the period that is open now; of what groups have by default only those that moved. */
 export async function limitFigures(
   limits: LimitSet,
   directory: Directory | undefined,
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'readCounters'>,
   nowMs: number,
 ): Promise<readonly LimitSummary[]> {
-  const all = [...limits.bySubject.values()].flat();
+  const all = limitsNow(limits, directory, nowMs);
   const counters = await ledger.readCounters(all.map((limit) => counterOf(limit, nowMs)));
-  return all.map((limit, index) => {
+  return all.flatMap((limit, index): readonly LimitSummary[] => {
     const counter = counters[index];
+    // A pattern may give a limit to thousands of groups, and most of them run nothing here.
+    if (counter === undefined && !limitsOn(limits, limit.subject).includes(limit)) return [];
     const settled = counter?.settled ?? 0;
-    return {
-      subject: labelOf(limit.subject, directory),
-      limit: limit.id,
-      unit: limit.unit,
-      mode: limit.mode,
-      spent: settled,
-      held: (counter?.committed ?? 0) - settled,
-      limitAmount: limitAt(limit, nowMs).amount,
-    };
+    return [
+      {
+        subject: labelOf(limit.subject, directory),
+        limit: limit.id,
+        unit: limit.unit,
+        mode: limit.mode,
+        spent: settled,
+        held: (counter?.committed ?? 0) - settled,
+        limitAmount: limitAt(limit, nowMs).amount,
+      },
+    ];
+  });
+}
+
+/** All that are asked now, those that somebody wrote for a subject first. */
+function limitsNow(limits: LimitSet, directory: Directory | undefined, nowMs: number): readonly Limit[] {
+  const groups = new Map(
+    [...(directory?.groupById.values() ?? [])].map((group) => [
+      subjectKey({ kind: 'group', id: group.id }),
+      group,
+    ]),
+  );
+  return [...new Set([...limits.bySubject.keys(), ...groups.keys()])].flatMap((subject) => {
+    const group = groups.get(subject);
+    return group === undefined
+      ? validAt(limitsOn(limits, subject), nowMs)
+      : limitsOfGroup(limits, group, nowMs);
   });
 }
 

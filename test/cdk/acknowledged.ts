@@ -37,6 +37,16 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     reason: 'Actions that know no resources; every one of them is listed with its reason in wildcards.ts.',
   },
   {
+    rule: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ssm:<AWS::Region>:<AWS::AccountId>:parameter/tollgate/prod/limits/*]',
+    where: /SsmLimits\/Program\/Role\/DefaultPolicy\/Resource$/,
+    reason: 'All parameters below one path: one for each group, made by others.',
+  },
+  {
+    rule: 'AwsSolutions-IAM5[Resource::arn:aws:ssm:eu-central-1:111122223333:parameter/tollgate/private/limits/*]',
+    where: /SsmLimits\/Program\/Role\/DefaultPolicy\/Resource$/,
+    reason: 'Likewise, where account and region are set.',
+  },
+  {
     rule: 'AwsSolutions-IAM5[Action::kms:GenerateDataKey*]',
     where: /(?:TaskRole|Watchdog\/Program\/Role)\/DefaultPolicy\/Resource$/,
     reason: 'The library’s grant on one key: with and without the plain text.',

@@ -181,5 +181,5 @@ test('functions and relays are told the name that alarms look for', () => {
         ),
       ),
   ];
-  expect(told).toEqual(Array.from({ length: 9 }, () => 'prod'));
+  expect(told).toEqual(Array.from({ length: 10 }, () => 'prod'));
 });

@@ -6,6 +6,7 @@ import { ledgerKeys } from '../../functions/ledger/keys.ts';
 import { readRollupConfig } from '../../functions/rollup/config.ts';
 import { readSettleConfig } from '../../functions/settle/config.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
+import { readSsmLimitsConfig } from '../../functions/ssm-limits/config.ts';
 import { readSweepConfig } from '../../functions/sweep/config.ts';
 import { readWatchdogConfig } from '../../functions/watchdog/config.ts';
 import {
@@ -78,6 +79,7 @@ describe('every function', () => {
     ['Sweep', readSweepConfig],
     ['DriftCheck', readDriftConfig],
     ['DirectorySync', readDirectoryConfig],
+    ['SsmLimits', readSsmLimitsConfig],
     ['Watchdog', readWatchdogConfig],
   ])('%s is told everything it refuses to start without', (construct, read) => {
     const { Variables } = fn(closed, construct).Properties.Environment;

@@ -57,6 +57,7 @@ const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Rollup: { Scan: SCAN },
   Sweep: { Scan: SCAN },
   DirectorySync: {},
+  SsmLimits: { Scan: SCAN },
   DriftCheck: {
     PutItem: WRITES,
     UpdateItem: WRITES,
@@ -86,6 +87,7 @@ test.each([
   ['Rollup', 'rollup'],
   ['Sweep', 'sweep'],
   ['DirectorySync', 'directory'],
+  ['SsmLimits', 'ssm-limits'],
   ['DriftCheck', 'drift'],
 ])('%s may do with the table what its program does, and nothing else', (construct, folder) => {
   const does = [...reachable(`functions/${folder}/handler.ts`)].filter(

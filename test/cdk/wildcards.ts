@@ -18,6 +18,11 @@ export const WILDCARDS: readonly Wildcard[] = [
     reason: 'Inside a VPC Lambda makes interfaces, which have no names before.',
   },
   {
+    actions: ['ssm:GetParameterHistory', 'ssm:GetParametersByPath'],
+    where: /\/SsmLimitsProgramRoleDefaultPolicy/,
+    reason: 'All parameters below one path: one for each group, made by others.',
+  },
+  {
     actions: ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
     where: /ProgramRoleDefaultPolicy/,
     reason: 'Traces have no resources.',

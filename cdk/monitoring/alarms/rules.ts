@@ -5,7 +5,7 @@ export const ruleAlarms: readonly AlarmSpec[] = [
   {
     name: 'LimitsUnreadable',
     severity: 'ticket',
-    says: 'The live limits cannot be read: the last ones that could be stay in force.',
+    says: 'Limits cannot be read, or a parameter with limits is invalid: the last valid ones stay in force.',
     formula: 'limitsUnreadable',
     label: 'Times the limits could not be read',
     periodMinutes: 5,

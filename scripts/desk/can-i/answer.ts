@@ -1,4 +1,9 @@
 import { toHoldAsk } from '../../../functions/admit/decide.ts';
+import {
+  type EvaluationRules,
+  type RuleResult,
+  ruleResults,
+} from '../../../functions/explain/rule-results.ts';
 import { newJob } from '../../../functions/ledger/job.ts';
 import type { Counter } from '../../../functions/ledger/ledger.ts';
 import { type KnownCounter, weigh } from '../../../functions/ledger/weigh.ts';
@@ -9,7 +14,6 @@ import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
-import { type EvaluationRules, type RuleResult, ruleResults } from '../evaluation/rule-results.ts';
 
 /** Reads counters, and nothing else: undefined where there is none yet. */
 export type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;

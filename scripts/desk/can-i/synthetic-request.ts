@@ -1,3 +1,4 @@
+import type { EvaluationRules } from '../../../functions/explain/rule-results.ts';
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { parseDuration } from '../../pipeline/durations.ts';
@@ -5,7 +6,6 @@ import { UsageError } from '../command.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
 import { withClass } from '../evaluation/class-override.ts';
 import { PLACE_FLAGS, readPlace } from '../evaluation/place-flags.ts';
-import type { EvaluationRules } from '../evaluation/rule-results.ts';
 import { type FlagValues, readWhole } from '../flags.ts';
 import type { DeskRules } from '../rules-flags.ts';
 

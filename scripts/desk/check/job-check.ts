@@ -1,3 +1,8 @@
+import {
+  type EvaluationRules,
+  type RuleResult,
+  ruleResults,
+} from '../../../functions/explain/rule-results.ts';
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Mode } from '../../../policies/mode.ts';
@@ -6,7 +11,6 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 import { isToldByGitLab } from '../evaluation/missing-fields.ts';
-import { type EvaluationRules, type RuleResult, ruleResults } from '../evaluation/rule-results.ts';
 
 /** What one job of a pipeline would meet. */
 export interface JobCheck {

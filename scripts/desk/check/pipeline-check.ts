@@ -1,6 +1,6 @@
+import type { EvaluationRules } from '../../../functions/explain/rule-results.ts';
 import type { ExpandedPipeline } from '../../pipeline/expand-pipeline.ts';
 import type { Place } from '../evaluation/place-flags.ts';
-import type { EvaluationRules } from '../evaluation/rule-results.ts';
 import { checkJob, type JobCheck } from './job-check.ts';
 import { type RequestOptions, requestOf } from './job-request.ts';
 import { type RunAsk, runAsks } from './run-asks.ts';

@@ -84,6 +84,10 @@ const tableUnits = (sweep: number, directory: number): number =>
 const usageGb = (): number =>
   (assumed.BUSY_SUBJECTS * assumed.USAGE_DAYS * (assumed.USAGE_ITEM_BYTES + ITEM_OVERHEAD_BYTES)) / GIGA;
 
+/** What the recount's scans of so much take a night. */
+export const driftMs = (gb: number): number =>
+  gb * assumed.SCAN_MS_PER_GB * (1 + assumed.SECOND_SCANS_PER_NIGHT);
+
 /** What DynamoDB adds to an item that it keeps. */
 export const ITEM_OVERHEAD_BYTES = 100;
 
@@ -109,5 +113,6 @@ export const stored = (label: string, gb: number): readonly Line[] => [
   { part: 'kept', label: `${label}, backup`, quantity: gb, price: 'tableBackup' },
 ];
 
-/** Read units of a month's nights for one consistent scan each; a second one only where a counter is off. */
-export const driftReads = (gb: number): number => ((gb * GIGA) / 4096) * shape.DAYS_PER_MONTH;
+/** Read units of a month's nights: one eventually consistent scan each, at half a unit per 4 KB; further ones are consistent. */
+export const driftReads = (gb: number): number =>
+  ((gb * GIGA) / 4096) * (0.5 + assumed.SECOND_SCANS_PER_NIGHT) * shape.DAYS_PER_MONTH;

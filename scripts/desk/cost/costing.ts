@@ -1,5 +1,5 @@
-import { alwaysLines } from './always-lines.ts';
-import { BILLED_MS, DRIFT_MS_PER_GB } from './assumptions.ts';
+import { alwaysLines, driftMs } from './always-lines.ts';
+import { BILLED_MS } from './assumptions.ts';
 import { type JobBatches, jobLines } from './job-lines.ts';
 import { type Line, sum } from './line.ts';
 import { type MeasuredJob, measureJob } from './measured-job.ts';
@@ -61,7 +61,7 @@ export async function costing(question: CostQuestion): Promise<Costing> {
       ) * MILLION,
     allPerMillion: each * MILLION,
     perMonth: idlePerMonth + each * jobsPerMonth,
-    recountSeconds: (keptGbOf(perJob) * jobsPerMonth * DRIFT_MS_PER_GB + BILLED_MS.drift) / 1000,
+    recountSeconds: (driftMs(keptGbOf(perJob) * jobsPerMonth) + BILLED_MS.drift) / 1000,
   };
 }
 

@@ -3,6 +3,7 @@ import { type Item, itemBytes } from '../../../functions/ledger/item-bytes.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../../../functions/ledger/table.ts';
 import {
   encodeContribution,
+  encodeRejections,
   encodeTop,
   type RollupKeys,
   usageExpiresAtSeconds,
@@ -87,6 +88,14 @@ export function countingRollupStore(
     async writeTop(top) {
       counts.top += writeUnitsOf(encodeTop(keys.top(top.key), top));
       return store.writeTop(top);
+    },
+    async readRejections(subjects) {
+      counts.reads += subjects.length;
+      return store.readRejections(subjects);
+    },
+    async writeRejections(latest) {
+      counts.top += writeUnitsOf(encodeRejections(keys.rejections(latest.subject), latest));
+      return store.writeRejections(latest);
     },
   };
 }

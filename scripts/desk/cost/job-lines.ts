@@ -67,7 +67,7 @@ export function jobLines(
     line(
       'kept',
       'Nightly recount, duration',
-      always.gbSeconds('drift', keptGb * assumed.DRIFT_MS_PER_GB) * DAYS_PER_MONTH,
+      always.gbSeconds('drift', always.driftMs(keptGb)) * DAYS_PER_MONTH,
       'lambdaDuration',
     ),
     line('kept', 'Logs kept', always.logsKept(decisionGb + admissionGb + rollupGb, deployed), 'logStorage'),

@@ -1,6 +1,6 @@
+import type { RuleResult } from '../../../functions/explain/rule-results.ts';
 import { type Paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
-import type { RuleResult } from './rule-results.ts';
 import { ruleTold } from './rule-told.ts';
 
 /** Every rule with its mode, what became of it and why; a rule with more to say takes more lines. */

@@ -1,8 +1,8 @@
+import type { RuleResult } from '../../../functions/explain/rule-results.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { reasonLine } from '../../../policies/text/reason-line.ts';
 import { askText, limitAskOf } from './limit-ask.ts';
 import { needsText } from './missing-fields.ts';
-import type { RuleResult } from './rule-results.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'dim';
 

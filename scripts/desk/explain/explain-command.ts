@@ -1,6 +1,8 @@
-import type { Counter, JobRecord } from '../../../functions/ledger/ledger.ts';
-import type { LedgerStore } from '../../../functions/ledger/store.ts';
-import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { askAgain } from '../../../functions/explain/asked-again.ts';
+import { countersFor } from '../../../functions/explain/counters-read.ts';
+import { type ExplainWith, explanationOf } from '../../../functions/explain/explanation.ts';
+import type { JobReference } from '../../../functions/explain/job-reference.ts';
+import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
@@ -8,11 +10,8 @@ import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
-import { type AskedAgain, askAgain, countersAsked } from './asked-again.ts';
-import { countersOf } from './counters-then-and-now.ts';
-import { type ExplainWith, explanationOf } from './explanation.ts';
 import { explanationText } from './explanation-text.ts';
-import { type JobReference, readJobReference } from './job-reference.ts';
+import { readJobReference } from './job-reference.ts';
 
 /** Far from the table and just signed in, the first read may take a while. */
 const READ_TIMEOUT_MS = 15_000;
@@ -63,7 +62,9 @@ async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): P
     }
     const nowMs = io.nowMs();
     const again = askAgain(record, rules, nowMs);
-    const counters = await readCounters(record, again, ledger.store);
+    const counters = await countersFor(record, again, (keys) =>
+      ledger.store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS }),
+    );
     const using: ExplainWith = { rules, again, nowMs, counters };
     const explanation = explanationOf(record, using);
     if (values.json) io.out(`${JSON.stringify(explanation)}\n`);
@@ -85,24 +86,4 @@ function whyUnknown(
   }
   if (generation === undefined || generation === record.generation) return undefined;
   return `job ${jobId} was decided ${record.generation} times, the last time as d-${jobId}-${record.generation}; of d-${jobId}-${generation} nothing is kept`;
-}
-
-async function readCounters(
-  record: JobRecord,
-  again: AskedAgain | undefined,
-  store: LedgerStore,
-): Promise<ReadonlyMap<string, Counter>> {
-  const claims = again?.claims ?? [];
-  const keys: readonly CounterKey[] = [
-    ...new Map(
-      [...countersOf(record, claims), ...countersAsked(claims)].map((key) => [counterName(key), key]),
-    ).values(),
-  ];
-  const counters = await store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
-  return new Map(
-    keys.flatMap((key, index) => {
-      const counter = counters[index];
-      return counter === undefined ? [] : [[counterName(key), counter] as const];
-    }),
-  );
 }

@@ -1,14 +1,14 @@
+import type { VerdictNow } from '../../../functions/explain/asked-again.ts';
+import type { CounterLine } from '../../../functions/explain/counters-then-and-now.ts';
+import type { ExplainedRule, Explanation, PricedTerms } from '../../../functions/explain/explanation.ts';
+import type { RuleOutcome } from '../../../functions/explain/rule-results.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import { reasonLine } from '../../../policies/text/reason-line.ts';
-import type { RuleOutcome } from '../evaluation/rule-results.ts';
 import { type Paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
-import type { VerdictNow } from './asked-again.ts';
-import type { CounterLine } from './counters-then-and-now.ts';
-import type { ExplainedRule, Explanation, PricedTerms } from './explanation.ts';
 
 /** The explanation for people, with a line break at its end. */
 export function explanationText(told: Explanation, paint: Paint, columns: number): string {

@@ -2,6 +2,7 @@ import type { LimitPointer, LimitTable } from '../../../functions/limits/limit-t
 import { readLimits } from '../../../functions/limits/publish-limits.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { DeskIo } from '../command.ts';
 import { printable } from '../paint.ts';
@@ -12,17 +13,22 @@ import { table as rows } from '../table.ts';
 /** More than a screen of them helps nobody; --json has all. */
 const SHOWN_MAX = 40;
 
+interface ComparedWith {
+  readonly table: LimitTable;
+  readonly policy: Policy;
+  readonly directory: Directory;
+  readonly nowMs: number;
+}
+
 /** What differs from the live set. Undefined: none is live, or it can no longer be read by this policy. */
 export async function changesSince(
   live: LimitPointer | undefined,
   limits: LimitSet,
-  policy: Policy,
-  table: LimitTable,
-  nowMs: number,
+  { table, policy, directory, nowMs }: ComparedWith,
 ): Promise<readonly Change[] | undefined> {
   if (live === undefined) return undefined;
   const before = parseLimits((await readLimits(live.set, table)).document, live.set, policy);
-  return before.ok ? limitChanges(before.value, limits, nowMs) : undefined;
+  return before.ok ? limitChanges({ from: before.value, to: limits, directory, nowMs }) : undefined;
 }
 
 export function changesText(changes: readonly Change[] | undefined, io: Pick<DeskIo, 'columns'>): string {

@@ -1,24 +1,24 @@
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { DocumentError, readDirectory, readPolicy } from '../../policy/read-documents.ts';
+import { DocumentError, readPolicy } from '../../policy/read-documents.ts';
 import { type Command, EXIT } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
 import { rulesFiles } from '../rules-flags.ts';
 import { readLive, setShown } from './live-set.ts';
-import { type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
+import { directoryOf, type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
 import { NOTHING_LIVE, setText } from './set-text.ts';
 
 /** The documents that limits are checked against. */
 export const AGAINST_FLAGS = { policy: 'text', directory: 'text' } as const;
 export const AGAINST_FLAGS_HELP = `  --policy <file>      the policy it is used with  (default: policies/policy.yaml of this project)
-  --directory <file>   groups and projects         (default: policies/directory.yaml of this project)`;
+  --directory <file>   groups and projects         (default: those GitLab told last; policies/directory.yaml before)`;
 
 const HELP = `tollgate limits check [flags]
 
-Do the live limits still fit the policy and the directory here? A runner class that is gone, too many counters for one
+Do the live limits still fit the policy here, and the groups there are? A runner class that is gone, too many counters for one
 job, or limits that would reject the jobs of those who deploy: better known before npm run deploy than after it.
 
 ${AGAINST_FLAGS_HELP}
@@ -35,8 +35,10 @@ export const checkCommandOn = (open: OpenLimits): Command => ({
     const { values } = readFlags(args, { ...AGAINST_FLAGS, ...LEDGER_FLAGS });
     const files = rulesFiles(values, io);
     const policy = readPolicy(files.policy);
-    const directory = readDirectory(files.directory);
-    const live = await withLimits(open, values, io, ({ table }) => readLive(table));
+    const { live, directory } = await withLimits(open, values, io, async (limits) => ({
+      live: await readLive(limits.table),
+      directory: await directoryOf(limits, values, io),
+    }));
     if (live === undefined) {
       io.out(values.json ? `${JSON.stringify({ live: null })}\n` : `${NOTHING_LIVE}\n`);
       return EXIT.ok;

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import type { LimitPointer, LimitTable } from '../../../functions/limits/limit-table.ts';
 import { type PublishOutcome, publishLimits } from '../../../functions/limits/publish-limits.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { DocumentError, limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
+import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
@@ -13,7 +13,7 @@ import { osUserName, whoAndWhy } from './change-flags.ts';
 import { changesSince, changesText } from './changes.ts';
 import { AGAINST_FLAGS, AGAINST_FLAGS_HELP } from './check-command.ts';
 import { livePointer, readHistory, type SetShown, setShown } from './live-set.ts';
-import { type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
+import { directoryOf, type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
 import { setText } from './set-text.ts';
 
 /** `--base` for the first set. */
@@ -73,19 +73,20 @@ async function publish(
   const who = whoAndWhy(values, userName);
   const files = rulesFiles(values, io);
   const policy = readPolicy(files.policy);
-  const directory = readDirectory(files.directory);
   const file = resolve(io.cwd, word);
   const yaml = readYaml(file);
-  const limits = limitsIn(yaml, policy, directory).model;
-  const lockout = values.force ? [] : selfLockout(policy, limits, directory, io.nowMs());
-  if (lockout.length > 0)
-    throw new DocumentError(lockout.map((each) => `${file}: ${each}; mend it, or say --force`));
 
-  return withLimits(open, values, io, async ({ table, description }) => {
+  return withLimits(open, values, io, async (opened) => {
+    const { table, description } = opened;
+    const directory = await directoryOf(opened, values, io);
+    const limits = limitsIn(yaml, policy, directory).model;
+    const lockout = values.force ? [] : selfLockout(policy, limits, directory, io.nowMs());
+    if (lockout.length > 0)
+      throw new DocumentError(lockout.map((each) => `${file}: ${each}; mend it, or say --force`));
     const live = await livePointer(table);
     const base = values.base === undefined ? live?.set : values.base === NONE ? undefined : values.base;
     if (live?.set !== base) return tellStale(base, { outcome: 'stale', live }, table, values.json, io);
-    const changes = await changesSince(live, limits, policy, table, io.nowMs());
+    const changes = await changesSince(live, limits, { table, policy, directory, nowMs: io.nowMs() });
     if (values['dry-run']) {
       if (values.json) io.out(`${JSON.stringify({ outcome: 'dry_run', base: base ?? null, changes })}\n`);
       else io.out(`${changesText(changes, io)}Nothing was written.\n`);

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { isRecord } from '../../../policies/document/reading.ts';
-import { limitsIn, policyIn } from '../../policy/read-documents.ts';
+import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { type Paint, paintWhen, printable } from '../paint.ts';
-import { rulesFiles } from '../rules-flags.ts';
+import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { table } from '../table.ts';
 import type { Change, Effect } from './diff/change.ts';
 import { limitChanges } from './diff/diff-limits.ts';
@@ -26,6 +26,7 @@ Usage
 
   --policy <file>      the policy here; names the runner classes of limits  (default: policies/policy.yaml)
   --limits <file>      the limits here                                      (default: policies/limits.yaml)
+  --directory <file>   which groups have which defaults and rollouts        (default: policies/directory.yaml)
   --force              prices that jump are meant
   --exit-code          exit 2 if there is any difference
   --json               one JSON object
@@ -37,14 +38,12 @@ Exit codes: 0 compared, 2 a price jumps, or with --exit-code there is a differen
 function diff(args: readonly string[], io: DeskIo): ExitCode {
   const { values, words } = readFlags(
     args,
-    { base: 'text', policy: 'text', limits: 'text', force: 'switch', 'exit-code': 'switch' },
+    { base: 'text', ...RULES_FLAGS, force: 'switch', 'exit-code': 'switch' },
     { max: 2, what: 'two files, <old.yaml> <new.yaml>' },
   );
   const files = rulesFiles(values, io);
   const { changes, jumps } =
-    values.base === undefined
-      ? betweenFiles(words, files.policy, io)
-      : sinceBase(values.base, words, files, io);
+    values.base === undefined ? betweenFiles(words, files, io) : sinceBase(values.base, words, files, io);
   const refused = jumps.length > 0 && !values.force;
   if (values.json) io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps })}\n`);
   else {
@@ -59,7 +58,7 @@ interface Compared {
   readonly jumps: readonly JumpBetween[];
 }
 
-function betweenFiles(words: readonly string[], policyFile: string, io: DeskIo): Compared {
+function betweenFiles(words: readonly string[], files: RulesFiles, io: DeskIo): Compared {
   const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
   if (old === undefined || recent === undefined)
     throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
@@ -67,23 +66,18 @@ function betweenFiles(words: readonly string[], policyFile: string, io: DeskIo):
   if (one !== other)
     throw new UsageError(`${words.join(' ')}: one is a policy, the other has limits; expected two of a kind`);
   if (!one) return policiesBetween(old, recent, io);
-  return { changes: limitsBetween(old, recent, io, readYaml(policyFile)), jumps: [] };
+  return { changes: limitsBetween([old, recent], [readYaml(files.policy)], files, io), jumps: [] };
 }
 
 const isLimits = ({ value }: YamlDocument): boolean =>
   isRecord(value) && value.rules === undefined && (value.limits ?? value.rollout) !== undefined;
 
-function sinceBase(
-  ref: string,
-  words: readonly string[],
-  files: { readonly policy: string; readonly limits: string },
-  io: DeskIo,
-): Compared {
+function sinceBase(ref: string, words: readonly string[], files: RulesFiles, io: DeskIo): Compared {
   if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
   const policies = [documentAt(ref, files.policy, io), readYaml(files.policy)] as const;
   const limits = [documentAt(ref, files.limits, io), readYaml(files.limits)] as const;
   const { changes, jumps } = policiesBetween(...policies, io);
-  return { changes: [...changes, ...limitsBetween(...limits, io, policies[1], policies[0])], jumps };
+  return { changes: [...changes, ...limitsBetween(limits, policies, files, io)], jumps };
 }
 
 function policiesBetween(old: YamlDocument, recent: YamlDocument, io: DeskIo): Compared {
@@ -98,17 +92,17 @@ function policiesBetween(old: YamlDocument, recent: YamlDocument, io: DeskIo): C
 
 /** Each with the policy it was used with: the classes it names may be gone by now. */
 function limitsBetween(
-  old: YamlDocument,
-  recent: YamlDocument,
+  [old, recent]: readonly [YamlDocument, YamlDocument],
+  [oldPolicy, policy = oldPolicy]: readonly [YamlDocument, YamlDocument?],
+  files: RulesFiles,
   io: DeskIo,
-  policy: YamlDocument,
-  oldPolicy = policy,
 ): readonly Change[] {
-  return limitChanges(
-    limitsIn(old, policyIn(oldPolicy).model).model,
-    limitsIn(recent, policyIn(policy).model).model,
-    io.nowMs(),
-  );
+  return limitChanges({
+    from: limitsIn(old, policyIn(oldPolicy).model).model,
+    to: limitsIn(recent, policyIn(policy).model).model,
+    directory: readDirectory(files.directory),
+    nowMs: io.nowMs(),
+  });
 }
 
 const EFFECTS: readonly Effect[] = ['tightens', 'loosens', 'unclear', 'neutral'];

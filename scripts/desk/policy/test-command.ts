@@ -43,8 +43,10 @@ A file of fixtures; policies/policy.test.yaml is an example
                kubernetes: {user}}. null: GitLab sends no such field
     counters   [{group: 101, limit: money-month, spent: 7.40, held: 0.10}] in the units of limits.yaml. Subjects:
                instance: true, group, project, runner_class, user. fitted: what counts in mode shadow or warn, if not all.
-               {pipeline: 7, started: 3}: jobs of the pipeline that were admitted before, which gives it its grace
-    limits     entries of limits.yaml in place of those on the same subject with the same id; rollout likewise
+               {pipeline: 7, started: 3}: jobs of the pipeline that were admitted before, which gives it its grace.
+               {breakglass: outage, used: 20}: jobs it let in in the period that runs
+    limits     entries of limits.yaml in place of those on the same subject with the same id. Likewise group_defaults,
+               grants, freezes, breakglass and rollout; the test's own stand first
     prices     {large: 0.12}, a minute of a runner class
     path       ledger, or fallback: as the relay decides while the function is out of reach
     expect     admitted, or rejected, or {decision, code(s), rule(s), shadow, text, cost, runner_class}. Names must be all

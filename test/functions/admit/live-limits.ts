@@ -50,7 +50,10 @@ export function liveLimitsContract(newTables: (instance: string, clock: LedgerCl
         return limits.readChunks(set, names, options);
       },
       putChunk: (set, chunk, options) => limits.putChunk(set, chunk, options),
-      flip: (to, base, options) => limits.flip(to, base, options),
+      flip: (...flipped) => limits.flip(...flipped),
+      readLog: (before, max, options) => limits.readLog(before, max, options),
+      putRequest: (item, options) => limits.putRequest(item, options),
+      readRequests: (max, options) => limits.readRequests(max, options),
       retire: (set, atSeconds, options) => limits.retire(set, atSeconds, options),
       readOpenings: (keys, options) => limits.readOpenings(keys, options),
       putOpening: (opening, options) => limits.putOpening(opening, options),

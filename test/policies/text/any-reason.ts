@@ -47,6 +47,7 @@ const limitFields = {
   resetsAtMs: instant,
   zone,
   owner: words,
+  contact: words,
 } as const;
 const limitNeeds = [
   'limit',
@@ -174,10 +175,17 @@ export const ANY_REASON: { readonly [Each in Code]: fc.Arbitrary<Of<Each>> } = {
       untilMs: instant,
       zone,
       why: words,
+      owner: words,
     },
     'code',
     'frozenLabel',
     'zone',
+  ),
+  BREAK_GLASS: record(
+    { code: fc.constant('BREAK_GLASS' as const), breakGlass: words, why: words, owner: words },
+    'code',
+    'breakGlass',
+    'why',
   ),
   FIELD_MISSING: fc.record({ code: fc.constant('FIELD_MISSING' as const), field: words }),
   CONTROLLER_ERROR: fc.record({ code: fc.constant('CONTROLLER_ERROR' as const), cause: words }),

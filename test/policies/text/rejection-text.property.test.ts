@@ -64,7 +64,7 @@ test.each(CODES)(
 const HARDEST: Reason = { code: 'IMAGE_NOT_ALLOWED', image: 'evil', allowed: [] };
 
 const LIMIT_SECRETS = [
-  ...['limit', 'subject', 'subjectLabel', 'owner'],
+  ...['limit', 'subject', 'subjectLabel', 'owner', 'contact'],
   ...['limitAmount', 'asked', 'committed', 'settled'],
   ...['periodLabel', 'resetsAtMs', 'zone'],
 ];
@@ -88,7 +88,8 @@ const SECRETS: Readonly<Record<Reason['code'], readonly string[]>> = {
   CONTAINER_USER_NOT_ALLOWED: ['allowed'],
   TIMEOUT_TOO_LONG: ['timeoutSecondsMax', 'runnerClass'],
   RUNNER_SCOPE: ['needs'],
-  GROUP_FROZEN: ['frozenLabel', 'why'],
+  GROUP_FROZEN: ['frozenLabel', 'why', 'owner'],
+  BREAK_GLASS: ['breakGlass', 'why', 'owner'],
   FIELD_MISSING: [],
   CONTROLLER_ERROR: ['cause'],
 };

@@ -88,6 +88,13 @@ test('records are kept 90 days after their month may be over, contributions 30 d
   expect(bytesPerRecord).toBeLessThan(1500);
 });
 
+test('the nightly recount reads everything once at half a unit per 4 KB, and once more at a whole one', async () => {
+  const all = await told('--rejected', '0%');
+  const units = ((quantity(all, 'Records, kept') ?? Number.NaN) * 1e9) / 4096;
+  expect(quantity(all, 'Nightly recount, reads')).toBeCloseTo((730 / 24) * units * (0.5 + 1), 6);
+  expect(all.totals.recountSeconds).toBeCloseTo((quantity(all, 'Records, kept') ?? 0) * 1e6 * 40 * 2 + 1, 6);
+});
+
 test('the watchdog, its heartbeats and a key of one’s own cost what they do', async () => {
   const [plain, watched] = [await told(), await told('--watchdog', '--table-key', '--relays', '3')];
   expect(quantity(plain, 'Writes of heartbeat, watchdog')).toBeUndefined();

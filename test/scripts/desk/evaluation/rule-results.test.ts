@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { type RuleResult, ruleResults } from '../../../../functions/explain/rule-results.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
-import { type RuleResult, ruleResults } from '../../../../scripts/desk/evaluation/rule-results.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
 
 const REQUEST: AdmissionRequest = {

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Explanation } from '../../../../functions/explain/explanation.ts';
 import { LedgerError } from '../../../../functions/ledger/ledger-error.ts';
 import type { LedgerStore } from '../../../../functions/ledger/store.ts';
 import { EXIT, UsageError } from '../../../../scripts/desk/command.ts';
 import { explainCommandOn } from '../../../../scripts/desk/explain/explain-command.ts';
-import type { Explanation } from '../../../../scripts/desk/explain/explanation.ts';
 import { readOnly } from '../../../../scripts/desk/ledger/read-only-store.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { chunkOfRoot } from '../../../../functions/limits/limit-set.ts';
 import { MemoryLimitTable } from '../../../../functions/limits/memory-limit-table.ts';
 import { publishLimits } from '../../../../functions/limits/publish-limits.ts';
 import type { Command } from '../../../../scripts/desk/command.ts';
@@ -10,6 +11,7 @@ import { publishCommandOn } from '../../../../scripts/desk/limits/publish-comman
 import { setsCommandOn } from '../../../../scripts/desk/limits/sets-command.ts';
 import { showCommandOn } from '../../../../scripts/desk/limits/show-command.ts';
 import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
+import { syncBench } from '../../../functions/directory/sync-bench.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 
@@ -24,13 +26,14 @@ grants:
 
 function desk() {
   const table = new MemoryLimitTable();
+  const groups = syncBench();
   let open = 0;
   const opening: OpenLimits = async () => {
     open += 1;
     const close = async (): Promise<void> => {
       open -= 1;
     };
-    return { table, description: 'the test table', close };
+    return { table, directory: groups.table, description: 'the test table', close };
   };
   const commands: readonly Command[] = [
     showCommandOn(opening),
@@ -51,7 +54,7 @@ function desk() {
   };
   const live = async (): Promise<string | undefined> => (await table.getPointer(WAIT))?.set;
   const publish = (...more: readonly string[]) => run('publish', 'limits.yaml', '--why', 'new year', ...more);
-  return { table, root, run, live, publish };
+  return { table, root, run, live, publish, groups };
 }
 
 test('a document that was published is shown with who, why and where from', async () => {
@@ -91,6 +94,23 @@ test('--dry-run names what would change and writes nothing', async () => {
     /^loosens +limits\.group\/100\.money-month\.amount +7\.50 → 9\.00\nNothing was written\.\n$/,
   );
   expect(await live()).toBe(before);
+});
+
+test('limits are placed by the groups GitLab told last, by a file that is named, and by the packed one before', async () => {
+  const { publish, table, groups } = desk();
+  const chunksOf = async (...more: readonly string[]): Promise<readonly boolean[]> => {
+    const { code, err } = await publish(...more);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const { set = '' } = (await table.getPointer(WAIT)) ?? {};
+    const chunks = await table.readChunks(set, [1, 100].map(chunkOfRoot), WAIT);
+    return chunks.map((chunk) => chunk !== undefined);
+  };
+  expect(await chunksOf()).toEqual([false, true]);
+  groups.places.groups.set(1, { id: 1, slug: 'holding' });
+  groups.places.groups.set(100, { id: 100, parentId: 1, slug: 'acme' });
+  await groups.run();
+  expect(await chunksOf()).toEqual([true, false]);
+  expect(await chunksOf('--directory', 'policies/directory.yaml')).toEqual([false, true]);
 });
 
 test('an edit of a set that is not live any more changes nothing and says whose is live', async () => {

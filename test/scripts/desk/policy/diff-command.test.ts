@@ -232,7 +232,7 @@ test.each<[string, string, readonly string[]]>([
   [
     'a grace comes',
     LIMITS.replace('owner: leads', 'owner: leads, grace: 10%'),
-    ['loosens limits.group/101.money-month.grace none → 8.25'],
+    ['loosens limits.group/101.money-month.grace absent → 10%'],
   ],
   [
     'a limit comes',
@@ -260,7 +260,7 @@ test.each<[string, string, readonly string[]]>([
     'carry-over, overdraft and thresholds come',
     LIMITS.replace('owner: leads', 'owner: leads, carry: { max: 20% }, overdraft: carry, thresholds: [80]'),
     [
-      'loosens limits.group/101.money-month.carry.max none → 1.50',
+      'loosens limits.group/101.money-month.carry.max absent → 1.50',
       'tightens limits.group/101.money-month.overdraft absent → carry',
       'neutral limits.group/101.money-month.thresholds + 80',
     ],
@@ -273,7 +273,52 @@ test.each<[string, string, readonly string[]]>([
   [
     'a rollout begins',
     `${LIMITS}rollout: [{ group: 101, cost: warn }]\n`,
-    ['unclear rollout.101.cost absent → warn'],
+    ['loosens rollout.101.cost absent → warn'],
+  ],
+  [
+    'everything a limit says comes with it',
+    `${LIMITS}  - { on: { project: 1001 }, money: 3, per: day, zone: Europe/Berlin, mode: warn, contact: "#api", until: 2026-12-31 }\n`,
+    [
+      'neutral limits.project/1001.money-day added (3.00, mode warn, per day, zone Europe/Berlin, until 2026-12-31T23:00:00Z, contact #api)',
+    ],
+  ],
+  [
+    'contact, cost center and reason change',
+    LIMITS.replace('owner: leads', 'owner: leads, contact: "#leads", cost_center: "4711", reason: agreed'),
+    [
+      'neutral limits.group/101.money-month.contact absent → #leads',
+      'neutral limits.group/101.money-month.cost_center absent → 4711',
+      'neutral limits.group/101.money-month.reason absent → agreed',
+    ],
+  ],
+  [
+    'a limit ends',
+    LIMITS.replace('owner: leads', 'owner: leads, until: 2026-12-31'),
+    ['loosens limits.group/101.money-month.until absent → 2027-01-01T00:00:00Z'],
+  ],
+  [
+    'a freeze comes',
+    `${LIMITS}freezes:\n  - { on: { group: 101 }, id: close, until: 2026-12-31, reason: year-end close, owner: finance }\n`,
+    [
+      'tightens freezes.group/101.close added (until 2027-01-01T00:00:00Z, reason year-end close, owner finance)',
+    ],
+  ],
+  [
+    'the glass is broken',
+    `${LIMITS}breakglass:\n  - { on: { group: 101 }, id: outage, users: [5, 6], jobs: 20, per: day, from: 2026-11-21, until: 2026-11-22, reason: outage }\n`,
+    [
+      expect.stringMatching(
+        /^loosens breakglass\.group\/101\.outage added \(jobs 20, per day, users 5, 6, .*reason outage\)$/,
+      ),
+    ],
+  ],
+  [
+    'a pattern gets a default',
+    `${LIMITS}group_defaults:\n  - { groups: "acme/*", jobs: 4 }\npersonal_default:\n  - { money: 5, per: month }\n`,
+    [
+      'tightens personal_default.money-month added (5.00, per month)',
+      'tightens group_defaults[acme/*].jobs-now added (4 jobs)',
+    ],
   ],
 ])('of limits documents: %s', async (_, recent, expected) => {
   expect(await changes(LIMITS, recent)).toEqual(expected);
@@ -286,6 +331,39 @@ test('the same grants and thresholds are no difference, and a changed grant is o
   expect(await changes(granted(2), granted(3))).toEqual([
     expect.stringMatching(/^tightens .*grants - 2\.00/),
     expect.stringMatching(/^loosens .*grants \+ 3\.00/),
+  ]);
+});
+
+const GRANTED = (grants: string): string => `${LIMITS}grants:\n${grants}`;
+const GRANT = (more: string): string =>
+  `  - { on: { group: 101 }, limit: money-month, from: 2026-11-20, until: 2026-11-30, ${more} }\n`;
+
+test('two grants without ids that come to one limit are told one by one', async () => {
+  const two = GRANT('amount: 2, reason: x') + GRANT('amount: 3, reason: y, ticket: T-1');
+  expect(await changes(LIMITS, GRANTED(two))).toEqual([
+    expect.stringMatching(/^loosens .*grants \+ 2\.00 from .*: x$/),
+    expect.stringMatching(/^loosens .*grants \+ 3\.00 from .*: y, T-1$/),
+  ]);
+});
+
+test('of what is changed in place only the fields that differ are told', async () => {
+  const frozen = (until: string): string =>
+    `${LIMITS}freezes:\n  - { on: instance, id: close, until: ${until}, reason: close }\n`;
+  expect(await changes(frozen('2026-12-31'), frozen('2026-12-30'))).toEqual([
+    'loosens freezes.instance.close.until 2027-01-01T00:00:00Z → 2026-12-31T00:00:00Z',
+  ]);
+  const granted = (amount: number): string => GRANTED(GRANT(`amount: ${amount}, id: g-1, reason: x`));
+  expect(await changes(granted(2), granted(3))).toEqual([
+    'loosens limits.group/101.money-month.grants[g-1].amount 2.00 → 3.00',
+  ]);
+});
+
+test('a group that loses a limit and gets the default of its path back is told which way that goes', async () => {
+  const withDefault = (own: string): string =>
+    `limits: [${own}]\ngroup_defaults:\n  - { groups: "acme/*", money: 1, per: month }\n`;
+  const own = '{ on: { group: 101 }, money: 7.50, per: month }';
+  expect(await changes(withDefault(own), withDefault(''))).toEqual([
+    'tightens limits.group/101.money-month removed (7.50, per month)',
   ]);
 });
 

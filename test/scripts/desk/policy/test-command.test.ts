@@ -32,6 +32,13 @@ async function only(fixture: string): Promise<TestJson> {
 const EVERYTHING = 'expect: { decision: admitted, shadow: [], runner_class: small, cost: 1 }';
 const BUDGET = (spent: string) =>
   `counters: [{ group: 101, limit: money-month, spent: ${spent}, held: 0.10 }]`;
+const GLASS =
+  'breakglass: [{ on: { group: 101 }, id: outage, users: [5], jobs: 2, per: day, from: 2026-11-21, until: 2026-11-22, reason: x }]';
+const USED = (jobs: number) =>
+  `${GLASS}, request: { user: 5 }, counters: [{ group: 101, limit: money-month, spent: 7.50 }, { breakglass: outage, used: ${jobs} }]`;
+/** Of several patterns that match the first one counts. */
+const BY_PATH = (spent: number) =>
+  `group_defaults: [{ groups: "acme/p*", minutes: 30, per: day }, { groups: "acme/*", minutes: 0, per: day }], counters: [{ group: 101, limit: minutes-day, spent: ${spent} }]`;
 const EVIL = 'request: { image: "evil:1" }';
 
 test.each([
@@ -61,6 +68,18 @@ test.each([
     'a rollout of its own',
     `rollout: [{ group: 101, cost: warn }], ${BUDGET('7.40')}, expect: { decision: admitted, shadow: BUDGET_EXHAUSTED }`,
   ],
+  [
+    'a freeze of its own',
+    'freezes: [{ on: { group: 101 }, id: f, reason: closed }], expect: { code: GROUP_FROZEN, rule: freezes, text: closed }',
+  ],
+  [
+    'a grant of its own',
+    `grants: [{ on: { group: 101 }, limit: money-month, amount: 2, from: 2026-11-01, until: 2026-11-30, reason: x }], ${BUDGET('7.40')}, expect: admitted`,
+  ],
+  ['a break-glass with something left', `${USED(1)}, expect: { decision: admitted, shadow: break-glass }`],
+  ['a break-glass that is used up', `${USED(2)}, expect: { code: BUDGET_EXHAUSTED }`],
+  ['the last minute of a limit that a group has by its path', `${BY_PATH(20)}, expect: admitted`],
+  ['a minute more', `${BY_PATH(21)}, expect: { code: BUDGET_EXHAUSTED, rule: budgets }`],
   ['prices of its own', 'prices: { small: 0.75 }, expect: { decision: admitted, cost: 7.50 }'],
   ['a shadow rule', 'request: { image: "alpine:latest" }, expect: { decision: admitted, shadow: [tags] }'],
   [
@@ -218,6 +237,21 @@ test.each([
     'a limit that is not there',
     'counters: [{ group: 101, limit: money-week, spent: 1 }], expect: admitted',
     "limit: 'money-week'; expected a limit of group/101: money-month",
+  ],
+  [
+    'a limit that the group has of its own instead',
+    'group_defaults: [{ groups: "acme/*", money: 3, per: day }], counters: [{ group: 101, limit: money-day, spent: 1 }], expect: admitted',
+    "limit: 'money-day'; expected a limit of group/101: money-month",
+  ],
+  [
+    'a break-glass that is not there',
+    `${GLASS}, counters: [{ breakglass: outrage, used: 1 }], expect: admitted`,
+    "breakglass: 'outrage'; expected a breakglass of limits.yaml: outage",
+  ],
+  [
+    'a freeze that is none',
+    'freezes: [{ on: { group: 101 }, id: f }], expect: admitted',
+    'tests[0].freezes: [0] reason: ',
   ],
   [
     'an amount too fine',

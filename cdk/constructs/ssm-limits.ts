@@ -1,0 +1,68 @@
+import { Duration } from 'aws-cdk-lib';
+import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { Construct } from 'constructs';
+import { ENV_LIMITS_PATH } from '../../functions/names.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import { arnHere, NodeLambda } from './node-lambda.ts';
+import { Scheduled } from './scheduled.ts';
+
+export interface SsmLimitsProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  readonly bundlesPath: string;
+}
+
+/** All limits, all groups and 10 000 parameters at once. */
+const MEMORY_MIB = 1024;
+/** A run asks Parameter Store for 200 s at most, and ends what it has begun. */
+const TIMEOUT = Duration.seconds(290);
+const EVERY = Duration.minutes(5);
+
+/** Takes limits over from Parameter Store: soon after a parameter changed, and every five minutes. */
+export class SsmLimits extends Construct {
+  readonly program: NodeLambda;
+  /** Parameters right below it have limits: `/tollgate/prod/limits`. */
+  readonly path: string;
+
+  constructor(scope: Construct, id: string, { settings, ledger, bundlesPath }: SsmLimitsProps) {
+    super(scope, id);
+    this.path = `/tollgate/${settings.stage}/limits`;
+    this.program = new NodeLambda(this, 'Program', {
+      settings,
+      bundlesPath,
+      name: 'ssm-limits',
+      description: 'Takes limits over from Parameter Store',
+      memoryMiB: MEMORY_MIB,
+      timeout: TIMEOUT,
+      // Two at once would make the same edits, and one of them for nothing.
+      reservedConcurrency: 1,
+      environment: { [ENV_LIMITS_PATH]: this.path },
+    });
+    ledger.grant(this.program, 'keepBooks');
+    // Limits are no secrets: there is no right to decrypt anything.
+    const below = arnHere(this, 'ssm', `parameter${this.path}/*`);
+    const itself = arnHere(this, 'ssm', `parameter${this.path}`);
+    this.program.allow(['ssm:GetParametersByPath'], [itself, below]);
+    this.program.allow(['ssm:GetParameterHistory'], [below]);
+    new Scheduled(this, 'EveryFiveMinutes', {
+      settings,
+      program: this.program,
+      name: 'ssm-limits',
+      schedule: Schedule.rate(EVERY),
+      // The next run does everything that this one did not.
+      lateAtMost: EVERY,
+      retries: 0,
+    });
+    new Rule(this, 'OnChange', {
+      ruleName: `tollgate-${settings.stage}-ssm-limits-changed`,
+      eventPattern: {
+        source: ['aws.ssm'],
+        detailType: ['Parameter Store Change'],
+        detail: { name: Match.prefix(`${this.path}/`), operation: ['Create', 'Update', 'Delete'] },
+      },
+      targets: [new LambdaFunction(this.program.fn, { maxEventAge: EVERY, retryAttempts: 0 })],
+    });
+  }
+}

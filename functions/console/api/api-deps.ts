@@ -1,0 +1,44 @@
+import type { Context } from 'hono';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { EditedBy, LimitsDesk } from '../../limits/desk/contract.ts';
+import type { Log } from '../../shared/log.ts';
+import type { SignInEnv, User } from '../../signin/user.ts';
+import type { ConsoleRead } from '../read/contract.ts';
+import { rightsOf } from '../read/rights-of.ts';
+
+export interface ApiDeps {
+  readonly desk: LimitsDesk;
+  readonly read: ConsoleRead;
+  readonly policy: Policy;
+  /** Names the groups of a file. */
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly log: Log;
+}
+
+export type ApiContext = Context<SignInEnv>;
+
+const IF_MATCH = /^"([^"]{1,80})"$/;
+export const NO_SET = 'none';
+
+/** The set somebody's edits are of; `missing`: they do not say. */
+export function baseOf(header: string | undefined): { readonly base: string | undefined } | 'missing' {
+  const set = IF_MATCH.exec(header ?? '')?.[1];
+  if (set === undefined) return 'missing';
+  return { base: set === NO_SET ? undefined : set };
+}
+
+export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
+
+export const editedBy = (
+  user: User,
+  base: string | undefined,
+  { why, confirmed }: { readonly why: string; readonly confirmed?: boolean | undefined },
+): EditedBy => ({
+  actor: user.username,
+  rights: rightsOf(user.roles),
+  why,
+  source: 'api',
+  base,
+  ...(confirmed === true && { confirmed }),
+});

@@ -1,0 +1,53 @@
+import { z } from '@hono/zod-openapi';
+import type { ChangeRow, Denied } from '../../limits/desk/contract.ts';
+
+/** What stands in the way, and what to do about it. As the sign-in answers. */
+export const ErrorSchema = z
+  .object({
+    error: z.object({
+      code: z.string().openapi({ description: 'Stable; for programs.', example: 'stale' }),
+      message: z.string(),
+      remedy: z.string(),
+    }),
+    problems: z
+      .array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }))
+      .optional()
+      .openapi({ description: 'With `invalid`: everything that is wrong, where it stands.' }),
+    denied: z
+      .array(z.custom<Denied>().openapi({ type: 'object' }))
+      .optional()
+      .openapi({ description: 'With `forbidden`: the differences, and who may make them.' }),
+    rows: z
+      .array(z.custom<ChangeRow>().openapi({ type: 'object' }))
+      .optional()
+      .openapi({ description: 'With `needs_confirmation` and `needs_approval`: what it is about.' }),
+    lockout: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'With `needs_confirmation`: jobs of the platform that would be rejected.' }),
+    live: z
+      .object({ set: z.string(), edit: z.number(), atMs: z.number(), actor: z.string(), why: z.string() })
+      .optional()
+      .openapi({ description: 'With `stale`: what is live now.' }),
+    mine: z
+      .array(z.custom<ChangeRow>().openapi({ type: 'object' }))
+      .optional()
+      .openapi({ description: 'With `stale`: what the edits would have done to their base.' }),
+    theirs: z
+      .array(z.custom<ChangeRow>().openapi({ type: 'object' }))
+      .optional()
+      .openapi({ description: 'With `stale`: what others did since, to the same subjects.' }),
+  })
+  .openapi('Error');
+
+export type ApiError = z.infer<typeof ErrorSchema>;
+
+export const apiError = (code: string, message: string, remedy: string): ApiError => ({
+  error: { code, message, remedy },
+});
+
+export const NOT_THERE = apiError(
+  'unknown',
+  'There is nothing of this name, or it is not in one of your groups.',
+  'Check the id; ask the owner of the group to be made a member.',
+);

@@ -1,0 +1,18 @@
+/** A typed client of the API, for scripts of the pages and for programs. */
+import { hc } from 'hono/client';
+import type { Api } from './create-api.ts';
+import { API_PATH } from './create-api.ts';
+
+export interface ApiClientOptions {
+  /** `https://budget.example.com` */
+  readonly origin: string;
+  /** Of the session, for everything that changes something. */
+  readonly csrfToken?: string;
+  readonly fetch?: typeof fetch;
+}
+
+export const apiClient = ({ origin, csrfToken, fetch: send = fetch }: ApiClientOptions) =>
+  hc<Api>(`${origin}${API_PATH}`, {
+    fetch: send,
+    ...(csrfToken !== undefined && { headers: { 'x-csrf-token': csrfToken } }),
+  });

@@ -1,0 +1,125 @@
+/** The file for spreadsheets: out, and in again. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/columns.ts';
+import { exportLimits } from '../../limits/csv/export-limits.ts';
+import { importLimits } from '../../limits/csv/import-limits.ts';
+import { readRows } from '../../limits/csv/read-rows.ts';
+import type { SignInEnv } from '../../signin/user.ts';
+import type { PreviewAnswer } from '../read/contract.ts';
+import { type ApiDeps, editedBy, etagOf } from './api-deps.ts';
+import { type ApiError, apiError } from './api-error.ts';
+import { invalidHook } from './invalid-hook.ts';
+import { type Applied, needsApproval, outcomeAnswer } from './outcome-answer.ts';
+import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
+
+/** As spreadsheets of some countries write it. */
+const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
+const dialect = z.enum(['comma', 'semicolon']).default('comma');
+const yes = z.literal('yes').optional();
+
+const download = createRoute({
+  method: 'get',
+  path: '/limits.csv',
+  summary: 'All limits as CSV; grants, freezes and rollouts are not in it',
+  request: { query: z.object({ dialect }) },
+  responses: {
+    200: { description: 'RFC 4180, UTF-8', content: { 'text/csv': { schema: z.string() } } },
+    404: errorAnswer('None was made live yet'),
+  },
+});
+
+const upload = createRoute({
+  method: 'post',
+  path: '/limits/import',
+  summary: 'Makes an edited file live, all rows or none',
+  request: {
+    query: z.object({
+      dialect,
+      prune: yes.openapi({ description: 'Takes limits out that the file does not name.' }),
+      dry_run: yes.openapi({ description: 'Only what it would do.' }),
+      confirmed: yes,
+      why: z.string().min(1).max(500),
+      name: z.string().max(100).default('limits.csv'),
+    }),
+    body: { required: true, content: { 'text/csv': { schema: z.string() } } },
+  },
+  responses: {
+    200: answerOf<Applied | PreviewAnswer>('Imported', 'What it did, or with `dry_run` what it would do'),
+    403: errorAnswer('Not with your roles'),
+    404: errorAnswer('Names what is not there'),
+    409: errorAnswer('Has grants that somebody else must approve'),
+    412: errorAnswer('Others changed the limits since the file was exported'),
+    422: errorAnswer('Cannot be done; `problems` has lines'),
+    428: errorAnswer('Something has to be confirmed'),
+  },
+});
+
+export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
+  new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
+    .openapi(download, async (c) => {
+      const live = await desk.live();
+      if (live === undefined) return c.json(NOTHING_LIVE, 404);
+      const file = exportLimits(live.document, {
+        version: live.pointer.set,
+        directory: await directory(),
+        dialect: dialectOf(c.req.valid('query').dialect),
+      });
+      c.header('etag', etagOf(live.pointer.set));
+      c.header('content-disposition', `attachment; filename="limits-${live.pointer.edit}.csv"`);
+      return c.body(file, 200, { 'content-type': 'text/csv; charset=utf-8' });
+    })
+    .openapi(upload, async (c) => {
+      const asked = c.req.valid('query');
+      const { user } = c.var;
+      const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialectOf(asked.dialect));
+      if (!rows.ok) return c.json(refused(rows.problems), 422);
+      const live = await desk.live();
+      if (live === undefined) return c.json(NOTHING_LIVE, 404);
+      const base = rows.version ?? live.pointer.set;
+      const sees = await read.sight(user);
+      if (base !== live.pointer.set) {
+        const stale = outcomeAnswer({ outcome: 'stale', live }, sees);
+        return c.json(stale.body as ApiError, 412);
+      }
+      const imported = importLimits(rows.rows, {
+        document: live.document,
+        policy,
+        directory: await directory(),
+        dialect: dialectOf(asked.dialect),
+        prune: asked.prune === 'yes',
+      });
+      if (!imported.ok) return c.json(refused(imported.problems), 422);
+      const edit = { kind: 'replace', document: imported.document } as const;
+      if (asked.dry_run === 'yes') return c.json(await read.preview([edit], base, user), 200);
+      const by = {
+        ...editedBy(user, base, { why: asked.why, confirmed: asked.confirmed === 'yes' }),
+        source: `file ${asked.name}`,
+      };
+      const answer = outcomeAnswer(await desk.apply([edit], by), sees);
+      if (answer.status === 200) return c.json(answer.body, 200);
+      // An import files no requests.
+      return answer.status === 202
+        ? c.json(needsApproval(answer.body.by), 409)
+        : c.json(answer.body, answer.status);
+    });
+
+const dialectOf = (name: 'comma' | 'semicolon'): CsvDialect =>
+  name === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
+
+const NOTHING_LIVE = apiError(
+  'nothing_live',
+  'No limits were made live yet: those packed with the deployment hold.',
+  'Publish limits.yaml first, or add a limit.',
+);
+
+const refused = (problems: readonly CsvProblem[]): ApiError => ({
+  ...apiError(
+    'invalid',
+    'The file cannot be taken as it is: see the problems.',
+    'Correct them and send it again; nothing was changed.',
+  ),
+  problems: problems.map(({ line, column, message }) => ({
+    path: [line, ...(column === undefined ? [] : [column])],
+    message,
+  })),
+});

@@ -1,0 +1,123 @@
+/** Edits as they come over the wire. Their meaning is checked by the desk; here their shape. */
+import { z } from '@hono/zod-openapi';
+import { LIMIT_KINDS } from '../../../policies/limits/limits.ts';
+import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
+import { MODES } from '../../../policies/mode.ts';
+import type { LimitEdit } from '../../limits/desk/contract.ts';
+
+const TEXT_MAX = 500;
+const text = () => z.string().max(TEXT_MAX);
+const amount = z.union([z.string().max(60), z.number()]);
+const subject = z.string().max(255).openapi({
+  example: 'group/101',
+  description: '`instance`, `group/101`, `project/7`, `runner-class/large`',
+});
+const mode = z.enum(MODES as ['off', 'shadow', 'warn', 'enforce']);
+const id = z.string().min(1).max(100);
+
+const fields = {
+  unit: z.enum(LIMIT_KINDS),
+  amount: amount.openapi({ example: '500.00', description: 'In the unit; `unlimited`; 0 blocks.' }),
+  per: z.enum(PERIOD_KINDS).nullable(),
+  zone: z.string().max(60).nullable(),
+  fiscal_start: z.string().max(20).nullable(),
+  soft: amount.nullable(),
+  grace: amount.nullable(),
+  carry: amount.nullable(),
+  overdraft: z.enum(['absorb', 'carry', 'alert']).nullable(),
+  mode: mode.nullable(),
+  thresholds: z.array(z.number()).max(20).nullable(),
+  owner: text().nullable(),
+  contact: text().nullable(),
+  cost_center: text().nullable(),
+  from: z.string().max(40).nullable(),
+  until: z.string().max(40).nullable(),
+  reason: text().nullable(),
+};
+
+const set = z.strictObject({
+  kind: z.literal('set'),
+  subject,
+  limit: id.optional(),
+  ...z.object(fields).partial().shape,
+});
+const remove = z.strictObject({ kind: z.literal('remove'), subject, limit: id });
+
+const grantShape = {
+  subject,
+  limit: id,
+  amount: amount.openapi({ example: '+200' }),
+  from: z.string().max(40),
+  until: z.string().max(40),
+  reason: text().min(1),
+  ticket: text().optional(),
+};
+const freezeShape = {
+  subject,
+  from: z.string().max(40).optional(),
+  until: z.string().max(40).optional(),
+  reason: z.string().min(1).max(200),
+  owner: text().optional(),
+};
+const glassShape = {
+  subject,
+  users: z.array(z.number().int().positive()).max(100).optional(),
+  protected: z.literal(true).optional(),
+  jobs: z.number().int().positive(),
+  per: z.enum(['hour', 'day', 'once']).optional(),
+  from: z.string().max(40).optional(),
+  until: z.string().max(40),
+  reason: text().min(1),
+  ticket: text().optional(),
+};
+
+/** An import in one piece is for files: `POST /limits/import`. */
+export const EditSchema = z
+  .discriminatedUnion('kind', [
+    set,
+    remove,
+    z.strictObject({ kind: z.literal('grant'), ...grantShape }),
+    z.strictObject({ kind: z.literal('revoke'), grant: id }),
+    z.strictObject({ kind: z.literal('freeze'), ...freezeShape }),
+    z.strictObject({ kind: z.literal('unfreeze'), freeze: id }),
+    z.strictObject({ kind: z.literal('breakglass'), ...glassShape }),
+    z.strictObject({ kind: z.literal('end-breakglass'), breakglass: id }),
+    z.strictObject({ kind: z.literal('review-breakglass'), breakglass: id, note: text() }),
+    z.strictObject({
+      kind: z.literal('rollout'),
+      group: z.number().int().positive(),
+      cost: mode.nullable().optional(),
+      capacity: mode.nullable().optional(),
+    }),
+  ])
+  .openapi('Edit');
+
+/** Of one request: a page changes a few; more is a file. */
+const EDITS_MAX = 200;
+
+const said = {
+  why: text().min(1).openapi({ description: 'Stands in the log, and on the page of the limit.' }),
+  confirmed: z.boolean().optional().openapi({ description: 'You have seen what had to be confirmed.' }),
+};
+
+export const EditsSchema = z
+  .strictObject({ edits: z.array(EditSchema).min(1).max(EDITS_MAX), ...said })
+  .openapi('Edits');
+export const PreviewSchema = z
+  .strictObject({ edits: z.array(EditSchema).min(1).max(EDITS_MAX) })
+  .openapi('PreviewAsked');
+export const GrantSchema = z.strictObject({ ...grantShape, confirmed: said.confirmed }).openapi('Grant');
+export const FreezeSchema = z.strictObject({ ...freezeShape, confirmed: said.confirmed }).openapi('Freeze');
+export const GlassSchema = z.strictObject({ ...glassShape, confirmed: said.confirmed }).openapi('BreakGlass');
+export const WhySchema = z.strictObject(said).openapi('Why');
+export const ReviewSchema = z.strictObject({ note: text().min(1) }).openapi('Review');
+export const AskSchema = z.strictObject({ ...grantShape, link: text().optional() }).openapi('AskForMore');
+export const VerdictSchema = z
+  .discriminatedUnion('verdict', [
+    z.strictObject({ verdict: z.literal('approve'), note: text().optional() }),
+    z.strictObject({ verdict: z.literal('decline'), note: text().min(1) }),
+  ])
+  .openapi('Verdict');
+
+/** JSON knows no undefined: what zod calls `undefined` is not there. */
+export const editOf = (edit: z.infer<typeof EditSchema>): LimitEdit => edit as LimitEdit;

@@ -1,0 +1,235 @@
+/** Limits and what is done to them: every change goes through the desk, and needs the set it was made on. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { BreakGlassState, HistoryPage, LimitEdit } from '../../limits/desk/contract.ts';
+import type { SignInEnv } from '../../signin/user.ts';
+import type { PreviewAnswer } from '../read/contract.ts';
+import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf } from './api-deps.ts';
+import { apiError, NOT_THERE } from './api-error.ts';
+import {
+  EditsSchema,
+  editOf,
+  FreezeSchema,
+  GlassSchema,
+  GrantSchema,
+  PreviewSchema,
+  ReviewSchema,
+  WhySchema,
+} from './edit-schemas.ts';
+import { invalidHook } from './invalid-hook.ts';
+import { type Applied, type Filed, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
+import { answerOf, baseHeader, createRoute, errorAnswer, jsonBody, textId, z } from './route-parts.ts';
+
+export interface LiveSet {
+  /** Undefined: none was ever live. */
+  readonly set?: string;
+  readonly edit?: number;
+  readonly atMs?: number;
+  readonly actor?: string;
+  readonly why?: string;
+  readonly source?: string;
+}
+
+const changed = {
+  200: answerOf<Applied>('Applied', 'It is live, or was so before'),
+  202: answerOf<Filed>('Filed', 'Somebody else has to approve it; a request is filed'),
+  403: errorAnswer('Not with your roles; `denied` says who may'),
+  404: errorAnswer('No such subject, or not in one of your groups'),
+  409: errorAnswer('Needs approval, and is more than one grant'),
+  412: errorAnswer('Others changed the limits since `If-Match`; `mine` and `theirs` show both'),
+  422: errorAnswer('Cannot be done; `problems` says why'),
+  428: errorAnswer('`If-Match` is missing, or something has to be confirmed'),
+};
+
+const live = createRoute({
+  method: 'get',
+  path: '/limits',
+  summary: 'Which set of limits is live; its name is the ETag',
+  responses: { 200: answerOf<LiveSet>('LiveSet', 'Who made it live, when and why') },
+});
+
+const history = createRoute({
+  method: 'get',
+  path: '/limits/history',
+  summary: 'What was changed, newest first',
+  request: {
+    query: z.object({
+      subject: z.string().max(255).optional(),
+      before: z.coerce.number().int().positive().optional(),
+      max: z.coerce.number().int().min(1).max(100).default(20),
+    }),
+  },
+  responses: { 200: answerOf<HistoryPage>('History', 'A page of edits') },
+});
+
+const preview = createRoute({
+  method: 'post',
+  path: '/limits/preview',
+  summary: 'What edits would do; changes nothing',
+  request: { headers: baseHeader, body: jsonBody(PreviewSchema) },
+  responses: {
+    200: answerOf<PreviewAnswer>(
+      'Preview',
+      'Differences, run-out dates, and jobs that would have been stopped',
+    ),
+    404: changed[404],
+    422: changed[422],
+    428: errorAnswer('`If-Match` is missing'),
+  },
+});
+
+const edits = createRoute({
+  method: 'post',
+  path: '/limits/edits',
+  summary: 'Makes edits live, all or none',
+  request: { headers: baseHeader, body: jsonBody(EditsSchema) },
+  responses: changed,
+});
+
+const writing = <Path extends string, Schema extends z.ZodType>(
+  path: Path,
+  summary: string,
+  schema: Schema,
+) =>
+  createRoute({
+    method: 'post',
+    path,
+    summary,
+    request: { headers: baseHeader, body: jsonBody(schema) },
+    responses: changed,
+  });
+
+const ending = <Path extends string, Schema extends z.ZodType>(path: Path, summary: string, schema: Schema) =>
+  createRoute({
+    method: 'post',
+    path,
+    summary,
+    request: { headers: baseHeader, params: textId, body: jsonBody(schema) },
+    responses: changed,
+  });
+
+const grant = writing('/grants', 'More for a time', GrantSchema);
+const revoke = ending('/grants/{id}/revoke', 'Takes a grant back', WhySchema);
+const freeze = writing('/freezes', 'No job of a subject starts', FreezeSchema);
+const lift = ending('/freezes/{id}/lift', 'Lifts a freeze', WhySchema);
+const glass = writing(
+  '/breakglass',
+  'Lets named people or protected refs pass limits for a time',
+  GlassSchema,
+);
+const endGlass = ending('/breakglass/{id}/end', 'Ends a break-glass', WhySchema);
+const review = ending(
+  '/breakglass/{id}/review',
+  'Notes that somebody looked at what was done with it',
+  ReviewSchema,
+);
+
+const glasses = createRoute({
+  method: 'get',
+  path: '/breakglass',
+  summary: 'Who was let in by breaking glass',
+  responses: { 200: answerOf<readonly BreakGlassState[]>('BreakGlasses', 'Newest first') },
+});
+
+const NO_BASE = apiError(
+  'base_missing',
+  'It does not say which set of limits it is an edit of.',
+  'Send `If-Match` with the ETag of GET /api/v1/limits.',
+);
+
+export function limitRoutes({ desk, read }: ApiDeps) {
+  /** All that is not theirs is not there. */
+  async function apply(c: ApiContext, edit: readonly LimitEdit[], said: Said): Promise<OutcomeAnswer> {
+    const asked = baseOf(c.req.header('if-match'));
+    if (asked === 'missing') return { status: 428, body: NO_BASE };
+    const { user } = c.var;
+    const sees = await read.sight(user);
+    if (edit.flatMap(subjectOf).some((subject) => !sees(subject))) return { status: 404, body: NOT_THERE };
+    return outcomeAnswer(await desk.apply(edit, editedBy(user, asked.base, said)), sees);
+  }
+
+  return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
+    .openapi(live, async (c) => {
+      const now = await desk.live();
+      c.header('etag', etagOf(now?.pointer.set));
+      if (now === undefined) return c.json({} satisfies LiveSet, 200);
+      const { set, edit, atMs } = now.pointer;
+      const { actor, why, source } = now.change;
+      const sees = c.var.user.roles.admin || c.var.user.roles.finance;
+      return c.json({ set, edit, atMs, ...(sees && { actor, why, source }) } satisfies LiveSet, 200);
+    })
+    .openapi(history, async (c) => {
+      const { subject, before, max } = c.req.valid('query');
+      const asked = {
+        max,
+        ...(subject !== undefined && { subject }),
+        ...(before !== undefined && { before }),
+      };
+      return c.json(await read.history(asked, c.var.user), 200);
+    })
+    .openapi(preview, async (c) => {
+      const asked = baseOf(c.req.header('if-match'));
+      if (asked === 'missing') return c.json(NO_BASE, 428);
+      const answer = await read.preview(c.req.valid('json').edits.map(editOf), asked.base, c.var.user);
+      if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
+      return c.json(answer, 200);
+    })
+    .openapi(edits, async (c) => {
+      const body = c.req.valid('json');
+      return told(c, await apply(c, body.edits.map(editOf), body));
+    })
+    .openapi(grant, async (c) => {
+      const { confirmed, ...shape } = c.req.valid('json');
+      return told(c, await apply(c, [editOf({ kind: 'grant', ...shape })], { why: shape.reason, confirmed }));
+    })
+    .openapi(revoke, async (c) => {
+      const edit = { kind: 'revoke', grant: c.req.valid('param').id } as const;
+      return told(c, await apply(c, [edit], c.req.valid('json')));
+    })
+    .openapi(freeze, async (c) => {
+      const { confirmed, ...shape } = c.req.valid('json');
+      return told(
+        c,
+        await apply(c, [editOf({ kind: 'freeze', ...shape })], { why: shape.reason, confirmed }),
+      );
+    })
+    .openapi(lift, async (c) => {
+      const edit = { kind: 'unfreeze', freeze: c.req.valid('param').id } as const;
+      return told(c, await apply(c, [edit], c.req.valid('json')));
+    })
+    .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
+    .openapi(glass, async (c) => {
+      const { confirmed, ...shape } = c.req.valid('json');
+      return told(
+        c,
+        await apply(c, [editOf({ kind: 'breakglass', ...shape })], { why: shape.reason, confirmed }),
+      );
+    })
+    .openapi(endGlass, async (c) => {
+      const edit = { kind: 'end-breakglass', breakglass: c.req.valid('param').id } as const;
+      return told(c, await apply(c, [edit], c.req.valid('json')));
+    })
+    .openapi(review, async (c) => {
+      const { note } = c.req.valid('json');
+      const edit = { kind: 'review-breakglass', breakglass: c.req.valid('param').id, note } as const;
+      return told(c, await apply(c, [edit], { why: note }));
+    });
+}
+
+interface Said {
+  readonly why: string;
+  readonly confirmed?: boolean | undefined;
+}
+
+function told(c: ApiContext, answer: OutcomeAnswer) {
+  switch (answer.status) {
+    case 200:
+      return c.json(answer.body, 200);
+    case 202:
+      return c.json(answer.body, 202);
+    default:
+      return c.json(answer.body, answer.status);
+  }
+}
+
+const subjectOf = (edit: LimitEdit): readonly string[] =>
+  edit.kind === 'rollout' ? [`group/${edit.group}`] : 'subject' in edit ? [edit.subject] : [];

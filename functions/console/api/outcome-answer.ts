@@ -1,0 +1,112 @@
+/** What became of an edit → what the API answers. */
+import type { ApplyOutcome, ChangeRow, LimitRequest } from '../../limits/desk/contract.ts';
+import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
+
+export interface Applied {
+  readonly outcome: 'live' | 'unchanged';
+  /** What is live now; the next edit's `If-Match`. */
+  readonly set: string | undefined;
+  readonly edit?: number;
+  readonly rows: readonly ChangeRow[];
+}
+
+export interface Filed {
+  readonly outcome: 'needs_approval';
+  readonly rows: readonly ChangeRow[];
+  /** Who may approve it. */
+  readonly by: readonly string[];
+  readonly request: LimitRequest;
+}
+
+export type OutcomeAnswer =
+  | { readonly status: 200; readonly body: Applied }
+  | { readonly status: 202; readonly body: Filed }
+  | { readonly status: 403 | 404 | 409 | 412 | 422 | 428; readonly body: ApiError };
+
+/** @param sees - subjects the user may know of; what is not theirs is as if it were not there. */
+export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => boolean): OutcomeAnswer {
+  const theirs = (rows: readonly ChangeRow[] | undefined): ChangeRow[] | undefined =>
+    rows?.filter(({ subject }) => sees(subject));
+  switch (outcome.outcome) {
+    case 'live': {
+      const { pointer, rows } = outcome;
+      return { status: 200, body: { outcome: 'live', set: pointer.set, edit: pointer.edit, rows } };
+    }
+    case 'unchanged':
+      return { status: 200, body: { outcome: 'unchanged', set: outcome.pointer?.set, rows: [] } };
+    case 'invalid':
+      return {
+        status: 422,
+        body: {
+          ...INVALID,
+          problems: outcome.problems.map(({ path, message }) => ({ path: [...path], message })),
+        },
+      };
+    case 'stale': {
+      const { live, mine, theirs: others } = outcome;
+      return {
+        status: 412,
+        body: {
+          ...STALE,
+          ...(live !== undefined && {
+            live: {
+              set: live.pointer.set,
+              edit: live.pointer.edit,
+              atMs: live.change.atMs,
+              actor: live.change.actor,
+              why: live.change.why,
+            },
+          }),
+          ...(mine !== undefined && { mine: theirs(mine) }),
+          ...(others !== undefined && { theirs: theirs(others) }),
+        },
+      };
+    }
+    case 'forbidden': {
+      if (outcome.denied.some(({ row }) => !sees(row.subject))) return { status: 404, body: NOT_THERE };
+      const needs = [...new Set(outcome.denied.flatMap((each) => each.needs))];
+      return { status: 403, body: { ...forbidden(needs), denied: [...outcome.denied] } };
+    }
+    case 'needs_confirmation':
+      return {
+        status: 428,
+        body: { ...UNCONFIRMED, rows: [...outcome.rows], lockout: [...outcome.lockout] },
+      };
+    case 'needs_approval': {
+      const { rows, by, request } = outcome;
+      if (request !== undefined)
+        return { status: 202, body: { outcome: 'needs_approval', rows, by, request } };
+      return { status: 409, body: { ...needsApproval(by), rows: [...rows] } };
+    }
+  }
+}
+
+const INVALID = apiError(
+  'invalid',
+  'This cannot be done: see the problems.',
+  'Correct them and send it again; nothing was changed.',
+);
+const STALE = apiError(
+  'stale',
+  'Others changed the limits meanwhile, so nothing was changed.',
+  'Look at what they did, and send your edits again with the live set as `If-Match`.',
+);
+const UNCONFIRMED = apiError(
+  'needs_confirmation',
+  'This changes an amount by more than a factor of three, or would stop jobs of the platform itself.',
+  'Look at the rows, and send it again with `"confirmed": true`.',
+);
+
+export const forbidden = (needs: readonly string[]): ApiError =>
+  apiError(
+    'forbidden',
+    'You may not do this; nothing was changed.',
+    `Ask somebody who is ${needs.join(' or ')}.`,
+  );
+
+export const needsApproval = (by: readonly string[]): ApiError =>
+  apiError(
+    'needs_approval',
+    'Somebody else has to approve this; nothing was changed.',
+    `Send the grant by itself and a request is filed, which ${by.join(' or ')} may approve.`,
+  );

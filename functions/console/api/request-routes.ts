@@ -1,0 +1,138 @@
+/** "Ask for more", and what becomes of it. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { AskForMore, DecideOutcome, LimitRequest, RequestVerdict } from '../../limits/desk/contract.ts';
+import type { SignInEnv } from '../../signin/user.ts';
+import type { RequestRow } from '../read/contract.ts';
+import { rightsOf } from '../read/rights-of.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
+import { AskSchema, VerdictSchema } from './edit-schemas.ts';
+import { invalidHook } from './invalid-hook.ts';
+import { forbidden } from './outcome-answer.ts';
+import { answerOf, createRoute, errorAnswer, jsonBody, textId } from './route-parts.ts';
+
+const list = createRoute({
+  method: 'get',
+  path: '/requests',
+  summary: 'Yours, and those of your groups',
+  responses: { 200: answerOf<readonly RequestRow[]>('Requests', 'Newest first') },
+});
+
+const file = createRoute({
+  method: 'post',
+  path: '/requests',
+  summary: 'Ask for more',
+  request: { body: jsonBody(AskSchema) },
+  responses: {
+    201: answerOf<LimitRequest>('Request', 'It waits for somebody to decide'),
+    403: errorAnswer('Not with your roles'),
+    404: errorAnswer('No such subject, or not in one of your groups'),
+    409: errorAnswer('Too many are waiting'),
+    422: errorAnswer('Cannot be granted; `problems` says why'),
+  },
+});
+
+const decide = createRoute({
+  method: 'post',
+  path: '/requests/{id}/decision',
+  summary: 'Approve, and so give the grant, or decline',
+  request: { params: textId, body: jsonBody(VerdictSchema) },
+  responses: {
+    200: answerOf<LimitRequest>('Decided', 'As it stands now'),
+    403: errorAnswer('Not with your roles, or it is your own'),
+    404: errorAnswer('No such request, or it expired'),
+    409: errorAnswer('Somebody decided before, or others edit at the same time'),
+    422: errorAnswer('The grant no longer fits; `problems` says why'),
+  },
+});
+
+const INVALID = apiError(
+  'invalid',
+  'This cannot be granted: see the problems.',
+  'Correct them and send it again.',
+);
+
+export const requestRoutes = ({ desk, read }: ApiDeps) =>
+  new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
+    .openapi(list, async (c) => c.json(await read.requests(c.var.user), 200))
+    .openapi(file, async (c) => {
+      const { user } = c.var;
+      const asked = c.req.valid('json');
+      const sees = await read.sight(user);
+      if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
+      const by = { actor: user.username, rights: rightsOf(user.roles) };
+      // JSON knows no undefined.
+      const outcome = await desk.request(asked as AskForMore, by);
+      switch (outcome.outcome) {
+        case 'filed':
+          return c.json(outcome.request, 201);
+        case 'invalid':
+          return c.json(withProblems(outcome.problems), 422);
+        case 'forbidden':
+          return c.json(forbidden(outcome.needs), 403);
+        case 'too_many':
+          return c.json(tooMany(outcome.whose, outcome.max), 409);
+      }
+    })
+    .openapi(decide, async (c) => {
+      const { user } = c.var;
+      const { id } = c.req.valid('param');
+      // Whose it is, is not said to whom it does not concern.
+      const known = (await read.requests(user)).some((request) => request.id === id);
+      if (!known) return c.json(NOT_THERE, 404);
+      const by = { actor: user.username, rights: rightsOf(user.roles) };
+      const { status, body } = decided(await desk.decide(id, c.req.valid('json') as RequestVerdict, by));
+      return status === 200 ? c.json(body, status) : c.json(body, status);
+    });
+
+type Decided =
+  | { readonly status: 200; readonly body: LimitRequest }
+  | { readonly status: 403 | 404 | 409 | 422; readonly body: ApiError };
+
+function decided(outcome: DecideOutcome): Decided {
+  switch (outcome.outcome) {
+    case 'approved':
+    case 'declined':
+      return { status: 200, body: outcome.request };
+    case 'unknown':
+      return { status: 404, body: NOT_THERE };
+    case 'decided':
+      return {
+        status: 409,
+        body: apiError(
+          'decided',
+          `${outcome.request.decidedBy ?? 'Somebody'} has ${outcome.request.state} it before.`,
+          'Nothing is left to do.',
+        ),
+      };
+    case 'forbidden':
+      return { status: 403, body: outcome.own === true ? OWN : forbidden(outcome.needs) };
+    case 'invalid':
+      return { status: 422, body: withProblems(outcome.problems) };
+    case 'busy':
+      return {
+        status: 409,
+        body: apiError(
+          'busy',
+          'Others edit the limits at the same time, again and again.',
+          'Decide once more.',
+        ),
+      };
+  }
+}
+
+const OWN = apiError('own', 'You asked for this yourself; somebody else decides.', 'Wait, or ask them.');
+
+const tooMany = (whose: 'yours' | 'all', max: number): ApiError =>
+  apiError(
+    'too_many',
+    `${max} requests ${whose === 'yours' ? 'of yours ' : ''}are waiting already.`,
+    'Wait until some are decided.',
+  );
+
+const withProblems = (
+  problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
+): ApiError => ({
+  ...INVALID,
+  problems: problems.map(({ path, message }) => ({ path: [...path], message })),
+});

@@ -1,0 +1,67 @@
+/** The console: sign-in, API and pages in one app, for Lambda, a local server and tests. */
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { LimitsDesk } from '../limits/desk/contract.ts';
+import type { Log } from '../shared/log.ts';
+import type { SignIn } from '../signin/create-sign-in.ts';
+import { pageHeaders } from '../signin/page-headers.ts';
+import type { SignInEnv } from '../signin/user.ts';
+import { apiError } from './api/api-error.ts';
+import { API_PATH, createApi } from './api/create-api.ts';
+import type { ConsoleRead } from './read/contract.ts';
+
+export interface ConsoleAppDeps {
+  readonly desk: LimitsDesk;
+  readonly read: ConsoleRead;
+  readonly signIn: SignIn;
+  readonly policy: Policy;
+  readonly directory: () => Promise<Directory | undefined>;
+  /** Styles and the little script, for anybody. */
+  readonly assets?: Hono;
+  /** Behind the sign-in. */
+  readonly pages?: Hono<SignInEnv>;
+  readonly log: Log;
+}
+
+export const HEALTH_PATH = '/healthz';
+
+/** A file of 20 000 limits; Lambda takes 6 MB, of which base64 is a third. */
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
+
+export function createConsoleApp(deps: ConsoleAppDeps): Hono {
+  const { signIn, assets, pages, log } = deps;
+  const app = new Hono();
+
+  app.onError((error, c) => {
+    // The message of another's error could quote what it was given.
+    log.error('console failed', { path: c.req.path, error: error.name });
+    return c.json(BROKEN, 500);
+  });
+
+  app.use(pageHeaders());
+  app.use(bodyLimit({ maxSize: BODY_BYTES_MAX, onError: (c: Context) => c.json(TOO_LARGE, 413) }));
+  app.get(HEALTH_PATH, (c) => c.json({ status: 'ok' }));
+  if (assets !== undefined) app.route('/', assets);
+  app.route('/', signIn.routes);
+
+  // From here on nothing is for strangers.
+  const inside = new Hono<SignInEnv>();
+  inside.use(signIn.requireUser);
+  inside.route(API_PATH, createApi(deps));
+  if (pages !== undefined) inside.route('/', pages);
+  app.route('/', inside);
+  return app;
+}
+
+const BROKEN = apiError(
+  'failed',
+  'Something went wrong here.',
+  'Try again; if that does not help, tell whoever runs Tollgate.',
+);
+const TOO_LARGE = apiError(
+  'too_large',
+  `This is larger than ${BODY_BYTES_MAX / (1024 * 1024)} MB; nothing was changed.`,
+  'Send it in parts.',
+);

@@ -1,0 +1,26 @@
+import type { Values } from './form-field.ts';
+import type { PageContext } from './pages-deps.ts';
+
+const FIELDS_MAX = 60;
+const FIELD_CHARACTERS_MAX = 2_000;
+
+/** The texts of a form, trimmed and cut; files and the token are left out. */
+export async function readValues(c: PageContext): Promise<Values> {
+  const form = await c.req.parseBody();
+  const texts = Object.entries(form)
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[0] !== 'csrf')
+    .slice(0, FIELDS_MAX);
+  return Object.fromEntries(
+    texts.map(([name, value]) => [name, value.trim().slice(0, FIELD_CHARACTERS_MAX)]),
+  );
+}
+
+/** A text of the address, or undefined if it is not there or empty. */
+export function query(c: PageContext, name: string, charactersMax = 200): string | undefined {
+  const value = c.req.query(name)?.trim().slice(0, charactersMax);
+  return value === '' ? undefined : value;
+}
+
+export function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

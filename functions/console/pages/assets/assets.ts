@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { Hono } from 'hono';
+import { SCRIPT } from './script.ts';
+import { STYLE_BASE } from './style-base.ts';
+import { STYLE_PARTS } from './style-parts.ts';
+
+interface Asset {
+  /** Named by its content, so that a deploy never meets an older one in a cache. */
+  readonly href: string;
+  readonly body: string;
+  readonly type: string;
+}
+
+const HASH_CHARACTERS = 12;
+
+function asset(name: string, type: string, body: string): Asset {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_CHARACTERS);
+  return { href: `/assets/${hash}/${name}`, body, type };
+}
+
+/** Text within the program, so that one bundle is all there is to deploy. */
+const STYLE = asset(
+  'console.css',
+  'text/css; charset=utf-8',
+  `${STYLE_BASE}${STYLE_PARTS}`.replaceAll('\n', ''),
+);
+const PROGRAM = asset('console.js', 'text/javascript; charset=utf-8', SCRIPT);
+
+export const STYLE_HREF = STYLE.href;
+export const SCRIPT_HREF = PROGRAM.href;
+
+const YEAR = 'public, max-age=31536000, immutable';
+
+/** `GET /assets/<hash>/console.css` and `.js`. They show nothing of anybody: no sign-in before them. */
+export function createAssets(): Hono {
+  const app = new Hono();
+  for (const { href, body, type } of [STYLE, PROGRAM]) {
+    app.get(href, (c) => c.body(body, 200, { 'content-type': type, 'cache-control': YEAR }));
+  }
+  return app;
+}

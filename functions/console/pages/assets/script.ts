@@ -1,0 +1,30 @@
+/**
+ * All the script there is; every page reads and works without it. A form that is on its way cannot be sent again by a
+ * second click, lists sort as soon as something is chosen, and `/` goes to the search.
+ */
+export const SCRIPT = `'use strict';
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (form.method !== 'post') return;
+  if (form.dataset.sent) return event.preventDefault();
+  form.dataset.sent = 'yes';
+  if (event.submitter) event.submitter.setAttribute('aria-busy', 'true');
+});
+addEventListener('pageshow', () => {
+  for (const form of document.forms) {
+    delete form.dataset.sent;
+    for (const button of form.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy');
+  }
+});
+document.addEventListener('change', (event) => {
+  if (event.target.matches('form[data-at-once] select, form[data-at-once] [type=checkbox]')) event.target.form.requestSubmit();
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches('input, textarea, select')) return;
+  const search = document.querySelector('input[type=search]');
+  if (search === null) return;
+  event.preventDefault();
+  search.focus();
+});
+`;

@@ -1,0 +1,99 @@
+/** Tables, forms, figures and pictures. */
+export const STYLE_PARTS = `
+.scroll{overflow-x:auto;margin:0 -1rem;padding:0 1rem}
+.scroll:focus-visible{outline-offset:-2px}
+table{border-collapse:collapse;width:100%}
+caption{text-align:left;color:var(--soft);padding:0 0 .4rem}
+th,td{padding:.42rem .75rem .42rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
+th:last-child,td:last-child{padding-right:0}
+tbody tr:last-child>*{border-bottom:0}
+thead th{font-size:.82rem;font-weight:600;color:var(--soft);vertical-align:bottom;white-space:nowrap}
+tbody th{font-weight:500}
+thead a{color:inherit}
+tbody tr:hover{background:color-mix(in srgb,var(--faint) 60%,transparent)}
+.n{text-align:right;white-space:nowrap}
+.when{white-space:nowrap}
+.path{overflow-wrap:anywhere}
+tbody th small{display:block}
+th[rowspan]{border-bottom:0}tbody+tbody{border-top:1px solid var(--line)}
+td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
+.ro{white-space:nowrap}
+.bar{display:block;width:100%;height:12px;border-radius:3px;overflow:hidden;background:var(--track)}
+.bar .spent,.key .spent{fill:var(--spent)}
+.bar .over,.key .over{fill:var(--bad)}
+.bar .mark{fill:var(--mark)}
+.bar .edge{fill:var(--card)}
+.held-line{stroke:var(--spent)}
+.held-ground{fill:var(--track)}.held-over{stroke:var(--bad)}
+.key{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;color:var(--soft);font-size:.86rem;margin:.4rem 0;padding:0;list-style:none}
+.key svg{width:22px;height:11px;vertical-align:-1px;margin-right:.35rem;border-radius:2px;background:var(--track)}
+.tag{display:inline-block;font-size:.8rem;line-height:1.3;padding:.06rem .42rem;border-radius:4px;border:1px solid var(--line);color:var(--soft);background:var(--faint);white-space:nowrap;font-weight:500}
+.tag.good{color:var(--good);background:var(--good-ground);border-color:transparent}
+.tag.warn{color:var(--warn);background:var(--warn-ground);border-color:transparent}
+.tag.bad{color:var(--bad);background:var(--bad-ground);border-color:transparent}
+.bad-text{color:var(--bad)}.warn-text{color:var(--warn)}.good-text{color:var(--good)}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.75rem 1.25rem;margin:0 0 .75rem}
+.figures div{min-width:0}
+.figures dt{color:var(--soft);font-size:.86rem}
+.figures dd{margin:0;font-size:1.2rem;font-weight:600;line-height:1.3}
+.figures dd small{display:block;font-weight:400;font-size:.84rem}
+dl.facts{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:.2rem 1rem;margin:.25rem 0}
+dl.facts dt{color:var(--soft)}dl.facts dd{margin:0;overflow-wrap:anywhere}
+.chart{display:block;width:100%;height:auto;margin:.25rem 0}
+.chart text{font-size:12px;fill:var(--soft)}
+.chart .grid{stroke:var(--line)}.chart .limit{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}
+.chart .limit-text{fill:var(--bad)}
+.chart .area{fill:var(--spent);opacity:.16}.chart .line{fill:none;stroke:var(--spent);stroke-width:2.2;stroke-linejoin:round}
+.chart .ahead{fill:none;stroke:var(--spent);stroke-width:1.8;stroke-dasharray:2 5;stroke-linecap:round}
+.chart .now{stroke:var(--soft);stroke-width:1}.chart .dot{fill:var(--card);stroke:var(--mark);stroke-width:2}
+.chart.for-narrow{display:none}.chart.sample{display:inline-block;width:22px;height:11px;margin:0 .35rem 0 0;background:none;vertical-align:-1px}
+.chart .dot-text{fill:var(--ink);font-weight:600}
+form{margin:0}
+label,legend{font-weight:550}
+fieldset{border:1px solid var(--line);border-radius:6px;margin:0 0 .9rem;padding:.6rem .85rem}
+.field{margin:0 0 .9rem;max-width:34rem}
+.field small{display:block}.field label small{display:inline;font-weight:400;margin-left:.25rem}
+.fields{display:grid;gap:0 1rem;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));max-width:56rem}
+input,select,textarea,button,.button{font:inherit;color:inherit;border-radius:6px;border:1px solid color-mix(in srgb,var(--soft) 65%,var(--line));background:var(--card);padding:.36rem .6rem;min-height:2.15rem}
+input[type=checkbox],input[type=radio]{min-height:0;width:1.05rem;height:1.05rem;accent-color:var(--accent);vertical-align:-.15rem;margin:0 .4rem 0 0}
+input[type=file]{padding:.3rem;max-width:100%}
+.field input:not([type=checkbox]):not([type=radio]),.field select,.field textarea{display:block;width:100%;margin-top:.2rem}
+.field input.short{max-width:12rem}
+textarea{min-height:4.2rem;resize:vertical}
+[aria-invalid=true]{border-color:var(--bad)!important;box-shadow:0 0 0 1px var(--bad)}
+.problem{color:var(--bad);display:block;margin-top:.2rem}
+.check{font-weight:400;display:block;margin:.3rem 0}
+button,.button{cursor:pointer;background:var(--card);font-weight:550;text-decoration:none;display:inline-flex;align-items:center;white-space:nowrap}
+button:hover,.button:hover{border-color:var(--ink)}
+button.main,.button.main{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
+button.main:hover,.button.main:hover{filter:brightness(1.08)}
+button.danger{color:var(--bad);border-color:var(--bad)}
+button.plain{border:0;background:none;padding:.2rem 0;min-height:0;color:var(--link);text-decoration:underline;text-underline-offset:.15em;font-weight:400}
+button[aria-busy=true]{opacity:.6;cursor:progress}
+.filters{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:end;margin:0 0 .85rem}
+.filters label{font-size:.86rem;font-weight:500;color:var(--soft)}
+.filters input[type=search],.filters input[type=text],.filters select{display:block;margin-top:.1rem}
+.filters input[type=search]{width:min(22rem,80vw)}
+.filters .check{color:var(--ink);padding:.45rem 0;margin:0}
+.pages{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between;margin-top:.75rem}
+.from{color:var(--soft);text-decoration:line-through;text-decoration-thickness:1px}
+.timeline{list-style:none;margin:0;padding:0}
+.timeline>li{padding:.55rem 0;border-bottom:1px solid var(--line)}
+.timeline>li:first-child{padding-top:0}.timeline>li:last-child{border-bottom:0;padding-bottom:0}
+.timeline p{margin:.15rem 0}
+details>summary{cursor:pointer;color:var(--link)}
+.compare{display:grid;gap:0 1rem;grid-template-columns:minmax(0,1fr)}
+@media(min-width:760px){.compare{grid-template-columns:1fr 1fr}}
+@media(max-width:719px){.wide,.chart.for-wide{display:none}.chart.for-narrow{display:block}main{padding-top:.9rem}h1{font-size:1.28rem}
+.stack,.stack tbody,.stack tbody th,.stack tbody td{display:block}
+.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.stack tbody tr{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.1rem 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}
+.stack tbody tr:last-child{border-bottom:0}
+.stack tbody tr>*{border:0;padding:0;text-align:left;white-space:normal}
+.stack tbody tr>th,.stack tbody td.bar-cell,.stack tbody td.full{flex:1 0 100%;width:auto}
+.stack tbody td.bar-cell:empty,.stack tbody td:empty,.stack tbody tr>.wide{display:none}
+.stack td[data-l]::before{content:attr(data-l) " ";color:var(--soft)}
+.scroll{margin:0 -.75rem;padding:0 .75rem}.card{padding:.75rem}
+input,select,textarea,button,.button{min-height:2.5rem}.when,.ro,button,.button{white-space:normal}.top>div{gap:.2rem 1rem}.who{margin-left:auto}.top nav{order:3;flex:1 1 100%;min-width:0}
+.top nav ul{flex-wrap:nowrap;overflow-x:auto;gap:0 1rem}}
+`;

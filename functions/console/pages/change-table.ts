@@ -1,0 +1,69 @@
+import { html } from 'hono/html';
+import type { ChangeRow } from '../../limits/desk/contract.ts';
+import type { Markup } from './frame.ts';
+import { subjectLink } from './links.ts';
+import { amount, counted, type Telling } from './told.ts';
+
+/** A page must stay small; whoever needs the others has the file. */
+const ROWS_SHOWN = 100;
+
+/** What differs, field by field. */
+export function changeTable(rows: readonly ChangeRow[], caption: string, telling: Telling): Markup {
+  if (rows.length === 0) return html`<p class="soft">Nothing differs.</p>`;
+  const shown = rows.slice(0, ROWS_SHOWN);
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="stack"><caption class="hidden">${caption}</caption>
+<thead><tr><th scope="col">Whose</th><th scope="col">What</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Effect</th></tr></thead>
+<tbody>${shown.map(
+    (row) =>
+      html`<tr><th scope="row" class="path">${subjectLink(row.subject, row.path ?? subjectWords(row.subject))}</th><td>${whatText(row)}</td><td data-l="from">${valueText(row.from, row, telling)}</td><td data-l="to">${valueText(row.to, row, telling)}</td><td>${effectTag(row)}</td></tr>`,
+  )}</tbody></table></div>${
+    rows.length > ROWS_SHOWN &&
+    html`<p><small>${counted(rows.length - ROWS_SHOWN, 'more difference')} not shown here.</small></p>`
+  }`;
+}
+
+/** One line each, for a history. */
+export const changeLines = (rows: readonly ChangeRow[], telling: Telling, max: number): Markup =>
+  html`<ul>${rows
+    .slice(0, max)
+    .map(
+      (row) =>
+        html`<li>${row.path ?? subjectWords(row.subject)}: ${whatText(row)} ${row.whole === 'added' ? '' : html`<span class="from">${valueText(row.from, row, telling)}</span> → `}${row.whole === 'removed' ? 'removed' : valueText(row.to, row, telling)}</li>`,
+    )}${rows.length > max && html`<li class="soft">and ${counted(rows.length - max, 'more difference')}</li>`}</ul>`;
+
+const whatText = (row: ChangeRow): Markup =>
+  row.about === 'limit'
+    ? html`<code>${row.limit}</code> ${fieldWords(row.field)}`
+    : html`${ABOUT[row.about]}${row.limit !== '' && html` <code>${row.limit}</code>`} ${fieldWords(row.field)}`;
+
+const ABOUT: Readonly<Record<Exclude<ChangeRow['about'], 'limit'>, string>> = {
+  grant: 'Grant on',
+  freeze: 'Freeze',
+  breakglass: 'Break-glass',
+  rollout: 'Rollout of',
+  document: 'All limits',
+};
+
+const fieldWords = (field: string): string => field.replaceAll('_', ' ');
+
+const subjectWords = (subject: string): string =>
+  subject === 'instance' ? 'the whole GitLab' : subject.replace(/^groups\//, 'default of ').replace('/', ' ');
+
+function valueText(value: ChangeRow['from'], { unit }: ChangeRow, telling: Telling): Markup {
+  if (value === null) return html`<span class="soft">none</span>`;
+  if (typeof value === 'number' && unit !== undefined)
+    return html`<span class="n">${amount(value, unit, telling)}</span>`;
+  return html`${String(value)}`;
+}
+
+function effectTag({ effect, whole }: ChangeRow): Markup {
+  const word = whole === undefined ? '' : whole === 'added' ? 'new, ' : 'goes, ';
+  switch (effect) {
+    case 'tightens':
+      return html`<span class="tag warn">${word}tightens</span>`;
+    case 'loosens':
+      return html`<span class="tag good">${word}loosens</span>`;
+    case 'neutral':
+      return html`<span class="tag">${word}no effect on jobs</span>`;
+  }
+}

@@ -1,0 +1,23 @@
+/** Steps that people count in. */
+const STEPS: readonly number[] = [1, 2, 2.5, 5, 10];
+const TICKS = 4;
+
+/** From 0 upwards, in round steps, so that the last one is not below `highest`. */
+export function roundTicks(highest: number): readonly number[] {
+  const rough = Math.max(highest, 1) / TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
+  const count = Math.ceil(Math.max(highest, 1) / step);
+  return Array.from({ length: count + 1 }, (_, index) => index * step);
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days as numbers that can be placed side by side. */
+export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
+
+/** `21 Nov` */
+export function dayLabel(day: string): string {
+  const at = new Date(`${day}T00:00:00Z`);
+  return `${at.getUTCDate()} ${at.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`;
+}

@@ -1,0 +1,67 @@
+import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/columns.ts';
+import { importLimits } from '../../limits/csv/import-limits.ts';
+import { readRows } from '../../limits/csv/read-rows.ts';
+import { type TotalChange, totalChanges } from '../../limits/csv/totals.ts';
+import type { LimitEdit, LiveLimits } from '../../limits/desk/contract.ts';
+import type { Values } from './form-field.ts';
+import type { PagesDeps } from './pages-deps.ts';
+
+/** As spreadsheets of some countries write it. */
+const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
+export const dialectOf = (text: string | undefined): CsvDialect =>
+  text === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
+
+export interface Upload {
+  readonly bytes: Uint8Array;
+  /** Where it is kept until the second click. */
+  readonly kept: string;
+  readonly name: string;
+}
+
+interface Draft {
+  readonly edit: LimitEdit;
+  readonly live: LiveLimits;
+  /** The set it is an edit of. */
+  readonly base: string;
+  readonly totals: readonly TotalChange[];
+  readonly unnamed: number;
+}
+
+type Drafted =
+  | { readonly outcome: 'drafted'; readonly draft: Draft }
+  | { readonly outcome: 'refused'; readonly problems: readonly CsvProblem[] }
+  | { readonly outcome: 'old'; readonly live: LiveLimits };
+
+/** A file's rows → what they would do to the limits that are live. */
+export async function drafted(deps: PagesDeps, { bytes }: Upload, values: Values): Promise<Drafted> {
+  const dialect = dialectOf(values.dialect);
+  const read = readRows(bytes, dialect);
+  if (!read.ok) return { outcome: 'refused', problems: read.problems };
+  const live = await deps.desk.live();
+  if (live === undefined)
+    return {
+      outcome: 'refused',
+      problems: [{ line: 0, message: 'has no limits to be an edit of; publish limits.yaml first' }],
+    };
+  const base = read.version ?? live.pointer.set;
+  // What the rows are edits of is gone: against another set they would undo what others did meanwhile.
+  if (base !== live.pointer.set) return { outcome: 'old', live };
+  const imported = importLimits(read.rows, {
+    document: live.document,
+    policy: deps.policy,
+    directory: await deps.directory(),
+    dialect,
+    prune: values.prune === 'yes',
+  });
+  if (!imported.ok) return { outcome: 'refused', problems: imported.problems };
+  return {
+    outcome: 'drafted',
+    draft: {
+      edit: { kind: 'replace', document: imported.document },
+      live,
+      base,
+      totals: totalChanges(live.limits, imported.limits),
+      unnamed: imported.unnamed.length,
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { LimitRow, SubjectView } from '../read/contract.ts';
+import type { Field, Values } from './form-field.ts';
+
+export interface EditForm {
+  readonly title: string;
+  readonly fields: readonly Field[];
+  /** Behind a fold: rarely wanted. */
+  readonly more?: readonly Field[];
+  /** What the form shows first. */
+  readonly values: Values;
+  /** The one button. */
+  readonly submit: string;
+}
+
+/** What the form is about, as it stands. */
+export interface EditContext {
+  readonly view: SubjectView | undefined;
+  readonly limit: LimitRow | undefined;
+  /** Today, `2026-11-21`. */
+  readonly today: string;
+}
+
+export const WHY: Field = {
+  name: 'why',
+  label: 'Why',
+  type: 'textarea',
+  required: true,
+  max: 500,
+  hint: 'Stands in the history, for everybody who wonders later.',
+};
+
+export const MODES_SHOWN = [
+  ['enforce', 'enforce: jobs over it are rejected'],
+  ['warn', 'warn: the owner is told, no job is rejected'],
+  ['shadow', 'shadow: only recorded'],
+  ['off', 'off'],
+] as const;

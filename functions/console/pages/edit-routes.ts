@@ -1,0 +1,178 @@
+import { Hono } from 'hono';
+import type { ApplyOutcome, LimitEdit } from '../../limits/desk/contract.ts';
+import type { SignInEnv } from '../../signin/user.ts';
+import { rightsOf } from '../read/rights-of.ts';
+import { query, readValues } from './asked.ts';
+import { byField } from './document-problems.ts';
+import { EDIT_KINDS, type EditKind } from './edit-kinds.ts';
+import { editPage, type FormShown, previewPage, stalePage, untouched } from './edit-pages.ts';
+import type { Values } from './form-field.ts';
+import { address, subjectHref } from './links.ts';
+import { openForm } from './open-form.ts';
+import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
+import { forbiddenPage, problemPage, unknownPlace } from './problem-page.ts';
+import { readEdit } from './read-edit.ts';
+import { approvalPage } from './requests-page.ts';
+
+/** What the form began with goes along under these names, so that only what was changed is sent. */
+const WAS = 'was.';
+const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
+
+/** `GET /edit` shows a form, `POST /edit` first what it would do, then does it. */
+export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
+  const app = new Hono<SignInEnv>();
+
+  app.get('/edit', async (c) => {
+    const kind = kindOf(query(c, 'kind'));
+    const named = Object.fromEntries(
+      NAMED.flatMap((name) => [[name, query(c, name)]]).filter(([, value]) => value),
+    );
+    const opened = kind && (await openForm(deps, kind, named as Values, c.var.user));
+    if (opened === undefined) return send(c, unknownPlace(c.var.user), 404);
+    const { form, context } = opened;
+    const was = Object.fromEntries(
+      Object.entries(form.values).map(([name, value]) => [`${WAS}${name}`, value]),
+    );
+    const isNew = opened.kind === 'set' && context.limit === undefined;
+    const values = {
+      ...(named as Values),
+      ...(isNew ? {} : was),
+      base: opened.base ?? '',
+      ...form.values,
+    };
+    return send(c, editPage(c.var.user, untouched(opened.kind, form, values)));
+  });
+
+  app.post('/edit', async (c) => {
+    const { user } = c.var;
+    const values = await readValues(c);
+    const kind = kindOf(values.kind);
+    const opened = kind && (await openForm(deps, kind, values, user));
+    if (opened === undefined) return send(c, unknownPlace(user), 404);
+    const { form } = opened;
+    const shown = {
+      kind: opened.kind,
+      form,
+      values,
+      problems: new Map<string, string>(),
+      others: [] as string[],
+    };
+    if (values.step === 'change') return send(c, editPage(user, shown));
+    const read = readEdit(opened.kind, values, wasOf(values));
+    if (!read.ok) return send(c, editPage(user, { ...shown, problems: read.problems }), 422);
+    return judge(c, deps, shown, read.edit, read.why);
+  });
+
+  return app;
+}
+
+const kindOf = (text: string | undefined): EditKind | undefined => EDIT_KINDS.find((kind) => kind === text);
+
+const wasOf = (values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      name.startsWith(WAS) ? [[name.slice(WAS.length), value]] : [],
+    ),
+  );
+
+/** Nobody edits what they may not see, so what it would do is asked before it is done, too. */
+async function judge(
+  c: PageContext,
+  deps: PagesDeps,
+  shown: FormShown,
+  edit: LimitEdit,
+  why: string,
+): Promise<Response> {
+  const { user } = c.var;
+  const { form, values } = shown;
+  const answer = await deps.read.preview([edit], values.base || undefined, user);
+  switch (answer.outcome) {
+    case 'unknown_subject':
+      return send(c, unknownPlace(user), 404);
+    case 'invalid':
+      return send(c, editPage(user, { ...shown, ...byField(answer.problems, form) }), 422);
+    case 'valid':
+      // A set that is not live never becomes so again: the desk refuses, and tells both versions.
+      if (answer.stale || values.step === 'apply') return apply(c, deps, shown, edit, why);
+      return send(c, previewPage(user, { title: form.title, values, preview: answer }, tellingOf(deps)));
+  }
+}
+
+async function apply(
+  c: PageContext,
+  deps: PagesDeps,
+  shown: FormShown,
+  edit: LimitEdit,
+  why: string,
+): Promise<Response> {
+  const { user } = c.var;
+  const { form, values } = shown;
+  const back = subjectHref(values.subject ?? '') ?? '/break-glass';
+  const outcome = await deps.desk.apply([edit], {
+    actor: user.username,
+    rights: rightsOf(user.roles),
+    why,
+    source: 'page',
+    base: values.base || undefined,
+    confirmed: values.confirmed === 'yes',
+  });
+  const sees = await deps.read.sight(user);
+  switch (outcome.outcome) {
+    case 'live':
+      deps.log.info('limits edited', {
+        actor: user.username,
+        edit: outcome.pointer.edit,
+        rows: outcome.rows.length,
+      });
+      return c.redirect(address(back, { saved: outcome.pointer.edit }), 303);
+    case 'unchanged':
+      return c.redirect(address(back, { saved: 'nothing' }), 303);
+    case 'invalid':
+      return send(c, editPage(user, { ...shown, ...byField(outcome.problems, form) }), 422);
+    case 'forbidden':
+      return send(
+        c,
+        forbiddenPage(
+          user,
+          outcome.denied.filter(({ row }) => sees(row.subject)),
+          back,
+        ),
+        403,
+      );
+    case 'stale':
+      return send(c, stalePage(user, seen(outcome, sees), { action: '/edit', values }, tellingOf(deps)), 409);
+    case 'needs_confirmation': {
+      const answer = await deps.read.preview([edit], values.base || undefined, user);
+      if (answer.outcome === 'valid')
+        return send(
+          c,
+          previewPage(
+            user,
+            { title: form.title, values, preview: answer, unconfirmed: true },
+            tellingOf(deps),
+          ),
+          409,
+        );
+      return send(
+        c,
+        problemPage(user, {
+          title: 'Not saved',
+          sentence: 'This has to be confirmed.',
+          remedy: 'Begin again.',
+        }),
+        409,
+      );
+    }
+    case 'needs_approval':
+      return send(c, approvalPage(user, outcome, back), 202);
+  }
+}
+
+type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+
+/** Only what is theirs to see. */
+const seen = ({ mine, theirs, ...rest }: Stale, sees: (subject: string) => boolean): Stale => ({
+  ...rest,
+  ...(mine !== undefined && { mine: mine.filter(({ subject }) => sees(subject)) }),
+  ...(theirs !== undefined && { theirs: theirs.filter(({ subject }) => sees(subject)) }),
+});

@@ -1,0 +1,116 @@
+import type { LimitRow } from '../read/contract.ts';
+import { type EditContext, type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
+import type { Field } from './form-field.ts';
+import { limitWords } from './limit-words.ts';
+
+export const grantFields = (limits: readonly LimitRow[]): readonly Field[] => [
+  {
+    name: 'limit',
+    label: 'On which limit',
+    required: true,
+    options: limits
+      .filter(({ amount }) => amount !== 'unlimited')
+      .map((limit) => [limit.id, `${limitWords(limit)} (${limit.id})`] as const),
+  },
+  {
+    name: 'amount',
+    label: 'How much more',
+    required: true,
+    short: true,
+    hint: 'In the unit of the limit, on top of it.',
+  },
+  { name: 'from', label: 'From', type: 'date', required: true, short: true },
+  {
+    name: 'until',
+    label: 'Until',
+    type: 'date',
+    required: true,
+    short: true,
+    hint: 'The last day it counts.',
+  },
+  { name: 'reason', label: 'Reason', type: 'textarea', required: true, max: 500 },
+  { name: 'ticket', label: 'Ticket', short: true },
+];
+
+export const grantForm = ({ view, limit, today }: EditContext): EditForm => ({
+  title: `Grant more to ${view?.path ?? ''}`,
+  fields: grantFields(view?.limits ?? []),
+  values: { limit: limit?.id ?? view?.burnUp?.limit ?? '', from: today },
+  submit: 'See what it does',
+});
+
+export const breakGlassForm = ({ view }: EditContext): EditForm => ({
+  title: `Break glass for ${view?.path ?? ''}`,
+  fields: [
+    {
+      name: 'users',
+      label: 'Whose jobs',
+      hint: "GitLab's user ids, apart by commas. Empty: everybody's, of protected refs only.",
+      autofocus: true,
+    },
+    {
+      name: 'protected',
+      label: 'Which refs',
+      required: true,
+      options: [
+        ['', 'any ref of these people'],
+        ['yes', 'protected refs only'],
+      ],
+    },
+    { name: 'jobs', label: 'At most so many jobs', type: 'number', required: true, short: true },
+    {
+      name: 'per',
+      label: 'Per',
+      options: [
+        ['once', 'all in all'],
+        ['hour', 'hour'],
+        ['day', 'day'],
+      ],
+    },
+    {
+      name: 'until',
+      label: 'Until',
+      required: true,
+      type: 'date',
+      short: true,
+      hint: 'At most seven days from now.',
+    },
+    {
+      name: 'reason',
+      label: 'Reason',
+      type: 'textarea',
+      required: true,
+      max: 200,
+      hint: 'These jobs pass limits and freezes, never security rules. They are still charged, the owners are told, and somebody reviews it.',
+    },
+    { name: 'ticket', label: 'Ticket', short: true },
+  ],
+  values: { jobs: '10', per: 'once' },
+  submit: 'See what it does',
+});
+
+export function rolloutForm({ view }: EditContext): EditForm {
+  const options = [['', 'as the group above says'], ...MODES_SHOWN] as const;
+  return {
+    title: `Roll out rules in ${view?.path ?? ''}`,
+    fields: [
+      {
+        name: 'cost',
+        label: 'Cost rules go as far as',
+        required: true,
+        options,
+        hint: 'Budgets of money and minutes.',
+      },
+      {
+        name: 'capacity',
+        label: 'Capacity rules go as far as',
+        required: true,
+        options,
+        hint: 'Jobs, CPU and memory at once.',
+      },
+      WHY,
+    ],
+    values: { cost: view?.rollout?.cost ?? '', capacity: view?.rollout?.capacity ?? '' },
+    submit: 'See what it does',
+  };
+}

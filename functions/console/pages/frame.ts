@@ -1,0 +1,70 @@
+import { html } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import type { User } from '../../signin/user.ts';
+import { SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
+import { HELD_PATTERNS } from './bar.ts';
+
+/** Escaped: only `html` makes it. */
+export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
+
+export type Place = 'overview' | 'requests' | 'shadow' | 'break-glass' | 'import' | 'jobs' | 'log' | 'none';
+
+export interface Frame {
+  readonly title: string;
+  /** Which entry of the navigation this is. */
+  readonly at: Place;
+  readonly user: User;
+}
+
+const NAVIGATION: readonly (readonly [Place, string, string])[] = [
+  ['overview', '/', 'Budgets'],
+  ['requests', '/requests', 'Requests'],
+  ['jobs', '/jobs', 'Find a job'],
+  ['shadow', '/shadow', 'Shadow report'],
+  ['break-glass', '/break-glass', 'Break-glass'],
+  ['import', '/import', 'CSV'],
+  ['log', '/history', 'History'],
+];
+
+/** A page of somebody who is signed in. */
+export const page = ({ title, at, user }: Frame, body: Markup): Markup =>
+  document(
+    title,
+    html`<header class="top"><div>${BRAND}<nav aria-label="Main"><ul>${NAVIGATION.map(
+      ([place, href, text]) =>
+        html`<li><a href="${href}"${place === at ? html` aria-current="page"` : ''}>${text}</a></li>`,
+    )}</ul></nav><div class="who"><a href="/me">${user.name}</a><form method="post" action="/signout">${csrf(user)}<button class="plain">Sign out</button></form></div></div></header>
+<main id="main" tabindex="-1">${body}</main>`,
+  );
+
+/** A page of somebody who may not be signed in. */
+export const barePage = (title: string, body: Markup): Markup =>
+  document(
+    title,
+    html`<header class="top"><div>${BRAND}</div></header>
+<main id="main" tabindex="-1">${body}</main>`,
+  );
+
+/** Goes into every form that changes something. */
+export const csrf = (user: User): Markup => html`<input type="hidden" name="csrf" value="${user.csrfToken}">`;
+
+const BRAND = html`<a class="brand" href="/"><svg viewBox="0 0 18 18" aria-hidden="true"><path d="M3 16V2M3 6h12"/><path d="M9 6v3M14 6v3"/></svg>Tollgate</a>`;
+
+const document = (title: string, body: Markup): Markup => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Tollgate</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLE_HREF}">
+<script src="${SCRIPT_HREF}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">To the content</a>
+${HELD_PATTERNS}
+${body}
+</body>
+</html>
+`;

@@ -1,0 +1,64 @@
+import { html } from 'hono/html';
+import type { GroupRow } from '../read/contract.ts';
+import { bar } from './bar.ts';
+import type { Markup } from './frame.ts';
+import { leftText, limitAmount, runsOut } from './limit-words.ts';
+import { pathText } from './links.ts';
+import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts';
+
+/** One line a group: a bar, and beside it the same as text. */
+export const groupTable = (
+  rows: readonly GroupRow[],
+  caption: string,
+  telling: Telling,
+  tree?: (groupId: number) => string,
+): Markup => html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="stack"><caption class="hidden">${caption}</caption>
+<thead><tr><th scope="col">Group</th><th scope="col">Use</th><th scope="col" class="n wide">Used</th><th scope="col" class="n wide">Spent</th><th scope="col" class="n wide">Held</th><th scope="col" class="n wide">Limit</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>
+<tbody>${rows.map((row) => groupLine(row, telling, tree))}</tbody></table></div>`;
+
+function groupLine(row: GroupRow, telling: Telling, tree: ((groupId: number) => string) | undefined): Markup {
+  const below =
+    tree !== undefined && row.groupId !== undefined && row.children > 0
+      ? html`<small><a href="${tree(row.groupId)}">${counted(row.children, 'group')} below<span class="hidden"> ${row.path}</span></a></small>`
+      : '';
+  const name = html`<th scope="row" class="path">${link(row)} ${tags(row)}${below}</th>`;
+  const { budget } = row;
+  if (budget === undefined) return html`<tr>${name}${meteredCells(row, telling)}</tr>`;
+  const { settled, held, unit } = budget;
+  const limit = budget.amount === 'unlimited' ? undefined : budget.amount;
+  const forecast = budget.forecast?.atEndAmount;
+  return html`<tr>${name}<td class="bar-cell">${
+    limit !== undefined && bar({ spent: settled, held, limit, ...(forecast !== undefined && { forecast }) })
+  }</td><td class="n wide">${limit === undefined ? '–' : percent(settled + held, limit)}</td><td class="n wide">${bare(settled, unit)}</td><td class="n wide">${bare(held, unit)}</td><td class="n wide">${limitAmount(budget, telling)}</td><td${(budget.left ?? 0) < 0 ? html` class="n bad-text"` : html` class="n" data-l="left"`}>${leftText(budget, telling)}</td><td class="ro">${
+    limit === undefined
+      ? html`<span class="soft">never</span>`
+      : runsOut(budget.forecast, budget.zone, telling.nowMs)
+  }</td></tr>`;
+}
+
+const link = ({ subject, path }: GroupRow): Markup =>
+  subject === 'instance'
+    ? html`<a href="/instance">${path}</a>`
+    : html`<a href="/groups/${subject.slice('group/'.length)}">${pathText(path)}</a>`;
+
+function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
+  const spent = metered === undefined ? '–' : bare(metered.settledMicros, 'micros');
+  const held = metered === undefined ? '–' : bare(metered.heldMicros, 'micros');
+  return html`<td class="bar-cell"><small class="soft">no budget${
+    metered !== undefined &&
+    html`<span class="hidden">, cost this month ${amount(metered.settledMicros, 'micros', telling)}</span>`
+  }</small></td><td class="n wide">–</td><td class="n wide">${spent}</td><td class="n wide">${held}</td><td class="n wide">–</td><td class="n wide">–</td><td class="soft wide">–</td>`;
+}
+
+/** What an eye looking down the list must not miss. */
+const tags = ({ frozen, budget, pool, grants, personal }: GroupRow): Markup[] =>
+  [
+    frozen && html`<span class="tag bad" title="${frozen.reason}">frozen</span> `,
+    budget &&
+      (budget.settled + budget.held > 0 || budget.amount !== 'unlimited') &&
+      modeTag(budget.rolledOutAs ?? budget.mode),
+    pool &&
+      html`<span class="tag" title="Its groups may use ${pool.children} limits that come to more than its own">pool</span> `,
+    grants > 0 && html`<span class="tag good">${counted(grants, 'grant')}</span> `,
+    personal && html`<span class="tag">personal</span> `,
+  ].filter((tag) => tag !== undefined && tag !== false);

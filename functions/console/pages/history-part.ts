@@ -1,0 +1,25 @@
+import { html } from 'hono/html';
+import type { HistoryPage, LogEntry } from '../../limits/desk/contract.ts';
+import { changeLines } from './change-table.ts';
+import type { Markup } from './frame.ts';
+import { address } from './links.ts';
+import { counted, distance, shortInstant, type Telling } from './told.ts';
+
+const ROWS_SHOWN = 6;
+
+/** Who changed what, when and why; newest first. */
+export function historyPart(history: HistoryPage, subject: string | undefined, telling: Telling): Markup {
+  if (history.entries.length === 0 && history.next === undefined)
+    return html`<p class="soft">Nothing was changed yet.</p>`;
+  return html`<ol class="timeline">${history.entries.map((entry) => line(entry, telling))}</ol>${
+    history.next !== undefined &&
+    html`<p><a href="${address('/history', { subject, before: history.next })}">Earlier changes</a></p>`
+  }`;
+}
+
+const line = (entry: LogEntry, telling: Telling): Markup =>
+  html`<li><strong>${entry.why}</strong><p class="soft">${entry.actor} via ${entry.source}, ${shortInstant(entry.atMs, telling)} (${distance(entry.atMs, telling.nowMs)}), edit ${entry.edit}</p>${
+    entry.rows === undefined
+      ? html`<p class="soft">${counted(entry.count, 'difference')}, not recorded one by one.</p>`
+      : changeLines(entry.rows, telling, ROWS_SHOWN)
+  }</li>`;

@@ -1,0 +1,59 @@
+import { html } from 'hono/html';
+import { type CsvProblem, csvProblemText } from '../../limits/csv/columns.ts';
+import type { TotalChange } from '../../limits/csv/totals.ts';
+import type { User } from '../../signin/user.ts';
+import type { Values } from './form-field.ts';
+import { hiddenFields } from './form-field.ts';
+import { csrf, type Markup, page } from './frame.ts';
+import { limitWords } from './limit-words.ts';
+import { confirmPart, previewPart, type ValidPreview } from './preview-part.ts';
+import { amount, counted, type Telling } from './told.ts';
+
+const PROBLEMS_SHOWN = 100;
+
+/** Down as a file, up as a file. */
+export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup =>
+  page(
+    { title: 'CSV', at: 'import', user },
+    html`<div class="head"><div><h1>Limits as a spreadsheet</h1><p>Download, edit, upload. You see every difference before anything is saved.</p></div></div>
+${
+  problems.length > 0 &&
+  html`<div class="note bad" role="alert"><p><strong>Nothing was changed:</strong> ${counted(problems.length, 'problem')} in the file.</p><ul>${problems.slice(0, PROBLEMS_SHOWN).map((problem) => html`<li>${csvProblemText(problem)}</li>`)}</ul></div>`
+}<div class="two">
+<section class="card" aria-labelledby="down"><h2 id="down">1. Download</h2><p>All limits in force, one a row. Grants, freezes and break-glass are not in it and stay as they are.</p>
+<div class="actions"><a class="button" href="/export.csv" download>CSV with commas</a><a class="button" href="/export.csv?dialect=semicolon" download>CSV with semicolons, decimals with a comma</a></div></section>
+<section class="card" aria-labelledby="up"><h2 id="up">2. Upload</h2><form method="post" action="/import" enctype="multipart/form-data">${csrf(user)}
+<div class="field"><label for="f-file">File</label><input id="f-file" type="file" name="file" accept=".csv,text/csv" required></div>
+<fieldset><legend>How it is written</legend><label class="check"><input type="radio" name="dialect" value="comma"${values.dialect !== 'semicolon' && html` checked`}>commas between cells, decimals like 500.25</label><label class="check"><input type="radio" name="dialect" value="semicolon"${values.dialect === 'semicolon' && html` checked`}>semicolons between cells, decimals like 500,25</label></fieldset>
+<label class="check"><input type="checkbox" name="prune" value="yes"${values.prune === 'yes' && html` checked`}>Remove limits that are not in the file</label>
+<p class="soft">Without it, missing rows change nothing.</p>
+<button class="main">See the differences</button></form></section></div>`,
+  );
+
+export interface ImportShown {
+  readonly file: string;
+  readonly preview: ValidPreview;
+  readonly totals: readonly TotalChange[];
+  readonly unnamed: number;
+  /** What the second click sends: where the file is kept, and how it is read. */
+  readonly values: Values;
+  readonly unconfirmed?: true;
+}
+
+export function importPreviewPage(user: User, shown: ImportShown, telling: Telling): Markup {
+  const { file, preview, totals, unnamed, values, unconfirmed } = shown;
+  return page(
+    { title: 'Check the file', at: 'import', user },
+    html`<div class="head"><div><h1>${file}</h1><p>Not saved yet: ${counted(preview.rows.length, 'difference')}. All of them or none.</p></div></div>
+${unconfirmed && html`<div class="note bad" role="alert"><p><strong>Not saved:</strong> there are large changes that need to be confirmed.</p></div>`}
+<section class="card" aria-labelledby="totals"><h2 id="totals">Totals</h2><div class="scroll" role="region" aria-label="Totals" tabindex="0"><table><caption class="hidden">All limits of a kind, before and after</caption><thead><tr><th scope="col">Limits</th><th scope="col" class="n">How many before</th><th scope="col" class="n">after</th><th scope="col" class="n">Together before</th><th scope="col" class="n">after</th></tr></thead><tbody>${totals.map(
+      (total) =>
+        html`<tr><th scope="row">${limitWords(total)}</th><td class="n">${total.before.limits.toLocaleString('en-US')}</td><td class="n">${total.after.limits.toLocaleString('en-US')}</td><td class="n">${amount(Number(total.before.amount), total.unit, telling)}</td><td class="n">${amount(Number(total.after.amount), total.unit, telling)}</td></tr>`,
+    )}</tbody></table></div>${
+      unnamed > 0 &&
+      html`<p>${counted(unnamed, 'limit')} that the file does not name ${values.prune === 'yes' ? html`<strong class="warn-text">will be removed</strong>` : 'stay as they are'}.</p>`
+    }</section>
+${previewPart(preview, telling)}
+<form class="card" method="post" action="/import">${csrf(user)}${hiddenFields(values)}<div class="field"><label for="f-why">Why</label><textarea id="f-why" name="why" rows="2" maxlength="500" required></textarea></div>${confirmPart(preview, telling)}<div class="actions"><button class="main" name="step" value="apply"${preview.rows.length === 0 && html` disabled`}>Save all of it</button><a class="button" href="/import">Another file</a></div></form>`,
+  );
+}

@@ -1,0 +1,176 @@
+import { basename } from 'node:path';
+import { Hono } from 'hono';
+import type { CsvProblem } from '../../limits/csv/columns.ts';
+import { exportLimits } from '../../limits/csv/export-limits.ts';
+import type { SignInEnv, User } from '../../signin/user.ts';
+import { rightsOf } from '../read/rights-of.ts';
+import { query, readValues } from './asked.ts';
+import { dialectOf, drafted, type Upload } from './draft-import.ts';
+import { stalePage } from './edit-pages.ts';
+import type { Values } from './form-field.ts';
+import { importPage, importPreviewPage } from './import-page.ts';
+import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
+import { forbiddenPage, problemPage } from './problem-page.ts';
+
+const NAME_CHARACTERS_MAX = 100;
+
+/** `GET /import`, `GET /export.csv`; `POST /import` first shows what a file would do, then does it. */
+export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
+  const app = new Hono<SignInEnv>();
+
+  app.get('/import', async (c) => (mayAll(c.var.user) ? send(c, importPage(c.var.user, [], {})) : refuse(c)));
+
+  app.get('/export.csv', async (c) => {
+    if (!mayAll(c.var.user)) return refuse(c);
+    const live = await deps.desk.live();
+    if (live === undefined) return send(c, nothingLive(c.var.user), 404);
+    const file = exportLimits(live.document, {
+      version: live.pointer.set,
+      directory: await deps.directory(),
+      dialect: dialectOf(query(c, 'dialect')),
+    });
+    return c.body(file, 200, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="limits-${live.pointer.edit}.csv"`,
+    });
+  });
+
+  app.post('/import', async (c) => {
+    const { user } = c.var;
+    if (!mayAll(user)) return refuse(c);
+    const values = await readValues(c);
+    const upload = await uploaded(c, deps, values);
+    if (upload === undefined) return send(c, importPage(user, [GONE], values), 422);
+    return values.step === 'apply' ? apply(c, deps, upload, values) : preview(c, deps, upload, values);
+  });
+
+  return app;
+}
+
+/** The file has everybody's limits. */
+const mayAll = ({ roles }: User): boolean => roles.admin || roles.finance;
+
+const refuse = (c: PageContext): Promise<Response> =>
+  send(
+    c,
+    problemPage(c.var.user, {
+      title: 'Not yours to see',
+      sentence: `The file has the limits of all groups, so you must be of finance or an administrator. You are signed in as ${c.var.user.username}.`,
+      remedy: 'Edit the limits of your own groups on their pages.',
+    }),
+    403,
+  );
+
+const GONE: CsvProblem = {
+  line: 0,
+  message: 'is not there, or was kept for an hour and is gone; upload it again',
+};
+
+const nothingLive = (user: User) =>
+  problemPage(user, {
+    title: 'Nothing to download',
+    sentence: 'No limits were made live yet: those packed with the deployment hold.',
+    remedy: 'Publish limits.yaml first, or add a limit on the page of a group.',
+  });
+
+async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values): Promise<Upload | undefined> {
+  const { kept } = values;
+  if (kept !== undefined) {
+    const bytes = await uploads.read(c.var.user.id, kept);
+    return bytes && { bytes, kept, name: nameOf(values.name ?? '') };
+  }
+  const { file } = await c.req.parseBody();
+  if (!(file instanceof File) || file.size === 0) return undefined;
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  return { bytes, kept: await uploads.keep(c.var.user.id, bytes), name: nameOf(file.name) };
+}
+
+const nameOf = (name: string): string => basename(name).slice(-NAME_CHARACTERS_MAX) || 'limits.csv';
+
+async function preview(
+  c: PageContext,
+  deps: PagesDeps,
+  upload: Upload,
+  values: Values,
+  unconfirmed?: true,
+): Promise<Response> {
+  const { user } = c.var;
+  const answer = await drafted(deps, upload, values);
+  if (answer.outcome === 'refused') return send(c, importPage(user, answer.problems, values), 422);
+  if (answer.outcome === 'old')
+    return send(c, stalePage(user, { outcome: 'stale', live: answer.live }, undefined, tellingOf(deps)), 409);
+  const { edit, base, totals, unnamed } = answer.draft;
+  const shown = await deps.read.preview([edit], base, user);
+  if (shown.outcome !== 'valid') return send(c, importPage(user, problemsOf(shown), values), 422);
+  const along = {
+    kept: upload.kept,
+    name: upload.name,
+    dialect: values.dialect ?? 'comma',
+    prune: values.prune ?? '',
+  };
+  const markup = importPreviewPage(
+    user,
+    {
+      file: upload.name,
+      preview: shown,
+      totals,
+      unnamed,
+      values: along,
+      ...(unconfirmed && { unconfirmed }),
+    },
+    tellingOf(deps),
+  );
+  return send(c, markup, unconfirmed ? 409 : 200);
+}
+
+async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Values): Promise<Response> {
+  const { user } = c.var;
+  const answer = await drafted(deps, upload, values);
+  if (answer.outcome !== 'drafted' || !values.why) return preview(c, deps, upload, values);
+  const { edit, base } = answer.draft;
+  const outcome = await deps.desk.apply([edit], {
+    actor: user.username,
+    rights: rightsOf(user.roles),
+    why: values.why,
+    source: `file ${upload.name}`,
+    base,
+    confirmed: values.confirmed === 'yes',
+  });
+  switch (outcome.outcome) {
+    case 'live':
+      deps.log.info('limits imported', {
+        actor: user.username,
+        edit: outcome.pointer.edit,
+        rows: outcome.rows.length,
+      });
+      return c.redirect(`/history?saved=${outcome.pointer.edit}`, 303);
+    case 'unchanged':
+      return c.redirect('/history?saved=nothing', 303);
+    case 'invalid':
+      return send(c, importPage(user, problemsOf(outcome), values), 422);
+    case 'forbidden':
+      return send(c, forbiddenPage(user, outcome.denied, '/import'), 403);
+    case 'stale':
+      return send(c, stalePage(user, outcome, undefined, tellingOf(deps)), 409);
+    case 'needs_confirmation':
+      return preview(c, deps, upload, values, true);
+    case 'needs_approval':
+      return send(
+        c,
+        problemPage(user, {
+          title: 'Needs somebody else',
+          sentence: 'Nothing was changed: the file has grants that somebody else must approve.',
+          remedy: 'Give them one by one on the pages of their groups; then requests are filed.',
+        }),
+        409,
+      );
+  }
+}
+
+const problemsOf = (answer: {
+  readonly outcome: string;
+  readonly problems?: readonly { readonly message: string }[];
+}): readonly CsvProblem[] =>
+  answer.problems?.map(({ message }) => ({ line: 0, message })) ?? [
+    { line: 0, message: 'names a group that is not there' },
+  ];

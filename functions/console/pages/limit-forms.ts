@@ -1,0 +1,79 @@
+import type { LimitRow } from '../read/contract.ts';
+import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
+import type { Field } from './form-field.ts';
+import { KIND_WORDS, limitWords, writtenAmount } from './limit-words.ts';
+
+const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) => [each, each] as const);
+
+const AMOUNT_HINTS: Readonly<Record<LimitRow['kind'], string>> = {
+  money: 'Like 500 or 500.25. 0 blocks every job, unlimited asks nothing here.',
+  minutes: 'Minutes. 0 blocks every job, unlimited asks nothing here.',
+  jobs: 'Jobs that run at the same time. 0 blocks every job, unlimited asks nothing here.',
+  starts: 'Jobs that may start. 0 blocks every job, unlimited asks nothing here.',
+  cpu: 'Like 12 or 500m, as Kubernetes writes it.',
+  memory: 'Like 64Gi, as Kubernetes writes it.',
+};
+
+const TEXTS: readonly Field[] = [
+  { name: 'soft', label: 'Warn from', hint: 'A share like 80% or an amount.', short: true },
+  { name: 'owner', label: 'Owner', hint: 'Named to developers whose job is rejected.' },
+  { name: 'contact', label: 'Contact of the owner', hint: 'A mail address, a page or a channel.' },
+  { name: 'cost_center', label: 'Cost centre' },
+  { name: 'from', label: 'Asks from', hint: 'A day such as 2026-12-01.', short: true },
+  { name: 'until', label: 'Asks until', hint: 'The last day.', short: true },
+];
+
+export const newLimit = (path: string): EditForm => ({
+  title: `New limit for ${path}`,
+  fields: [
+    {
+      name: 'unit',
+      label: 'What is counted',
+      required: true,
+      options: Object.entries(KIND_WORDS),
+      autofocus: true,
+    },
+    { name: 'amount', label: 'Limit', required: true, short: true, hint: AMOUNT_HINTS.money },
+    {
+      name: 'per',
+      label: 'Per',
+      options: [['', 'at once (jobs, CPU, memory)'], ...PERIODS, ['hour', 'hour'], ['minute', 'minute']],
+    },
+    { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
+    WHY,
+  ],
+  more: [...TEXTS, { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' }],
+  values: { unit: 'money', per: 'month', mode: 'shadow' },
+  submit: 'See what it does',
+});
+
+export function changedLimit(limit: LimitRow, path: string): EditForm {
+  const { kind, baseAmount, mode, owner, contact, costCenter, softAmount } = limit;
+  return {
+    title: `${limitWords(limit)} of ${path}`,
+    fields: [
+      {
+        name: 'amount',
+        label: 'Limit',
+        required: true,
+        short: true,
+        hint: AMOUNT_HINTS[kind],
+        autofocus: true,
+      },
+      { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
+      WHY,
+    ],
+    more: TEXTS,
+    values: {
+      amount: writtenAmount(baseAmount, kind),
+      mode,
+      soft: softAmount === undefined ? '' : writtenAmount(softAmount, kind),
+      owner: owner ?? '',
+      contact: contact ?? '',
+      cost_center: costCenter ?? '',
+      from: limit.fromMs === undefined ? '' : new Date(limit.fromMs).toISOString(),
+      until: limit.untilMs === undefined ? '' : new Date(limit.untilMs).toISOString(),
+    },
+    submit: 'See what it does',
+  };
+}

@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import type { Markup } from './frame.ts';
+
+const KIND_PATHS: Readonly<Record<string, string>> = {
+  group: 'groups',
+  project: 'projects',
+  'runner-class': 'runner-classes',
+};
+
+/** The page of a subject; undefined: it has none (runners, users, patterns, personal namespaces). */
+export function subjectHref(subject: string): string | undefined {
+  if (subject === 'instance') return '/instance';
+  const slash = subject.indexOf('/');
+  const folder = KIND_PATHS[subject.slice(0, slash)];
+  return folder === undefined ? undefined : `/${folder}/${encodeURIComponent(subject.slice(slash + 1))}`;
+}
+
+/** `group/101` of `groups` and `101`. */
+export function subjectOf(folder: string, name: string): string | undefined {
+  const kind = Object.entries(KIND_PATHS).find(([, path]) => path === folder)?.[0];
+  return kind === undefined ? undefined : `${kind}/${name}`;
+}
+
+export const subjectLink = (subject: string, text: string): Markup => {
+  const href = subjectHref(subject);
+  return href === undefined ? html`${text}` : html`<a href="${href}">${text}</a>`;
+};
+
+/** `/edit?kind=set&subject=group%2F101`; what is undefined is left out. */
+export function address(
+  path: string,
+  query: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
+  const asked = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value));
+  const text = asked.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+const MAIL = /^[^\s@,;?&]+@[^\s@,;?&]+\.[^\s@,;?&]+$/;
+
+export const isMail = (contact: string | undefined): contact is string =>
+  contact !== undefined && MAIL.test(contact);
+
+/** A contact as people write it: an address to mail or to open, or just its text. */
+export function contactLink(contact: string): Markup {
+  if (isMail(contact)) return html`<a href="mailto:${encodeURIComponent(contact)}">${contact}</a>`;
+  return outside(contact, contact);
+}
+
+/** A link that leads away from here; only to https addresses, because users write them. */
+export const outside = (href: string | undefined, text: string): Markup =>
+  href !== undefined && /^https?:\/\/[^\s]+$/.test(href)
+    ? html`<a href="${href}" rel="noreferrer noopener">${text}</a>`
+    : html`${text}`;
+
+/** A path whose last part stands out: it is what tells neighbours apart. */
+export function pathText(path: string): Markup {
+  const slash = path.lastIndexOf('/');
+  return slash < 0
+    ? html`${path}`
+    : html`<span class="soft">${path.slice(0, slash + 1)}</span>${path.slice(slash + 1)}`;
+}

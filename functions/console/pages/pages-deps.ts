@@ -1,0 +1,50 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { LimitsDesk } from '../../limits/desk/contract.ts';
+import type { Log } from '../../shared/log.ts';
+import type { SignInEnv } from '../../signin/user.ts';
+import type { ConsoleRead } from '../read/contract.ts';
+import type { Markup } from './frame.ts';
+import type { Telling } from './told.ts';
+import type { Uploads } from './uploads.ts';
+
+export interface PagesDeps {
+  readonly desk: LimitsDesk;
+  readonly read: ConsoleRead;
+  readonly policy: Policy;
+  /** The groups as they are now: a file of limits names them by path. */
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly uploads: Uploads;
+  readonly clock: { nowMs(): number };
+  /** IANA zone of instants that belong to no limit, and of days. */
+  readonly zone: string;
+  /** Our own address, as the browser sees it; stands in mails. */
+  readonly origin: string;
+  /** Tells a group's owner, e.g. by SNS; absent: a mail is opened in the reader's own program. */
+  readonly tellOwner?: (message: OwnerMessage) => Promise<void>;
+  readonly log: Log;
+}
+
+export interface OwnerMessage {
+  readonly subject: string;
+  readonly text: string;
+  /** The group it is about. */
+  readonly path: string;
+  readonly contact?: string;
+}
+
+export type PageContext = Context<SignInEnv>;
+
+export const tellingOf = ({ policy, zone, clock }: PagesDeps): Telling => ({
+  currency: policy.currency,
+  zone,
+  nowMs: clock.nowMs(),
+});
+
+export const send = async (
+  c: PageContext,
+  markup: Markup,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> => c.html(await markup, status);

@@ -1,0 +1,84 @@
+import { html } from 'hono/html';
+import type { Oversubscription } from '../../limits/desk/contract.ts';
+import type { EditEffect, LookBack, PreviewAnswer } from '../read/contract.ts';
+import { changeTable } from './change-table.ts';
+import type { Markup } from './frame.ts';
+import { leftText, limitAmount, limitWords, runsOut } from './limit-words.ts';
+import { amount, counted, type Telling } from './told.ts';
+
+export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
+
+/** What would become of it: differences, new run-out dates, jobs that would have failed, pools. */
+export const previewPart = (preview: ValidPreview, telling: Telling): Markup =>
+  html`<section class="card" aria-labelledby="differs"><h2 id="differs">What changes<small class="soft">${counted(preview.rows.length, 'difference')}</small></h2>${changeTable(preview.rows, 'What changes', telling)}</section>
+${preview.effects.length > 0 && html`<section class="card" aria-labelledby="effects"><h2 id="effects">What it does</h2>${effectTable(preview.effects, telling)}</section>`}
+${preview.oversubscription.length > 0 && html`<div class="note warn"><p><strong>Given more than once.</strong> Allowed, and then a pool: whoever comes first has it.</p><ul>${preview.oversubscription.slice(0, POOLS_SHOWN).map((pool) => html`<li>${poolText(pool, telling)}</li>`)}</ul></div>`}
+${preview.needsApproval.length > 0 && html`<div class="note warn"><p><strong>Somebody else must approve this.</strong> If you go on, a request is filed; nothing changes until then.</p></div>`}`;
+
+const POOLS_SHOWN = 10;
+
+/** What must be confirmed, with the box to do so. */
+export function confirmPart(
+  { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
+  telling: Telling,
+): Markup | '' {
+  if (needsConfirmation.length + lockout.length === 0) return '';
+  return html`<fieldset><legend>Please confirm</legend>${
+    needsConfirmation.length > 0 &&
+    html`<p><strong class="warn-text">More than three times as much, or less than a third.</strong> A slip of the finger looks like this:</p><ul>${needsConfirmation
+      .slice(0, POOLS_SHOWN)
+      .map(
+        (row) =>
+          html`<li>${row.path ?? row.subject} <code>${row.limit}</code>: ${told(row.from, row.unit, telling)} → <strong>${told(row.to, row.unit, telling)}</strong></li>`,
+      )}${needsConfirmation.length > POOLS_SHOWN && html`<li>and ${counted(needsConfirmation.length - POOLS_SHOWN, 'more')}</li>`}</ul>`
+  }${
+    lockout.length > 0 &&
+    html`<p><strong class="bad-text">Jobs of those who run Tollgate would be rejected:</strong></p><ul>${lockout.slice(0, POOLS_SHOWN).map((text) => html`<li>${text}</li>`)}</ul>`
+  }<label class="check"><input type="checkbox" name="confirmed" value="yes" required>Yes, that is what I mean</label></fieldset>`;
+}
+
+const told = (
+  value: string | number | null,
+  unit: Parameters<typeof amount>[1] | undefined,
+  telling: Telling,
+): string =>
+  typeof value === 'number' && unit !== undefined
+    ? amount(value, unit, telling)
+    : (value ?? 'none').toString();
+
+function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
+  return html`<div class="scroll" role="region" aria-label="What it does" tabindex="0"><table><caption class="hidden">Limits before and after</caption><thead><tr><th scope="col">Limit</th><th scope="col">When</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>${effects.map((effect) => effectLines(effect, telling))}</table></div>${effects.map((effect) => lookBackText(effect))}`;
+}
+
+function effectLines({ path, limit, before, after }: EditEffect, telling: Telling): Markup {
+  const known = after ?? before;
+  const name = known === undefined ? limit : limitWords(known);
+  return html`<tbody><tr><th scope="rowgroup" rowspan="2" class="path">${path}<small class="soft">${name}</small></th>${cells('now', before, telling)}</tr><tr>${cells('then', after, telling)}</tr></tbody>`;
+}
+
+const cells = (when: string, row: EditEffect['before'], telling: Telling): Markup =>
+  row === undefined
+    ? html`<td>${when}</td><td class="n soft">none</td><td class="n">–</td><td>–</td>`
+    : html`<td>${when}</td><td class="n">${limitAmount(row, telling)}</td><td class="n${(row.left ?? 0) < 0 ? ' bad-text' : ''}">${leftText(row, telling)}</td><td>${
+        row.per === undefined || row.amount === 'unlimited'
+          ? '–'
+          : runsOut(row.forecast, row.zone, telling.nowMs)
+      }</td>`;
+
+function lookBackText({ path, lookBack }: EditEffect): Markup | '' {
+  if (lookBack === undefined) return '';
+  return html`<p>${path}, the last ${counted(lookBack.days, 'day')}: ${lookBackWords(lookBack)}</p>`;
+}
+
+function lookBackWords({ jobs, jobsStopped, jobsStoppedBefore, reachedOn }: LookBack): Markup {
+  const stopped =
+    jobsStopped === 0
+      ? html`<strong class="good-text">none</strong> of ${counted(jobs, 'job')} would have been rejected`
+      : html`about <strong class="warn-text">${counted(jobsStopped, 'job')}</strong> of ${jobs.toLocaleString('en-US')} would have been rejected${reachedOn !== undefined && html`, from ${reachedOn} on`}`;
+  return html`${stopped}${jobsStoppedBefore !== jobsStopped && html` (${jobsStoppedBefore.toLocaleString('en-US')} with the limit as it is)`}. An estimate from the totals of each day.`;
+}
+
+const poolText = (pool: Oversubscription, telling: Telling): Markup =>
+  html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${amount(pool.amount, pool.unit, telling)}, its ${counted(pool.children, 'child limit')} come to ${amount(pool.childrenAmount, pool.unit, telling)}${
+    pool.larger.length > 0 && html`; larger than itself: ${pool.larger.join(', ')}`
+  }`;

@@ -1,0 +1,89 @@
+import { html } from 'hono/html';
+import type { Denied, RoleName } from '../../limits/desk/contract.ts';
+import type { Notice, RenderNotice } from '../../signin/answers.ts';
+import type { User } from '../../signin/user.ts';
+import { barePage, type Markup, page } from './frame.ts';
+
+export interface Problem {
+  readonly title: string;
+  readonly sentence: Markup | string;
+  readonly remedy: Markup | string;
+  readonly link?: { readonly href: string; readonly text: string };
+}
+
+/** One thing that stands in the way, and the way on. */
+export const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup =>
+  page(
+    { title, at: 'none', user },
+    html`<div class="head"><h1>${title}</h1></div><div class="card"><div>${sentence}</div><p>${remedy}</p><p><a class="button" href="${link?.href ?? '/'}">${link?.text ?? 'To the budgets'}</a></p></div>`,
+  );
+
+/** How the sign-in tells what stands in the way, in the same dress. */
+export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link }: Notice) =>
+  String(
+    await barePage(
+      title,
+      html`<div class="head"><h1>${title}</h1></div><div class="card"><p>${sentence}</p><p>${remedy}</p>${
+        link !== undefined && html`<p><a class="button main" href="${link.href}">${link.text}</a></p>`
+      }</div>`,
+    ),
+  );
+
+export const unknownPlace = (user: User): Markup =>
+  problemPage(user, {
+    title: 'Not here',
+    sentence: 'There is no such page, or it is about a group you may not see.',
+    remedy:
+      'You see groups in which you are a member in GitLab, and all below them. Somebody who sent you here may see more.',
+  });
+
+export const noAnswer = (user: User, changing: boolean): Markup =>
+  problemPage(user, {
+    title: 'No answer',
+    sentence: 'The table that holds limits and counters does not answer at the moment.',
+    remedy: changing
+      ? 'It may have been saved or not: look at the history of the group before you do it again.'
+      : 'Load the page again in a moment. Jobs are decided nevertheless.',
+  });
+
+const ROLE_WORDS: Readonly<Record<RoleName, string>> = {
+  viewer: 'a viewer',
+  owner: 'an owner of the group',
+  finance: 'of finance',
+  admin: 'an administrator',
+};
+
+/** `of finance or an administrator` */
+export const roleList = (roles: readonly RoleName[]): string => {
+  const words = roles.map((role) => ROLE_WORDS[role]);
+  return words.length < 2 ? (words[0] ?? 'nobody') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+};
+
+const ACT_WORDS: Readonly<Record<Denied['act'], string>> = {
+  view: 'see it',
+  describe: 'describe it',
+  tighten: 'tighten it',
+  loosen: 'loosen it',
+  grant: 'give a grant',
+  'break-glass': 'break glass',
+  approve: 'approve it',
+  'roll-out': 'roll rules out',
+  'roll-back': 'roll rules back',
+  ask: 'ask for more',
+};
+
+/** Names the right that is missing, for each difference that nobody but others may make. */
+export const forbiddenPage = (user: User, denied: readonly Denied[], back: string): Markup =>
+  problemPage(user, {
+    title: 'Not yours to change',
+    sentence: html`Nothing was saved. You are signed in as ${user.username}, and this needs another right:<ul>${denied
+      .slice(0, DENIED_SHOWN)
+      .map(
+        ({ row, act, needs }) =>
+          html`<li>${row.path ?? row.subject} <code>${row.limit}</code> ${row.field.replaceAll('_', ' ')}: to ${ACT_WORDS[act]} you must be ${roleList(needs)}.</li>`,
+      )}${denied.length > DENIED_SHOWN && html`<li>and ${denied.length - DENIED_SHOWN} more</li>`}</ul>`,
+    remedy: html`Ask somebody who is, or <a href="/ask">ask for more</a>. Your rights come from GitLab's groups and are read anew every 15 minutes; <a href="/me">see yours</a>.`,
+    link: { href: back, text: 'Back' },
+  });
+
+const DENIED_SHOWN = 10;

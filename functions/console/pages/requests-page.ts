@@ -1,0 +1,134 @@
+import { html } from 'hono/html';
+import type { ApplyOutcome, LimitRequest } from '../../limits/desk/contract.ts';
+import type { User } from '../../signin/user.ts';
+import type { RequestRow, SubjectView } from '../read/contract.ts';
+import { grantFields } from './exception-forms.ts';
+import { type FieldProblems, field, problemList, type Values } from './form-field.ts';
+import { csrf, type Markup, page } from './frame.ts';
+import { leftText, limitAmount, limitWords } from './limit-words.ts';
+import { outside, subjectHref, subjectLink } from './links.ts';
+import { problemPage, roleList } from './problem-page.ts';
+import { distance, instant, type Telling } from './told.ts';
+
+/** What waits, and what became of the others. */
+export function requestsPage(
+  user: User,
+  rows: readonly RequestRow[],
+  done: string | undefined,
+  telling: Telling,
+): Markup {
+  const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > telling.nowMs);
+  const over = rows.filter((row) => !waiting.includes(row));
+  return page(
+    { title: 'Requests', at: 'requests', user },
+    html`<div class="head"><div><h1>Requests for more</h1><p>Whoever asks never decides: somebody else does.</p></div><div class="actions"><a class="button main" href="/ask">Ask for more</a></div></div>
+${done !== undefined && html`<div class="note good" role="status"><p>${done}</p></div>`}
+<section aria-labelledby="waiting"><h2 id="waiting" class="hidden">Waiting</h2>${
+      waiting.length === 0
+        ? html`<div class="card"><p>Nothing is waiting for anybody.</p></div>`
+        : waiting.map((row) => waitingCard(user, row, telling))
+    }</section>
+${over.length > 0 && html`<section class="card" aria-labelledby="over"><h2 id="over">Decided</h2><ol class="timeline">${over.slice(0, OVER_SHOWN).map((row) => overLine(row, telling))}</ol></section>`}`,
+  );
+}
+
+const OVER_SHOWN = 50;
+
+const wanted = (row: LimitRequest, limitNow: RequestRow['limitNow'], telling: Telling): string =>
+  `+${String(row.amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${telling.currency}` : ''}`;
+
+function waitingCard(user: User, row: RequestRow, telling: Telling): Markup {
+  const { id, subject, path, limitNow, mayDecide, own } = row;
+  return html`<article class="card" aria-labelledby="r-${id}"><h2 id="r-${id}"><span>${wanted(row, limitNow, telling)} for ${subjectLink(subject, path)}</span><small class="soft">${row.requestedBy}, ${distance(row.requestedAtMs, telling.nowMs)}</small></h2>
+<p>${row.reason}</p>
+<dl class="facts"><dt>Counts</dt><dd>${row.from} to ${row.until}</dd><dt>Limit</dt><dd>${
+    limitNow === undefined
+      ? html`<code>${row.limit}</code>`
+      : html`${limitWords(limitNow)}: ${leftText(limitNow, telling)}${(limitNow.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limitNow, telling)}`
+  }</dd>${row.ticket !== undefined && html`<dt>Ticket</dt><dd>${row.ticket}</dd>`}${row.link !== undefined && html`<dt>From</dt><dd>${outside(row.link, row.link)}</dd>`}<dt>Waits until</dt><dd>${instant(row.expiresAtMs, telling)}</dd></dl>
+${
+  mayDecide
+    ? html`<form method="post" action="/requests/${id}">${csrf(user)}<div class="field"><label for="n-${id}">Note <small class="soft">required to decline</small></label><input id="n-${id}" name="note" maxlength="500" autocomplete="off"></div><div class="actions"><button class="main" name="verdict" value="approve">Approve<span class="hidden"> for ${path}</span></button><button class="danger" name="verdict" value="decline">Decline<span class="hidden"> for ${path}</span></button></div></form>`
+    : html`<p class="soft">${own ? 'You asked for it, so somebody else decides.' : 'You may not decide this one.'}</p>`
+}</article>`;
+}
+
+const overLine = (row: RequestRow, telling: Telling): Markup =>
+  html`<li>${stateTag(row)} <strong>${wanted(row, row.limitNow, telling)}</strong> for ${subjectLink(row.subject, row.path)}: ${row.reason}<p class="soft">asked by ${row.requestedBy}${
+    row.decidedBy !== undefined && html`, decided by ${row.decidedBy}`
+  }${row.decidedAtMs !== undefined && html` ${distance(row.decidedAtMs, telling.nowMs)}`}${row.note !== undefined && html`: ${row.note}`}</p></li>`;
+
+function stateTag({ state, granted }: RequestRow): Markup {
+  switch (state) {
+    case 'approved':
+      return html`<span class="tag good">${granted ? 'granted' : 'approved'}</span>`;
+    case 'declined':
+      return html`<span class="tag bad">declined</span>`;
+    case 'pending':
+      return html`<span class="tag">expired</span>`;
+  }
+}
+
+export interface AskShown {
+  readonly view: SubjectView;
+  readonly values: Values;
+  readonly problems: FieldProblems;
+  readonly others: readonly string[];
+}
+
+/** "Ask for more". */
+export function askPage(user: User, { view, values, problems, others }: AskShown, telling: Telling): Markup {
+  const fields = [
+    ...grantFields(view.limits),
+    {
+      name: 'link',
+      label: 'The job it is about',
+      type: 'url',
+      max: 500,
+      hint: 'Its address in GitLab.',
+    } as const,
+  ];
+  const labels = new Map(fields.map(({ name, label }) => [name, label]));
+  return page(
+    { title: `Ask for more for ${view.path}`, at: 'requests', user },
+    html`<div class="head"><div><h1>Ask for more for ${view.path}</h1><p>Whoever may grant it sees your request under “Requests”.</p></div></div>${problemList(problems, others, labels)}
+${
+  view.limits.length === 0
+    ? html`<div class="card"><p>It has no limit of its own to add to. The limits above it belong to others; ask for those there.</p><p><a class="button" href="${subjectHref(view.subject) ?? '/'}">Back</a></p></div>`
+    : html`<div class="card"><ul>${view.limits.map((limit) => html`<li>${limitWords(limit)}: ${leftText(limit, telling)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limit, telling)}</li>`)}</ul></div>
+<form class="card" method="post" action="/ask">${csrf(user)}<input type="hidden" name="subject" value="${view.subject}">${fields.map((each) => field(each, values, problems))}<div class="actions"><button class="main">Send the request</button><a class="button" href="${subjectHref(view.subject) ?? '/'}">Cancel</a></div></form>`
+}`,
+  );
+}
+
+/** For which group. */
+export const chooseGroupPage = (
+  user: User,
+  groups: readonly { readonly id: number; readonly path: string }[],
+): Markup =>
+  page(
+    { title: 'Ask for more', at: 'requests', user },
+    html`<div class="head"><h1>Ask for more</h1></div><section class="card" aria-labelledby="which"><h2 id="which">For which group?</h2><form class="filters" method="get" action="/" role="search"><label>Search groups<input type="search" name="q" maxlength="200"></label><button>Search</button></form>${
+      groups.length > 0 &&
+      html`<ul>${groups.slice(0, GROUPS_SHOWN).map(({ id, path }) => html`<li><a href="/ask?subject=group/${id}">${path}</a></li>`)}</ul>`
+    }<p class="soft">Open the page of the group whose limit is in your way; “Ask for more” is at its top.</p></section>`,
+  );
+
+const GROUPS_SHOWN = 100;
+
+type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
+
+export const approvalPage = (user: User, { by, request }: NeedsApproval, back: string): Markup =>
+  problemPage(user, {
+    title: request === undefined ? 'Needs somebody else' : 'Request filed',
+    sentence:
+      request === undefined
+        ? `Nothing was changed: this must be approved by somebody else, who is ${roleList(by)}.`
+        : `Nothing is changed yet: somebody else, who is ${roleList(by)}, must approve it.`,
+    remedy:
+      request === undefined
+        ? 'File it as a grant of its own; then a request goes to those who may approve it.'
+        : 'You find it under “Requests”, and so do they.',
+    link:
+      request === undefined ? { href: back, text: 'Back' } : { href: '/requests', text: 'To the requests' },
+  });

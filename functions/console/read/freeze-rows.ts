@@ -1,0 +1,34 @@
+import type { Freeze } from '../../../policies/limits/frozen.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { FreezeRow } from './contract.ts';
+import { labelOf } from './places.ts';
+import { subjectsAbove } from './subjects-above.ts';
+
+/** In force and to come, its own first, then those of everything above. */
+export function freezeRows(
+  subject: string,
+  { freezes }: LimitSet,
+  directory: Directory,
+  nowMs: number,
+): readonly FreezeRow[] {
+  if (freezes === undefined) return [];
+  return [subject, ...subjectsAbove(subject, directory)].flatMap((each) =>
+    (freezes.get(each) ?? [])
+      .filter(({ untilMs }) => untilMs === undefined || nowMs < untilMs)
+      .map((freeze) => freezeRow(freeze, each === subject ? undefined : labelOf(each, directory))),
+  );
+}
+
+/** The one that holds now, if any. */
+export const frozenNow = (rows: readonly FreezeRow[], nowMs: number): FreezeRow | undefined =>
+  rows.find(({ fromMs }) => fromMs === undefined || fromMs <= nowMs);
+
+const freezeRow = ({ id, reason, owner, fromMs, untilMs }: Freeze, above: string | undefined): FreezeRow => ({
+  id,
+  reason,
+  ...(owner !== undefined && { owner }),
+  ...(fromMs !== undefined && { fromMs }),
+  ...(untilMs !== undefined && { untilMs }),
+  ...(above !== undefined && { above }),
+});

@@ -1,0 +1,24 @@
+import { limitsOfGroup } from '../../../policies/limits/levels.ts';
+import { type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { subjectKey } from '../../../policies/limits/subject.ts';
+import type { DirectoryGroup } from '../../../policies/place/directory.ts';
+
+/** A limit of somebody, and whether it is their own. */
+export interface Having {
+  readonly limit: Limit;
+  readonly byDefault: boolean;
+}
+
+/** What a group is asked for now: its own, and those it has by default. */
+export function havingsOf(
+  group: Pick<DirectoryGroup, 'id' | 'path' | 'personal'>,
+  limits: LimitSet,
+  nowMs: number,
+): readonly Having[] {
+  const own = new Set(limitsOn(limits, subjectKey({ kind: 'group', id: group.id })));
+  return limitsOfGroup(limits, group, nowMs).map((limit) => ({ limit, byDefault: !own.has(limit) }));
+}
+
+/** A number of money or minutes per period: what can run out. */
+export const isBudget = ({ kind, per, amount }: Limit): boolean =>
+  (kind === 'money' || kind === 'minutes') && per !== undefined && amount !== 'unlimited';

@@ -1,0 +1,19 @@
+import type { HistoryAsked, HistoryPage, LogEntry } from '../../limits/desk/contract.ts';
+import type { ConsoleReadDeps } from './console-read-deps.ts';
+import type { Scope } from './scope.ts';
+
+/** The log as far as it is theirs: rows of other subjects are left out, and entries that then say nothing. */
+export async function viewerHistory(
+  asked: HistoryAsked,
+  scope: Scope,
+  { desk }: Pick<ConsoleReadDeps, 'desk'>,
+): Promise<HistoryPage> {
+  if (asked.subject !== undefined && !scope.sees(asked.subject)) return { entries: [] };
+  const page = await desk.history(asked);
+  if (scope.seesAll) return page;
+  const entries = page.entries.flatMap((entry): LogEntry[] => {
+    const rows = entry.rows?.filter(({ subject }) => scope.sees(subject)) ?? [];
+    return rows.length === 0 ? [] : [{ ...entry, rows, count: rows.length }];
+  });
+  return { ...page, entries };
+}

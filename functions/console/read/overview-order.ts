@@ -1,0 +1,96 @@
+/** Which groups come first. By counters alone: the days of ten thousand groups are too many to read for one page. */
+import { counterName } from '../../../policies/claim.ts';
+import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import type { Limit } from '../../../policies/limits/limits.ts';
+import type { DirectoryGroup } from '../../../policies/place/directory.ts';
+import type { CountersByName } from './counters-now.ts';
+import { counterIn, type PeriodPair } from './period-pair.ts';
+
+/** A group and the budgets it is ordered by. */
+export interface Candidate {
+  readonly group: DirectoryGroup;
+  readonly budgets: readonly Limit[];
+}
+
+const HISTORY_MS = HISTORY_DAYS * DAY_MS;
+
+/** What says how far a budget is. */
+export interface Standing {
+  readonly now: CountersByName;
+  readonly before: CountersByName;
+  readonly periods: (limit: Limit) => PeriodPair;
+  readonly nowMs: number;
+}
+
+/** Those that run out first; of those that last, whoever has used most of theirs; then who has no budget, by path. */
+export const byRunOut = (candidates: readonly Candidate[], standing: Standing): readonly Candidate[] =>
+  sorted(candidates, ({ budgets }) =>
+    budgets.reduce<Rank>((first, budget) => earlier(first, rankOf(budget, standing)), LAST),
+  );
+
+interface Rank {
+  /** Unix ms; 0: it is used up. Infinity: nobody uses it. */
+  readonly atMs: number;
+  /** Of the amount, settled + held. */
+  readonly share: number;
+}
+
+const LAST: Rank = { atMs: Number.POSITIVE_INFINITY, share: -1 };
+
+function rankOf(written: Limit, standing: Standing): Rank {
+  const { now, periods, nowMs } = standing;
+  const { current } = periods(written);
+  const { amount } = limitAt(written, nowMs);
+  if (amount === 'unlimited' || current === undefined) return LAST;
+  const committed = now.get(counterName(counterIn(written, current)))?.committed ?? 0;
+  const share = amount === 0 ? Number.POSITIVE_INFINITY : committed / amount;
+  if (committed >= amount) return { atMs: 0, share };
+  const pace = paceOf(written, committed, standing);
+  return { atMs: pace <= 0 ? Number.POSITIVE_INFINITY : nowMs + (amount - committed) / pace, share };
+}
+
+/** Per ms: the mean of the last four weeks, with what is missing of them taken from the period before. */
+function paceOf(limit: Limit, committed: number, { before, periods, nowMs }: Standing): number {
+  const { current, previous } = periods(limit);
+  if (current === undefined) return 0;
+  const elapsedMs = Number.isFinite(current.startMs) ? Math.max(1, nowMs - current.startMs) : HISTORY_MS;
+  const last = previous && before.get(counterName(counterIn(limit, previous)));
+  const missingMs = Math.max(0, HISTORY_MS - elapsedMs);
+  // A limit without a counter before it is new: its first hours say what there is to say.
+  if (previous === undefined || last === undefined || last.rev === 0 || missingMs === 0)
+    return committed / Math.max(DAY_MS, elapsedMs);
+  const lengthMs = previous.endMs - previous.startMs;
+  return (
+    (committed + last.committed * Math.min(1, missingMs / lengthMs)) /
+    (elapsedMs + Math.min(missingMs, lengthMs))
+  );
+}
+
+const earlier = (one: Rank, other: Rank): Rank => (compare(one, other) <= 0 ? one : other);
+
+/** Of those that are used up, or are not used, the one with the larger share. */
+const compare = (a: Rank, b: Rank): number =>
+  a.atMs === b.atMs ? descending(a.share, b.share) : a.atMs < b.atMs ? -1 : 1;
+
+const descending = (a: number, b: number): number => (a === b ? 0 : a > b ? -1 : 1);
+
+/** Candidates come in order of paths, and a stable sort leaves equals so. */
+function sorted(
+  candidates: readonly Candidate[],
+  rank: (candidate: Candidate) => Rank,
+): readonly Candidate[] {
+  return candidates
+    .map((candidate) => ({ candidate, rank: rank(candidate) }))
+    .sort((a, b) => compare(a.rank, b.rank))
+    .map(({ candidate }) => candidate);
+}
+
+/** Most first; undefined: not known, and last. */
+export function bySpent(
+  candidates: readonly Candidate[],
+  spent: (candidate: Candidate) => number | undefined,
+): readonly Candidate[] {
+  return sorted(candidates, (candidate) => ({ atMs: 0, share: spent(candidate) ?? -1 }));
+}

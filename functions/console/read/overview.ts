@@ -1,0 +1,168 @@
+/**
+ * The groups somebody sees, page by page.
+ *
+ * Reads of one page, whatever the number of groups: the pointer of the limits, the counters and some thirty days of usage of
+ * the rows shown, a hundred items a request. To find out which rows come first: the counters of all budgets in view and of
+ * their period before, at most {@link RANKED_MAX} groups and once in {@link RECENT_MS} for all viewers of a process.
+ */
+import { counterName } from '../../../policies/claim.ts';
+import { limitsOn } from '../../../policies/limits/limits.ts';
+import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
+import type { Reading } from './console-read-deps.ts';
+import type { Overview, OverviewAsked, Viewer } from './contract.ts';
+import { havingsOf, isBudget } from './group-limits.ts';
+import { firstOfMonth, groupRows, isEarlier, meteredOf, type RowsFrom, subjectOf } from './group-rows.ts';
+import { byRunOut, bySpent, type Candidate } from './overview-order.ts';
+import { counterIn, periodPairs } from './period-pair.ts';
+import { NOWHERE, type Places } from './places.ts';
+import { type Scope, scopeOf } from './scope.ts';
+import { readDays, today } from './usage-days.ts';
+
+const ROWS_DEFAULT = 50;
+const ROWS_MAX = 100;
+const SEARCH_CHARACTERS_MAX = 200;
+/** Their counters are some 300 requests to the table; beyond it groups come last, by path. */
+const RANKED_MAX = 20_000;
+const RECENT_MS = 60_000;
+/** Nothing changes in it but late settlements. */
+const PERIOD_BEFORE_RECENT_MS = 15 * 60_000;
+/** Groups without a budget that are metered for the order, nearest the top first: what they use includes all below them. */
+const METERED_MAX = 200;
+const METERED_RECENT_MS = 5 * 60_000;
+
+export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Viewer) => Promise<Overview> {
+  const metered = new Map<string, { readonly micros: number; readonly atMs: number }>();
+
+  return async (asked, viewer) => {
+    const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
+    const nowMs = reading.clock.nowMs();
+    const scope = scopeOf(viewer.roles, places.directory);
+    const from: RowsFrom = { limits, places, scope, nowMs };
+    const groups = groupsAsked(asked, from);
+    const { ordered, orderedAtMs, unranked } = await orderOf(asked, groups, from);
+    const max = Math.min(ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
+    const start = Math.min(offsetOf(asked.cursor), ordered.length);
+    const shown = ordered.slice(start, start + max);
+    const rows = await groupRows(
+      scope.seesAll && start === 0 ? ['instance', ...shown] : shown,
+      from,
+      reading,
+    );
+    const [instance, ...others] = scope.seesAll && start === 0 ? rows : [undefined, ...rows];
+    const page = others.filter((row) => row !== undefined);
+    // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
+    if ((asked.sort ?? 'runs-out-first') === 'runs-out-first')
+      page.sort((a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)));
+    return {
+      set,
+      currency: reading.policy.currency,
+      nowMs,
+      orderedAtMs,
+      ...(places.atMs !== undefined && { directoryAtMs: places.atMs }),
+      rows: page,
+      total: ordered.length,
+      first: ordered.length === 0 ? 0 : start + 1,
+      ...(start + max < ordered.length && { next: String(start + max) }),
+      ...(start > 0 && { previous: String(Math.max(0, start - max)) }),
+      unranked,
+      ...(instance !== undefined && { instance }),
+    };
+  };
+
+  async function orderOf(asked: OverviewAsked, groups: readonly DirectoryGroup[], from: RowsFrom) {
+    const { limits, nowMs } = from;
+    const sort = asked.sort ?? 'runs-out-first';
+    if (sort === 'name' || asked.under !== undefined)
+      return { ordered: groups, orderedAtMs: nowMs, unranked: 0 };
+    const [some, rest] = [groups.slice(0, RANKED_MAX), groups.slice(RANKED_MAX)];
+    const candidates = some.map((group): Candidate => {
+      const budgets = havingsOf(group, limits, nowMs)
+        .map(({ limit }) => limit)
+        .filter(isBudget);
+      const money = budgets.filter(({ kind }) => kind === 'money');
+      return { group, budgets: money.length > 0 ? money : budgets };
+    });
+    const budgets = candidates.flatMap((candidate) => candidate.budgets);
+    const periods = periodPairs(nowMs);
+    const keysOf = (which: 'current' | 'previous') =>
+      budgets.flatMap((budget) => {
+        const period = periods(budget)[which];
+        return period === undefined ? [] : [counterIn(budget, period)];
+      });
+    const now = await reading.counters.recent(keysOf('current'), RECENT_MS);
+    if (sort === 'runs-out-first') {
+      const before = await reading.counters.recent(keysOf('previous'), PERIOD_BEFORE_RECENT_MS);
+      const ordered = byRunOut(candidates, { now: now.counters, before: before.counters, periods, nowMs });
+      return { ordered: [...groupsOf(ordered), ...rest], orderedAtMs: now.sinceMs, unranked: rest.length };
+    }
+    const unbudgeted = candidates.filter(({ budgets: [first] }) => first?.kind !== 'money');
+    const spentBy = await spentWithout(unbudgeted, from);
+    const ordered = bySpent(candidates, ({ group, budgets: [first] }) => {
+      if (first?.kind !== 'money') return spentBy.get(group.id);
+      const { current } = periods(first);
+      return current && now.counters.get(counterName(counterIn(first, current)))?.committed;
+    });
+    const unranked = rest.length + unbudgeted.length - spentBy.size;
+    return { ordered: [...groupsOf(ordered), ...rest], orderedAtMs: now.sinceMs, unranked };
+  }
+
+  async function spentWithout(
+    candidates: readonly Candidate[],
+    { places, nowMs }: RowsFrom,
+  ): Promise<ReadonlyMap<number, number>> {
+    const depth = ({ group }: Candidate): number => places.directory.chainById.get(group.id)?.length ?? 0;
+    const nearest = [...candidates].sort((a, b) => depth(a) - depth(b)).slice(0, METERED_MAX);
+    const missing = nearest.filter(
+      ({ group }) =>
+        (metered.get(subjectOf(group))?.atMs ?? Number.NEGATIVE_INFINITY) <= nowMs - METERED_RECENT_MS,
+    );
+    const from = firstOfMonth(reading.zone, nowMs);
+    const span = { from, to: today(reading.zone, nowMs) };
+    const usage = await readDays(
+      missing.map(({ group }) => subjectOf(group)),
+      span,
+      reading.usage,
+    );
+    if (metered.size > METERED_MAX * 10) metered.clear();
+    for (const [subject, days] of usage) {
+      const { settledMicros, heldMicros } = meteredOf(days, from);
+      metered.set(subject, { micros: settledMicros + heldMicros, atMs: nowMs });
+    }
+    return new Map(
+      nearest.flatMap(({ group }) => {
+        const known = metered.get(subjectOf(group));
+        return known === undefined ? [] : [[group.id, known.micros] as const];
+      }),
+    );
+  }
+}
+
+const groupsOf = (candidates: readonly Candidate[]): readonly DirectoryGroup[] =>
+  candidates.map(({ group }) => group);
+
+const offsetOf = (cursor: string | undefined): number =>
+  cursor !== undefined && /^\d{1,7}$/.test(cursor) ? Number(cursor) : 0;
+
+/**
+ * What matches and is theirs to see, by path. Personal namespaces, as many as there are people, only where somebody
+ * searches for them or wrote a limit of their own.
+ */
+function groupsAsked(asked: OverviewAsked, { limits, places, scope }: RowsFrom): readonly DirectoryGroup[] {
+  const search = pathKey((asked.search ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX));
+  return inScope(asked.under, places, scope).filter(
+    (group) =>
+      (search === '' || pathKey(group.path).includes(search)) &&
+      (asked.mine !== true || scope.ownsGroup(group.id)) &&
+      (!group.personal || search !== '' || limitsOn(limits, subjectOf(group)).length > 0),
+  );
+}
+
+function inScope(under: OverviewAsked['under'], places: Places, scope: Scope): readonly DirectoryGroup[] {
+  const { groups, childrenOf } = places;
+  if (under === 'roots')
+    return groups.filter(
+      ({ id, parentId }) => scope.seesGroup(id) && (parentId === undefined || !scope.seesGroup(parentId)),
+    );
+  if (under !== undefined) return scope.seesGroup(under) ? (childrenOf.get(under) ?? []) : [];
+  return scope.seesAll ? groups : groups.filter(({ id }) => scope.seesGroup(id));
+}

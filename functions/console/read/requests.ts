@@ -1,0 +1,55 @@
+import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
+import type { LimitRequest } from '../../limits/desk/contract.ts';
+import { mayDo } from '../../limits/desk/rights.ts';
+import type { Reading } from './console-read-deps.ts';
+import type { RequestRow, Viewer } from './contract.ts';
+import { labelOf, NOWHERE } from './places.ts';
+import { rightsOf } from './rights-of.ts';
+import { scopeOf } from './scope.ts';
+import { subjectRow } from './subject-rows.ts';
+
+/** Those they filed, and those of their groups, with the limits they are about. @throws {LimitsError} @throws {LedgerError} */
+export const requestRows =
+  (reading: Reading) =>
+  async (viewer: Viewer): Promise<readonly RequestRow[]> => {
+    const rights = rightsOf(viewer.roles);
+    const [all, { limits }, places = NOWHERE] = await Promise.all([
+      reading.desk.requests({ rights, actor: viewer.username }),
+      reading.limits(),
+      reading.places(),
+    ]);
+    const { directory } = places;
+    const nowMs = reading.clock.nowMs();
+    const scope = scopeOf(viewer.roles, directory);
+    const shown = all.filter(
+      ({ requestedBy, subject }) => requestedBy === viewer.username || scope.sees(subject),
+    );
+    const limitOf = ({ subject, limit }: LimitRequest) =>
+      scope.sees(subject) ? limitsOn(limits, subject).find(({ id }) => id === limit) : undefined;
+    const keys = shown.flatMap((request) => {
+      const limit = limitOf(request);
+      return limit === undefined ? [] : [counterOf(limit, nowMs)];
+    });
+    const counters = await reading.counters.fresh(keys);
+    return shown.map((request) => {
+      const limit = limitOf(request);
+      const own = request.requestedBy === viewer.username;
+      const { policy } = reading;
+      return {
+        ...request,
+        path: labelOf(request.subject, directory),
+        ...(limit !== undefined && {
+          limitNow: subjectRow(
+            { limit, byDefault: false },
+            { limits, directory, policy, counters, usage: [], nowMs },
+          ),
+        }),
+        mayDecide:
+          !own &&
+          request.state === 'pending' &&
+          nowMs < request.expiresAtMs &&
+          mayDo('approve', request.subject, rights, { limits, directory, nowMs }, limit?.unit),
+        own,
+      };
+    });
+  };

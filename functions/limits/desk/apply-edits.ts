@@ -1,0 +1,134 @@
+import type { DocumentProblem } from '../../../policies/document/parsed.ts';
+import type { ChangeRow } from '../changes/change-row.ts';
+import { changeRows, NO_LIMITS } from '../changes/change-rows.ts';
+import { publishLimits } from '../publish-limits.ts';
+import type {
+  ApplyOutcome,
+  EditedBy,
+  LimitEdit,
+  LimitRequest,
+  LimitsDeskDeps,
+  LiveLimits,
+} from './contract.ts';
+import type { DeskReads } from './desk-reads.ts';
+import type { EditContext } from './draft.ts';
+import { APPROVAL_DEFAULT } from './needs.ts';
+import { type Plan, plan, type Read } from './plan.ts';
+import { deniedOf, rolesFor } from './rights.ts';
+
+export interface ApplyWith {
+  readonly deps: LimitsDeskDeps;
+  readonly reads: DeskReads;
+  /** Files a grant that needs approval. */
+  readonly file?: (
+    edit: Extract<LimitEdit, { kind: 'grant' }>,
+    actor: string,
+  ) => Promise<LimitRequest | undefined>;
+  /** The grant was asked for and is approved by `by.actor`, whose right to do so was looked at. */
+  readonly asked?: NonNullable<EditContext['asked']>;
+}
+
+const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
+
+export async function applyEdits(
+  edits: readonly LimitEdit[],
+  by: EditedBy,
+  using: ApplyWith,
+): Promise<ApplyOutcome> {
+  const { deps, reads, asked, file } = using;
+  const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
+  if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
+  const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
+  const context: EditContext = {
+    actor: by.actor,
+    nowMs: deps.clock.nowMs(),
+    newId: () => deps.newId().toLowerCase(),
+    ...(asked !== undefined && { asked }),
+  };
+  const { policy, table, approval = APPROVAL_DEFAULT } = deps;
+  const planOf = (read: Read): Plan => plan(edits, read, { policy, directory, approval, context });
+  if (live?.pointer.set !== by.base) return stale(planOf, live, by, using, context.nowMs);
+
+  const planned = planOf(await reads.base(by.base));
+  if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
+  const { before, after, rows, lockout } = planned;
+  if (rows.length === 0) return { outcome: 'unchanged', pointer: live?.pointer };
+  const forged = asked === undefined ? forgedNames(rows, by) : [];
+  if (forged.length > 0) return { outcome: 'invalid', problems: forged };
+  const rightsContext = { limits: before.limits, directory, nowMs: context.nowMs };
+  const [denied, ...more] = asked === undefined ? deniedOf(rows, by, rightsContext) : [];
+  if (denied !== undefined) return { outcome: 'forbidden', denied: [denied, ...more] };
+  if (planned.toApprove.length > 0 && asked === undefined) {
+    const [edit] = edits;
+    const request = edits.length === 1 && edit?.kind === 'grant' ? await file?.(edit, by.actor) : undefined;
+    const approvers = rolesFor('approve', planned.toApprove[0]?.subject);
+    return {
+      outcome: 'needs_approval',
+      rows: planned.toApprove,
+      by: approvers,
+      ...(request !== undefined && { request }),
+    };
+  }
+  if (by.confirmed !== true && planned.toConfirm.length + lockout.length > 0)
+    return { outcome: 'needs_confirmation', rows: planned.toConfirm, lockout };
+
+  const { actor, why, source, base } = by;
+  const change = { actor, why, source, atMs: context.nowMs, ...(base !== undefined && { base }) };
+  const published = await publishLimits(after.document, change, {
+    table,
+    policy,
+    ...(directory !== undefined && { directory }),
+    read: { from: before.limits, to: after.limits },
+  });
+  switch (published.outcome) {
+    case 'live':
+      return { outcome: 'live', pointer: published.pointer, rows };
+    case 'invalid':
+      return published;
+    case 'stale':
+      return stale(planOf, await reads.live(), by, using, context.nowMs);
+  }
+}
+
+/** Both versions, as far as they can still be read: what these edits would have done, and what others did. */
+async function stale(
+  planOf: (read: Read) => Plan,
+  live: LiveLimits | undefined,
+  { base }: EditedBy,
+  { reads }: ApplyWith,
+  nowMs: number,
+): Promise<ApplyOutcome> {
+  const before = await reads.baseIfThere(base);
+  const planned = before && planOf(before);
+  if (before === undefined || !planned?.ok) return { outcome: 'stale', live };
+  const mine = planned.rows;
+  const subjects = new Set(mine.map(({ subject }) => subject));
+  const to = live?.limits ?? NO_LIMITS;
+  const all = changeRows({ from: before.limits, to, directory: await reads.directory(), nowMs });
+  return { outcome: 'stale', live, mine, theirs: all.filter(({ subject }) => subjects.has(subject)) };
+}
+
+function textProblem(
+  field: string,
+  charactersMax: number,
+  by: Readonly<Record<keyof typeof LENGTHS_MAX, string>>,
+): readonly DocumentProblem[] {
+  const text = by[field as keyof typeof LENGTHS_MAX];
+  if (text.trim() !== '' && text.length <= charactersMax) return [];
+  const stands = text.trim() === '' ? 'missing' : `${text.length} characters`;
+  return [{ path: [field], message: `${stands}; expected a text of at most ${charactersMax} characters` }];
+}
+
+const WRITTEN_BY_DESK: readonly string[] = ['by', 'requested_by', 'approved_by', 'reviewed'];
+
+/** Nobody writes a name but their own into an import; an admin may, who restores what was exported. */
+function forgedNames(rows: readonly ChangeRow[], { actor, rights }: EditedBy): readonly DocumentProblem[] {
+  if (rights.some(({ role }) => role === 'admin')) return [];
+  return rows.flatMap(({ about, limit, subject, id, field, to, whole }): readonly DocumentProblem[] => {
+    if (about === 'limit' || !WRITTEN_BY_DESK.includes(field) || whole === 'removed') return [];
+    const own = to === actor || (field === 'reviewed' && String(to).startsWith(`${actor}: `));
+    if (own && field !== 'approved_by' && field !== 'requested_by') return [];
+    const message = `'${to}' on ${id ?? limit}; the desk writes who did what: leave it as it was, or out`;
+    return [{ path: [subject, field], message }];
+  });
+}

@@ -1,0 +1,47 @@
+import { type BreakGlass, breakGlassCounter } from '../../../policies/limits/break-glass.ts';
+import { isValidAt } from '../../../policies/limits/validity.ts';
+import { subjectPath } from '../changes/subject-path.ts';
+import type { BreakGlassState, LimitsDeskDeps } from './contract.ts';
+import type { DeskReads } from './desk-reads.ts';
+
+/** All in the live document, newest first; at most as many as a document may have. */
+export async function breakGlassStates(
+  { ledger, clock }: LimitsDeskDeps,
+  reads: DeskReads,
+): Promise<readonly BreakGlassState[]> {
+  const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
+  const glasses = (await reads.base(live?.pointer.set)).limits.breakGlasses ?? [];
+  if (glasses.length === 0) return [];
+  const nowMs = clock.nowMs();
+  // Of one that is over: its last period.
+  const counters = await ledger.readCounters(
+    glasses.map((glass) => breakGlassCounter(glass, Math.min(nowMs, glass.untilMs - 1))),
+  );
+  const states = glasses.map((glass, index) => {
+    const path = subjectPath(glass.subject, directory);
+    return { ...stateOf(glass, counters[index]?.committed ?? 0, nowMs), ...(path !== undefined && { path }) };
+  });
+  return states.sort((a, b) => b.fromMs - a.fromMs);
+}
+
+function stateOf(glass: BreakGlass, used: number, nowMs: number): BreakGlassState {
+  const { id, subject, users, jobs, per, fromMs, untilMs, reason, ticket, by, reviewed } = glass;
+  return {
+    id,
+    subject,
+    users: [...users],
+    protected: glass.protected,
+    jobs,
+    per,
+    used,
+    fromMs,
+    untilMs,
+    reason,
+    open: isValidAt(glass, nowMs),
+    toReview: reviewed === undefined,
+    ...(ticket !== undefined && { ticket }),
+    ...(by !== undefined && { by }),
+    ...(reviewed !== undefined && { reviewedBy: reviewed.by }),
+    ...(reviewed?.note !== undefined && { note: reviewed.note }),
+  };
+}

@@ -1,0 +1,79 @@
+import { type ApplyWith, applyEdits } from './apply-edits.ts';
+import { breakGlassStates } from './break-glass-states.ts';
+import type { LimitEdit, LimitsDesk, LimitsDeskDeps, Preview } from './contract.ts';
+import { decideRequest } from './decide-request.ts';
+import { DeskReads, TIMEOUT_MS } from './desk-reads.ts';
+import { fileRequest } from './file-request.ts';
+import { APPROVAL_DEFAULT } from './needs.ts';
+import { oversubscriptionOf, touchedBy } from './oversubscription.ts';
+import { plan } from './plan.ts';
+import { readHistory } from './read-history.ts';
+import { readRequests } from './request-items.ts';
+import { mayDo } from './rights.ts';
+
+/** In a preview nobody is known yet; the ids of what it would add are not those that will be written. */
+const PREVIEWER = 'preview';
+
+/** The one way in for every edit of limits. Keep one per process: it remembers the live set. */
+export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
+  const reads = new DeskReads(deps);
+  const using: ApplyWith = {
+    deps,
+    reads,
+    file: async ({ kind: _, ...asked }, actor) => {
+      // Whoever may give may ask.
+      const filed = await fileRequest(asked, { actor, rights: [{ role: 'finance' }] }, { deps, reads });
+      return filed.outcome === 'filed' ? filed.request : undefined;
+    },
+  };
+  return {
+    live: () => reads.live(),
+    preview: (edits, base) => preview(edits, base, deps, reads),
+    apply: (edits, by) => applyEdits(edits, by, using),
+    history: (asked) => readHistory(asked, deps.table),
+    request: (asked, by) => fileRequest(asked, by, using),
+    requests: async ({ rights, actor }) => {
+      const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
+      const { limits } = await reads.base(live?.pointer.set);
+      const context = { limits, directory, nowMs: deps.clock.nowMs() };
+      const all = await readRequests(deps.table, context.nowMs);
+      return all
+        .map(({ request }) => request)
+        .filter(
+          ({ subject, requestedBy }) => requestedBy === actor || mayDo('view', subject, rights, context),
+        );
+    },
+    decide: (id, verdict, by) => decideRequest(id, verdict, by, using),
+    breakGlasses: () => breakGlassStates(deps, reads),
+  };
+}
+
+async function preview(
+  edits: readonly LimitEdit[],
+  base: string | undefined,
+  { table, policy, clock, newId, approval = APPROVAL_DEFAULT }: LimitsDeskDeps,
+  reads: DeskReads,
+): Promise<Preview> {
+  const [pointer, before, directory] = await Promise.all([
+    table.getPointer({ timeoutMs: TIMEOUT_MS }),
+    reads.base(base),
+    reads.directory(),
+  ]);
+  const nowMs = clock.nowMs();
+  const context = { actor: PREVIEWER, nowMs, newId: () => newId().toLowerCase() };
+  const planned = plan(edits, before, { policy, directory, approval, context });
+  if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
+  const { after, rows, toConfirm, toApprove, lockout } = planned;
+  const subjects = new Set(rows.map(({ subject }) => subject));
+  return {
+    outcome: 'valid',
+    stale: pointer?.set !== base,
+    document: after.document,
+    limits: after.limits,
+    rows,
+    oversubscription: touchedBy(oversubscriptionOf(after.limits, directory, nowMs), subjects, directory),
+    needsConfirmation: toConfirm,
+    needsApproval: toApprove,
+    lockout,
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Approves or declines. The decision is written first, under a condition, so that of many who decide one does; then the
+ * grant is given under the request's own id. Whoever dies in between leaves an approved request without its grant, and
+ * approving it again goes on from there.
+ */
+import { limitsOn } from '../../../policies/limits/limits.ts';
+import { type ApplyWith, applyEdits } from './apply-edits.ts';
+import type { Asker, DecideOutcome, LimitRequest, LiveLimits, RequestVerdict } from './contract.ts';
+import { isDecided, readRequests, type StoredRequest, writeRequest } from './request-items.ts';
+import { mayDo, rolesFor } from './rights.ts';
+
+/** Each time somebody else edited in the milliseconds between reading and writing. */
+const TRIES_MAX = 5;
+const NOTE_CHARACTERS_MAX = 500;
+const WHY_CHARACTERS_MAX = 500;
+
+export async function decideRequest(
+  id: string,
+  verdict: RequestVerdict,
+  by: Asker,
+  using: ApplyWith,
+): Promise<DecideOutcome> {
+  const { deps, reads } = using;
+  const nowMs = deps.clock.nowMs();
+  const stored = (await readRequests(deps.table, nowMs)).find(({ request }) => request.id === id);
+  if (stored === undefined) return { outcome: 'unknown' };
+  const { request } = stored;
+  const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
+  const { limits } = await reads.base(live?.pointer.set);
+  const unit = limitsOn(limits, request.subject).find((limit) => limit.id === request.limit)?.unit;
+  const needs = rolesFor('approve', request.subject);
+  if (!mayDo('approve', request.subject, by.rights, { limits, directory, nowMs }, unit))
+    return { outcome: 'forbidden', act: 'approve', needs };
+  if (request.requestedBy === by.actor) return { outcome: 'forbidden', act: 'approve', needs, own: true };
+  if (isDecided(stored)) return { outcome: 'decided', request };
+  if (
+    (verdict.note ?? '').length > NOTE_CHARACTERS_MAX ||
+    (verdict.verdict === 'decline' && verdict.note.trim() === '')
+  )
+    return {
+      outcome: 'invalid',
+      problems: [{ path: ['note'], message: `expected why, in at most ${NOTE_CHARACTERS_MAX} characters` }],
+    };
+  const written = {
+    ...request,
+    decidedBy: by.actor,
+    decidedAtMs: nowMs,
+    ...(verdict.note !== undefined && { note: verdict.note }),
+  };
+  if (verdict.verdict === 'decline') {
+    // Somebody approved it, and the grant may be on its way.
+    if (request.state === 'approved') return { outcome: 'decided', request };
+    const declined: LimitRequest = { ...written, state: 'declined' };
+    if (await writeRequest({ rev: stored.rev + 1, request: declined }, deps.table))
+      return { outcome: 'declined', request: declined };
+    return decidedMeanwhile(id, using);
+  }
+  const approved: StoredRequest = { rev: stored.rev + 1, request: { ...written, state: 'approved' } };
+  if (!(await writeRequest(approved, deps.table))) return decidedMeanwhile(id, using);
+  return giveIt(approved, by, using);
+}
+
+async function giveIt(approved: StoredRequest, by: Asker, using: ApplyWith): Promise<DecideOutcome> {
+  const { deps, reads } = using;
+  const { request } = approved;
+  const { id, requestedBy, subject, limit, amount, from, until, reason, ticket } = request;
+  const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    const live = await reads.live();
+    if (live !== undefined && hasGrant(live, id)) return granted(approved, live, using);
+    const outcome = await applyEdits(
+      [{ ...grant, ...(ticket !== undefined && { ticket }) }],
+      {
+        ...by,
+        why: `${requestedBy} asked for more: ${reason}`.slice(0, WHY_CHARACTERS_MAX),
+        source: `request ${id}`,
+        base: live?.pointer.set,
+        confirmed: true,
+      },
+      { deps, reads, asked: { id, requestedBy } },
+    );
+    if (outcome.outcome === 'live') return granted(approved, { pointer: outcome.pointer }, using);
+    if (outcome.outcome === 'invalid') {
+      await pendingAgain(approved, using);
+      return outcome;
+    }
+  }
+  await pendingAgain(approved, using);
+  return { outcome: 'busy' };
+}
+
+async function granted(
+  { rev, request }: StoredRequest,
+  { pointer }: Pick<LiveLimits, 'pointer'>,
+  { deps }: ApplyWith,
+): Promise<DecideOutcome> {
+  const done: LimitRequest = { ...request, granted: true };
+  // Lost to somebody who went on with the same request, and so says the same.
+  await writeRequest({ rev: rev + 1, request: done }, deps.table);
+  return { outcome: 'approved', request: done, pointer };
+}
+
+async function pendingAgain({ rev, request }: StoredRequest, { deps }: ApplyWith): Promise<void> {
+  const { decidedBy: _, decidedAtMs: __, note: ___, ...pending } = request;
+  await writeRequest({ rev: rev + 1, request: { ...pending, state: 'pending' } }, deps.table);
+}
+
+async function decidedMeanwhile(id: string, { deps }: ApplyWith): Promise<DecideOutcome> {
+  const all = await readRequests(deps.table, deps.clock.nowMs());
+  const now = all.find(({ request }) => request.id === id);
+  return now === undefined ? { outcome: 'unknown' } : { outcome: 'decided', request: now.request };
+}
+
+const hasGrant = ({ limits }: LiveLimits, id: string): boolean =>
+  [...limits.bySubject.values()].some((list) =>
+    list.some(({ grants = [] }) => grants.some((grant) => grant.id === id)),
+  );

@@ -1,0 +1,135 @@
+/** A document while it is being edited: entries are replaced, nothing of the live one is touched. */
+import type { DocumentPath, DocumentProblem } from '../../../policies/document/parsed.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { LimitsDocument } from '../limit-set.ts';
+
+export type Entry = Readonly<Record<string, unknown>>;
+
+export interface EditContext {
+  readonly actor: string;
+  readonly nowMs: number;
+  readonly newId: () => string;
+  /** Of a grant that was asked for: whose wish it was, and its id. */
+  readonly asked?: { readonly id: string; readonly requestedBy: string };
+}
+
+/** One list of the document. An import has thousands of edits, so no edit looks through it. */
+interface DraftList {
+  /** By a number of its own, in the order of the list. */
+  readonly entries: Map<number, Entry>;
+  readonly numberOf: Map<Entry, number>;
+  /** By what `find` calls them; made when first asked for. */
+  byName: Map<string, Entry> | undefined;
+  nameOf: ((entry: Entry) => string) | undefined;
+  next: number;
+}
+
+export class Draft {
+  readonly context: EditContext;
+  readonly problems: DocumentProblem[] = [];
+  #rest: LimitsDocument;
+  readonly #lists = new Map<string, DraftList>();
+  /** Which edit wrote an entry last: a problem with it is told at the edit. */
+  readonly #editOf = new Map<Entry, number>();
+  #edit = 0;
+
+  constructor(document: LimitsDocument, context: EditContext) {
+    this.#rest = document;
+    this.context = context;
+  }
+
+  /** From now on it is this edit that edits. */
+  begin(edit: number): void {
+    this.#edit = edit;
+  }
+
+  replace(document: LimitsDocument): undefined {
+    this.#rest = document;
+    this.#lists.clear();
+    this.#editOf.clear();
+  }
+
+  /** What is wrong with the edit at hand, at one of its fields. */
+  refuse(field: string, message: string): undefined {
+    this.problems.push({ path: ['edits', this.#edit, field], message });
+  }
+
+  list(name: string): readonly Entry[] {
+    return [...this.#listOf(name).entries.values()];
+  }
+
+  add(name: string, entry: Entry): undefined {
+    const list = this.#listOf(name);
+    list.entries.set(list.next, entry);
+    list.numberOf.set(entry, list.next);
+    list.next += 1;
+    if (list.nameOf !== undefined) list.byName?.set(list.nameOf(entry), entry);
+    this.#editOf.set(entry, this.#edit);
+  }
+
+  /** @param next - undefined: the entry goes. */
+  put(name: string, entry: Entry, next: Entry | undefined): undefined {
+    const list = this.#listOf(name);
+    const number = list.numberOf.get(entry);
+    if (number === undefined) return;
+    list.numberOf.delete(entry);
+    if (list.nameOf !== undefined) list.byName?.delete(list.nameOf(entry));
+    if (next === undefined) {
+      list.entries.delete(number);
+      return;
+    }
+    list.entries.set(number, next);
+    list.numberOf.set(next, number);
+    if (list.nameOf !== undefined) list.byName?.set(list.nameOf(next), next);
+    this.#editOf.set(next, this.#edit);
+  }
+
+  /** The entry of this name. @param nameOf - always the same for a list. */
+  find(name: string, key: string, nameOf: (entry: Entry) => string): Entry | undefined {
+    const list = this.#listOf(name);
+    if (list.byName === undefined) {
+      list.nameOf = nameOf;
+      list.byName = new Map([...list.entries.values()].map((entry) => [nameOf(entry), entry]));
+    }
+    return list.byName.get(key);
+  }
+
+  get document(): LimitsDocument {
+    const document: Record<string, unknown> = { ...this.#rest };
+    for (const [name, { entries }] of this.#lists) {
+      if (entries.size > 0 || Object.hasOwn(this.#rest, name)) document[name] = [...entries.values()];
+    }
+    return document;
+  }
+
+  /** A problem of the document, told at the edit that made it. */
+  told(problem: DocumentProblem): DocumentProblem {
+    const [name, index, ...field] = problem.path;
+    if (typeof name !== 'string' || typeof index !== 'number' || !this.#lists.has(name)) return problem;
+    const entry = this.list(name)[index];
+    const edit = entry && this.#editOf.get(entry);
+    return edit === undefined ? problem : { ...problem, path: ['edits', edit, ...toldField(field)] };
+  }
+
+  #listOf(name: string): DraftList {
+    const known = this.#lists.get(name);
+    if (known !== undefined) return known;
+    const value = this.#rest[name];
+    const all = Array.isArray(value) ? value.filter(isRecord) : [];
+    const list: DraftList = {
+      entries: new Map(all.entries()),
+      numberOf: new Map(all.map((entry, number) => [entry, number])),
+      byName: undefined,
+      nameOf: undefined,
+      next: all.length,
+    };
+    this.#lists.set(name, list);
+    return list;
+  }
+}
+
+const KINDS: readonly unknown[] = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'];
+
+/** The edit calls the number `amount`, whatever the unit. */
+const toldField = ([first, ...rest]: DocumentPath): DocumentPath =>
+  first === undefined ? [] : [KINDS.includes(first) ? 'amount' : first === 'on' ? 'subject' : first, ...rest];

@@ -1,0 +1,55 @@
+import { type Logged, loggedOf, rowsOf } from '../change-log.ts';
+import type { LimitTable } from '../limit-table.ts';
+import type { HistoryAsked, HistoryPage, LogEntry } from './contract.ts';
+import { TIMEOUT_MS } from './desk-reads.ts';
+
+const PAGE_MAX = 100;
+/** Edits looked through for one page: years of a busy desk, in some twenty reads. */
+const LOOKED_AT_MAX = 2_000;
+/** Large edits opened for one page; each may have megabytes. */
+const OPENED_MAX = 10;
+
+/** Newest first, without a gap: `next` begins where this page stopped looking. */
+export async function readHistory(
+  { subject, before, max }: HistoryAsked,
+  table: LimitTable,
+): Promise<HistoryPage> {
+  const wanted = Math.min(Math.max(1, Math.trunc(max)), PAGE_MAX);
+  const entries: LogEntry[] = [];
+  let from = before;
+  let opened = 0;
+  for (let looked = 0; looked < LOOKED_AT_MAX; ) {
+    const items = await table.readLog(from, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
+    for (const item of items) {
+      const logged = loggedOf(item);
+      if (subject !== undefined && mustOpen(logged)) {
+        if (opened === OPENED_MAX) return { entries, next: item.edit + 1 };
+        opened += 1;
+      }
+      const entry = await entryOf(item.edit, logged, subject, table);
+      if (entry !== undefined) entries.push(entry);
+      from = item.edit;
+      looked += 1;
+      if (entries.length === wanted) return { entries, ...(item.edit > 1 && { next: item.edit }) };
+    }
+    if (items.length < PAGE_MAX) return { entries };
+  }
+  return { entries, ...(from !== undefined && from > 1 && { next: from }) };
+}
+
+/** Only its rows tell whether it was about the subject. */
+const mustOpen = ({ subjects, count }: Logged): boolean => subjects === undefined && count > 0;
+
+async function entryOf(
+  edit: number,
+  logged: Logged,
+  subject: string | undefined,
+  table: LimitTable,
+): Promise<LogEntry | undefined> {
+  const { set, atMs, actor, why, source, base, count } = logged;
+  const entry = { edit, set, atMs, actor, why, source, count, ...(base !== undefined && { base }) };
+  if (subject === undefined) return { ...entry, ...(logged.rows !== undefined && { rows: logged.rows }) };
+  if (logged.subjects !== undefined && !logged.subjects.includes(subject)) return undefined;
+  const rows = (await rowsOf(logged, table))?.filter((row) => row.subject === subject);
+  return rows === undefined || rows.length === 0 ? undefined : { ...entry, rows };
+}

@@ -1,0 +1,113 @@
+import type { Unit } from '../../../policies/claim.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../policies/limits/validity.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { ChangeRow } from '../changes/change-row.ts';
+import { binds } from '../changes/effects.ts';
+import type { Act, Denied, Rights, Role, RoleName } from './contract.ts';
+import { type Reach, RIGHTS, ROLES } from './rights-table.ts';
+
+/** What somebody's rights are held against. */
+export interface RightsContext {
+  /** As they are before the change. */
+  readonly limits: LimitSet;
+  /** Undefined: not known, and then nobody has a subtree. */
+  readonly directory: Directory | undefined;
+  readonly nowMs: number;
+}
+
+/** What it takes to make a difference. */
+export function actOf({ about, effect }: ChangeRow): Act {
+  if (effect === 'neutral') return 'describe';
+  if (effect === 'tightens') return about === 'rollout' ? 'roll-out' : 'tighten';
+  switch (about) {
+    case 'grant':
+      return 'grant';
+    case 'breakglass':
+      return 'break-glass';
+    case 'rollout':
+      return 'roll-back';
+    default:
+      return 'loosen';
+  }
+}
+
+/** The differences somebody may not make. */
+export function deniedOf(
+  rows: readonly ChangeRow[],
+  { actor, rights }: { readonly actor: string; readonly rights: Rights },
+  context: RightsContext,
+): readonly Denied[] {
+  return rows.flatMap((row): readonly Denied[] => {
+    const act = actOf(row);
+    if (mayDo(act, row.subject, rights, context, row.unit)) return [];
+    if (liftsOwnFreeze(row, actor, context) && mayDo('tighten', row.subject, rights, context)) return [];
+    return [{ row, act, needs: rolesFor(act, row.subject) }];
+  });
+}
+
+/** @param unit - of the limit it is about: `below` asks for a limit of this unit above. */
+export function mayDo(
+  act: Act,
+  subject: string,
+  rights: Rights,
+  context: RightsContext,
+  unit?: Unit,
+): boolean {
+  return rights.some((role) => reaches(RIGHTS[act][role.role], role, subject, context, unit));
+}
+
+/** Who may, weakest first; what stands in no subtree is for those who reach everything. */
+export const rolesFor = (act: Act, subject?: string): readonly RoleName[] =>
+  ROLES.filter((role) => {
+    const reach = RIGHTS[act][role];
+    return (
+      reach === 'all' || (reach !== 'none' && (subject === undefined || /^(?:group|project)\//.test(subject)))
+    );
+  });
+
+function reaches(
+  reach: Reach,
+  role: Role,
+  subject: string,
+  context: RightsContext,
+  unit: Unit | undefined,
+): boolean {
+  if (reach === 'none' || reach === 'all') return reach === 'all';
+  const groups = role.role === 'viewer' || role.role === 'owner' ? role.groups : [];
+  if (groups === 'all') return true;
+  const above = groupsAbove(subject, context.directory);
+  const own = subject.startsWith('group/') ? Number(subject.slice('group/'.length)) : undefined;
+  if (reach === 'subtree')
+    return above.some((id) => groups.includes(id)) || (own !== undefined && groups.includes(own));
+  const top = above.findIndex((id) => groups.includes(id));
+  return top >= 0 && unit !== undefined && above.slice(0, top + 1).some((id) => holds(id, unit, context));
+}
+
+/** Root first, the subject itself not among them; empty for what is in no group, or in one that is not known. */
+function groupsAbove(subject: string, directory: Directory | undefined): readonly number[] {
+  const [kind, id] = subject.split('/');
+  if (kind === 'group')
+    return (
+      directory?.chainById
+        .get(Number(id))
+        ?.slice(0, -1)
+        .map((group) => group.id) ?? []
+    );
+  if (kind !== 'project') return [];
+  const groupId = directory?.projectById.get(Number(id))?.groupId;
+  return groupId === undefined ? [] : (directory?.chainById.get(groupId)?.map((group) => group.id) ?? []);
+}
+
+const holds = (group: number, unit: Unit, { limits, nowMs }: RightsContext): boolean =>
+  limits.bySubject
+    .get(`group/${group}`)
+    ?.some((limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs)) === true;
+
+function liftsOwnFreeze(
+  { about, subject, limit }: ChangeRow,
+  actor: string,
+  { limits }: RightsContext,
+): boolean {
+  return about === 'freeze' && limits.freezes?.get(subject)?.find(({ id }) => id === limit)?.by === actor;
+}

@@ -1,0 +1,157 @@
+/**
+ * Marks beside the books: `gitlab.example.com@ssm-limits`, `group/101` for each parameter, and `pass`. Nothing is deleted:
+ * what is forgotten is emptied and goes by its time to live.
+ */
+import {
+  type AttributeValue,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  paginateQuery,
+} from '@aws-sdk/client-dynamodb';
+import { isRecord } from '../../policies/document/reading.ts';
+import type { LedgerClock } from '../ledger/ledger.ts';
+import { PK, SK, SSM_LIMITS_PK_SUFFIX, TTL_ATTRIBUTE } from '../names.ts';
+import type { ListingPass, Marks, OwnedLimit, ParameterMark } from './marks.ts';
+import { SsmLimitsError } from './ssm-limits-error.ts';
+
+export interface DynamoMarksOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** The GitLab host, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+}
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+const TIMEOUT_MS = 5_000;
+/** Marks of 10 000 parameters are some pages. */
+const READ_TIMEOUT_MS = 30_000;
+/** Writes under way at once: an import must not take all connections. */
+const AT_ONCE = 8;
+/** Long enough to see what was there. */
+const FORGOTTEN_KEPT_SECONDS = 7 * 86_400;
+const GROUP = 'group/';
+const VERSION = 've';
+const MODIFIED = 'at';
+const OWNED = 'ow';
+
+export function dynamoMarks({ client, tableName, instance, clock }: DynamoMarksOptions): Marks {
+  const pk = { S: `${instance}${SSM_LIMITS_PK_SUFFIX}` };
+  const put = (sk: string, attributes: Item): Promise<unknown> => {
+    const command = new PutItemCommand({
+      TableName: tableName,
+      Item: { [PK]: pk, [SK]: { S: sk }, ...attributes },
+    });
+    return answered(`write ${sk}`, TIMEOUT_MS, (abortSignal) => client.send(command, { abortSignal }));
+  };
+  const inTurn = async (count: number, write: (index: number) => Promise<unknown>): Promise<void> => {
+    for (let first = 0; first < count; first += AT_ONCE) {
+      const indexes = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, at) => first + at);
+      await Promise.all(indexes.map(write));
+    }
+  };
+  return {
+    readAll: () =>
+      answered('read all marks', READ_TIMEOUT_MS, async (abortSignal) => {
+        const marks = new Map<number, ParameterMark>();
+        const pages = paginateQuery(
+          { client },
+          {
+            TableName: tableName,
+            ConsistentRead: true,
+            KeyConditionExpression: `${PK} = :pk AND begins_with(${SK}, :group)`,
+            ExpressionAttributeValues: { ':pk': pk, ':group': { S: GROUP } },
+          },
+          { abortSignal },
+        );
+        for await (const { Items = [] } of pages) {
+          for (const item of Items) {
+            const mark = markOf(item);
+            if (mark !== undefined) marks.set(mark.group, mark);
+          }
+        }
+        return marks;
+      }),
+    write: (marks) =>
+      inTurn(marks.length, async (index) => {
+        const mark = marks[index];
+        if (mark !== undefined) await put(`${GROUP}${mark.group}`, itemOf(mark));
+      }),
+    forget: (groups) =>
+      inTurn(groups.length, (index) => {
+        const ttl = Math.ceil(clock.nowMs() / 1000) + FORGOTTEN_KEPT_SECONDS;
+        return put(`${GROUP}${groups[index]}`, { [TTL_ATTRIBUTE]: { N: String(ttl) } });
+      }),
+    async readPass() {
+      const command = new GetItemCommand({
+        TableName: tableName,
+        Key: { [PK]: pk, [SK]: { S: 'pass' } },
+        ConsistentRead: true,
+      });
+      const { Item } = await answered('read the pass', TIMEOUT_MS, (abortSignal) =>
+        client.send(command, { abortSignal }),
+      );
+      return Item === undefined ? {} : passOf(Item);
+    },
+    async writePass({ completeFromMs, unfinished }) {
+      await put('pass', {
+        ...(completeFromMs !== undefined && { co: { N: String(completeFromMs) } }),
+        ...(unfinished !== undefined && {
+          fr: { N: String(unfinished.fromMs) },
+          to: { S: unfinished.token },
+          se: { S: unfinished.seen.join(' ') },
+        }),
+      });
+    },
+  };
+
+  async function answered<T>(
+    doing: string,
+    timeoutMs: number,
+    call: (abortSignal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await call(AbortSignal.timeout(timeoutMs));
+    } catch (error) {
+      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      throw new SsmLimitsError('marks_unavailable', `could not ${doing} in ${tableName} (${why})`);
+    }
+  }
+}
+
+const itemOf = ({ version, modifiedAtMs, owned }: ParameterMark): Item => ({
+  [VERSION]: { N: String(version) },
+  [MODIFIED]: { N: String(modifiedAtMs) },
+  [OWNED]: { S: JSON.stringify(owned) },
+});
+
+/** Undefined: it was forgotten, or is none of ours. */
+function markOf(item: Item): ParameterMark | undefined {
+  const group = Number(item[SK]?.S?.slice(GROUP.length));
+  const version = Number(item[VERSION]?.N);
+  const modifiedAtMs = Number(item[MODIFIED]?.N);
+  const owned = item[OWNED]?.S;
+  if (!Number.isSafeInteger(group) || !Number.isSafeInteger(version) || owned === undefined) return undefined;
+  return { group, version, modifiedAtMs, owned: ownedOf(owned) };
+}
+
+function ownedOf(text: string): readonly OwnedLimit[] {
+  const parsed: unknown = JSON.parse(text);
+  if (!Array.isArray(parsed)) return [];
+  return parsed.flatMap((each: unknown) =>
+    isRecord(each) && typeof each.id === 'string' && Array.isArray(each.entries)
+      ? { id: each.id, created: each.created === true, entries: each.entries.filter(isRecord) }
+      : [],
+  );
+}
+
+function passOf({ co, fr, to, se }: Item): ListingPass {
+  const seen = (se?.S ?? '').split(' ').flatMap((text) => (text === '' ? [] : Number(text)));
+  return {
+    ...(co?.N !== undefined && { completeFromMs: Number(co.N) }),
+    ...(fr?.N !== undefined &&
+      to?.S !== undefined && { unfinished: { fromMs: Number(fr.N), token: to.S, seen } }),
+  };
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
+import { readWholeDirectory } from '../directory/whole-directory.ts';
+import { createLedger } from '../ledger/create-ledger.ts';
+import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { systemClock } from '../ledger/system-clock.ts';
+import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
+import { DynamoLimitTable } from '../limits/dynamo-limit-table.ts';
+import { deployedMetrics } from '../metrics/metrics.ts';
+import { ENV_DEPLOYMENT } from '../names.ts';
+import { consoleLog } from '../shared/log.ts';
+import { readSsmLimitsConfig } from './config.ts';
+import { dynamoMarks } from './dynamo-marks.ts';
+import { readPackedRules } from './packed-rules.ts';
+import { runOn } from './run.ts';
+import { ssmParameters } from './ssm-parameters.ts';
+
+/** Hundreds of chunks, some at once. */
+const DIRECTORY_TIMEOUT_MS = 10_000;
+
+const config = readSsmLimitsConfig(process.env);
+const packed = readPackedRules(config.rulesFile);
+const table = {
+  client: dynamoClient(config.dynamodbEndpoint),
+  tableName: config.ledgerTable,
+  instance: config.gitlabInstance,
+  clock: systemClock,
+  random: Math.random,
+};
+const directoryTable = new DynamoDirectoryTable(table);
+const directory = async () =>
+  (await readWholeDirectory(directoryTable, { timeoutMs: DIRECTORY_TIMEOUT_MS }))?.directory ??
+  packed.directory;
+
+const deps = {
+  path: config.limitsPath,
+  parameters: ssmParameters({ endpoint: config.ssmEndpoint }),
+  marks: dynamoMarks(table),
+  desk: createLimitsDesk({
+    table: new DynamoLimitTable(table),
+    policy: packed.policy,
+    packed: packed.limits.document,
+    directory,
+    ledger: createLedger({ store: new DynamoStore(table) }),
+    clock: systemClock,
+    newId: () => randomBytes(8).toString('hex'),
+  }),
+  packed: packed.limits,
+  policy: packed.policy,
+  directory,
+  clock: systemClock,
+  random: Math.random,
+  log: consoleLog,
+  metrics: deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock }),
+};
+
+/**
+ * Lambda's entry point for the schedule and for changes of parameters. Give it 290 s, one instance, and no retries: the next
+ * run does what this one did not.
+ */
+export const handler = (event: unknown): Promise<void> => runOn(event, deps);

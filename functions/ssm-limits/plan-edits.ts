@@ -1,0 +1,127 @@
+/**
+ * From what a parameter says to edits. The last edit of a limit wins, wherever it was made: a parameter's counts from its time
+ * of modification. The unit is a limit with all its fields.
+ */
+import type { Limit } from '../../policies/limits/limits.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { LimitEdit, LiveLimits } from '../limits/desk/contract.ts';
+import type { ChangedElsewhere } from './edits-elsewhere.ts';
+import type { LimitEntry, OwnedLimit, ParameterMark } from './marks.ts';
+import { parseEntries, type WantedLimit, type WantedLimits } from './parameter-value.ts';
+import { isSame, setEdits } from './set-edit.ts';
+
+/** A parameter whose version is not in force yet, or that is gone. */
+export interface ChangedParameter {
+  readonly group: number;
+  readonly name: string;
+  /** Undefined: it is gone. */
+  readonly version?: ParameterVersion;
+  /** What was remembered of it before this run. */
+  readonly mark: ParameterMark | undefined;
+}
+
+export interface ParameterVersion {
+  readonly version: number;
+  readonly modifiedAtMs: number;
+  readonly wanted: WantedLimits;
+}
+
+export interface ParameterPlan {
+  readonly parameter: ChangedParameter;
+  readonly edits: readonly LimitEdit[];
+  /** To be remembered before the edits are made: whoever finds them made knows whose they are. */
+  readonly before: readonly OwnedLimit[];
+  /** And after. */
+  readonly after: readonly OwnedLimit[];
+  /** Limits that stay as they are, and why. */
+  readonly kept: readonly KeptLimit[];
+}
+
+export interface KeptLimit {
+  readonly limit: string;
+  readonly why: string;
+}
+
+export interface PlanDeps {
+  readonly changedElsewhere: ChangedElsewhere;
+  readonly policy: Policy;
+  readonly live: LimitsInForce;
+}
+
+export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
+
+/** @throws {LimitsError} */
+export async function planEdits(parameter: ChangedParameter, deps: PlanDeps): Promise<ParameterPlan> {
+  const { group, version, mark } = parameter;
+  const standing = new Map(
+    (deps.live.limits.bySubject.get(`group/${group}`) ?? []).map((each) => [each.id, each]),
+  );
+  const owned = new Map((mark?.owned ?? []).map((each) => [each.id, each]));
+  const edits: LimitEdit[] = [];
+  const before: OwnedLimit[] = [];
+  const after: OwnedLimit[] = [];
+  const kept: KeptLimit[] = [];
+
+  for (const want of version?.wanted.limits ?? []) {
+    const { id } = want.limit;
+    const there = standing.get(id);
+    const mine = owned.get(id);
+    const ours = entryOf(there, mine, group, deps);
+    if (there === undefined || !isSame(there, want.limit)) {
+      const who = ours === undefined ? await editedBy(want, there ?? mine, parameter, deps) : undefined;
+      if (who !== undefined) {
+        kept.push({ limit: id, why: `${who} changed it after the parameter was written` });
+        continue;
+      }
+      edits.push(...setEdits(group, want, there));
+    }
+    const created = there === undefined || (ours !== undefined && mine?.created === true);
+    after.push({ id, created, entries: [want.entry] });
+    // As it was and as it will be: an edit whose answer is lost may have been made or not.
+    before.push({ id, created, entries: ours === undefined ? [want.entry] : [ours, want.entry] });
+  }
+  const wanted = new Set((version?.wanted.limits ?? []).map(({ limit }) => limit.id));
+  for (const mine of owned.values()) {
+    const there = standing.get(mine.id);
+    if (wanted.has(mine.id) || there === undefined) continue;
+    if (entryOf(there, mine, group, deps) === undefined)
+      kept.push({ limit: mine.id, why: 'it was changed elsewhere since' });
+    else if (!mine.created) kept.push({ limit: mine.id, why: 'it was there before the parameter' });
+    else {
+      edits.push({ kind: 'remove', subject: `group/${group}`, limit: mine.id });
+      before.push(mine);
+    }
+  }
+  return { parameter, edits, before, after, kept };
+}
+
+/** The entry that a live limit came from; undefined: it is not there, or somebody else changed it since. */
+const entryOf = (
+  limit: Limit | undefined,
+  mine: OwnedLimit | undefined,
+  group: number,
+  { policy, live }: PlanDeps,
+): LimitEntry | undefined =>
+  limit === undefined
+    ? undefined
+    : mine?.entries.find((entry) => {
+        const parsed = parseEntries(group, [entry], { policy, live: live.document });
+        return 'limits' in parsed && parsed.limits.some((each) => isSame(each, limit));
+      });
+
+/**
+ * Who edited a limit last, if it was not the parameter.
+ *
+ * @param trace - undefined: nothing shows that there ever was such a limit. Then somebody must be known to have taken it out;
+ * else somebody may have changed it, and it is not ours to overwrite until nobody is known to have.
+ */
+async function editedBy(
+  { limit }: WantedLimit,
+  trace: unknown,
+  { group, version }: ChangedParameter,
+  { changedElsewhere }: PlanDeps,
+): Promise<string | undefined> {
+  const found = await changedElsewhere(group, limit.id, version?.modifiedAtMs ?? 0);
+  if (found.changed === 'yes') return found.actor;
+  return found.changed === 'unknown' && trace !== undefined ? 'somebody, perhaps,' : undefined;
+}

@@ -1,0 +1,95 @@
+import type { BreakGlass, Reviewed } from '../limits/break-glass.ts';
+import { isName, NAME_EXPECTED } from './name.ts';
+import { neededText, readOwner, readText } from './parse-limit-texts.ts';
+import { readSubject } from './parse-subject.ts';
+import { checkOrder, readEdge } from './parse-validity.ts';
+import type { Reading } from './reading.ts';
+
+/** Each job is compared with all of them; a company that needs more has the wrong limits. */
+export const BREAK_GLASSES_MAX = 200;
+/** Longer is a limit that is too low. */
+export const BREAK_GLASS_DAYS_MAX = 7;
+const JOBS_MAX = 10_000;
+const USERS_MAX = 100;
+const REASON_CHARACTERS_MAX = 200;
+const TICKET_CHARACTERS_MAX = 200;
+const NOTE_CHARACTERS_MAX = 500;
+
+const PERIODS = ['hour', 'day', 'once'] as const;
+
+/** `by` and `reviewed` are for people: who broke it, and who has looked at what was done with it. */
+const KEYS = [
+  ...['on', 'id', 'users', 'protected', 'jobs', 'per', 'from', 'until'],
+  ...['reason', 'ticket', 'owner', 'by', 'reviewed'],
+];
+
+/** Reads `breakglass: [{on, users, protected, jobs, per, from, until, reason}]`; undefined: there are none. */
+export function readBreakGlasses(
+  reading: Reading,
+  runnerClasses: readonly string[],
+): readonly BreakGlass[] | undefined {
+  const all: BreakGlass[] = [];
+  for (const each of reading.list('{on, users, jobs, from, until, reason}', BREAK_GLASSES_MAX)) {
+    const glass = each.object(KEYS) ? readBreakGlass(each, runnerClasses) : undefined;
+    if (glass === undefined) continue;
+    if (all.some(({ id }) => id === glass.id)) each.at('id').expected('an id that no other break-glass has');
+    all.push(glass);
+  }
+  return all.length === 0 ? undefined : all;
+}
+
+function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): BreakGlass | undefined {
+  const subject = readSubject(reading.at('on'), runnerClasses);
+  const fits = subject === undefined || /^(?:instance$|group\/|project\/)/.test(subject);
+  if (!fits) reading.at('on').expected('instance, {group: 101} or {project: 7}: whose jobs it lets in');
+  const id = reading.at('id').text(NAME_EXPECTED, isName);
+  const users = reading
+    .at('users')
+    .list('user ids', USERS_MAX)
+    .flatMap((each) => each.integer("GitLab's id of the user", 1) ?? []);
+  const isProtected = reading.at('protected');
+  if (isProtected.isThere && isProtected.value !== true)
+    isProtected.expected('true, or nothing for jobs on any ref');
+  if (users.length === 0 && !isProtected.isThere)
+    reading.refuse('lets everybody in; name users, or protected: true, or both');
+  const jobs = reading.at('jobs').integer('how many jobs it lets in', 1, JOBS_MAX);
+  const per = reading.at('per').isThere ? reading.at('per').oneOf('a period', PERIODS) : 'once';
+  const fromMs = readEdge(reading.at('from'), 'start', 'UTC');
+  const untilMs = readEdge(reading.at('until'), 'end', 'UTC');
+  checkOrder(reading, fromMs, untilMs);
+  if (fromMs !== undefined && untilMs !== undefined && untilMs - fromMs > BREAK_GLASS_DAYS_MAX * 86_400_000)
+    reading
+      .at('until')
+      .expected(`at most ${BREAK_GLASS_DAYS_MAX} days after from; a limit that is too low is raised`);
+  const reason = neededText(reading.at('reason'), 'why, in a text', REASON_CHARACTERS_MAX);
+  const ticket = readText(reading.at('ticket'), 'a ticket', TICKET_CHARACTERS_MAX);
+  const by = readText(reading.at('by'), 'who did it, in a text', REASON_CHARACTERS_MAX);
+  const reviewed = readReviewed(reading.at('reviewed'));
+  const owner = readOwner(reading);
+  if (subject === undefined || id === undefined || jobs === undefined || per === undefined) return undefined;
+  if (fromMs === undefined || untilMs === undefined || reason === undefined) return undefined;
+  return {
+    id,
+    subject,
+    users: new Set(users),
+    protected: isProtected.value === true,
+    jobs,
+    per,
+    fromMs,
+    untilMs,
+    reason,
+    ...(owner !== undefined && { owner }),
+    ...(ticket !== undefined && { ticket }),
+    ...(by !== undefined && { by }),
+    ...(reviewed !== undefined && { reviewed }),
+  };
+}
+
+function readReviewed(reading: Reading): Reviewed | undefined {
+  if (!reading.isThere || !reading.object(['by', 'at', 'note'])) return undefined;
+  const by = neededText(reading.at('by'), 'who looked at it, in a text', REASON_CHARACTERS_MAX);
+  const atMs = readEdge(reading.at('at'), 'start', 'UTC');
+  const note = readText(reading.at('note'), 'what was found, in a text', NOTE_CHARACTERS_MAX);
+  if (by === undefined || atMs === undefined) return undefined;
+  return { by, atMs, ...(note !== undefined && { note }) };
+}

@@ -1,0 +1,45 @@
+import { remembering } from '../match/remember.ts';
+import type { Wildcard } from '../match/wildcard.ts';
+import type { Limit, LimitKind } from './limits.ts';
+
+/** What the groups at paths like these have of a kind they have no limit of their own for. */
+export interface PatternDefault {
+  readonly groups: Wildcard;
+  /** `subject` is empty: it is that of each group. */
+  readonly limit: Limit;
+}
+
+export interface GroupDefaults {
+  /** In document order. */
+  readonly all: readonly PatternDefault[];
+  /** Those for a group at this full path: of each kind, the ones of the first pattern that matches. */
+  readonly at: (path: string) => readonly Limit[];
+}
+
+export const groupDefaultsOf = (all: readonly PatternDefault[]): GroupDefaults => ({
+  all,
+  at: remembering((path) => defaultsAt(all, path)),
+});
+
+function defaultsAt(all: readonly PatternDefault[], path: string): readonly Limit[] {
+  const patternOf = new Map<LimitKind, string>();
+  const limits: Limit[] = [];
+  for (const { groups, limit } of all) {
+    const first = patternOf.get(limit.kind);
+    if (first === undefined ? !groups.matches(path) : first !== groups.pattern) continue;
+    patternOf.set(limit.kind, groups.pattern);
+    limits.push(limit);
+  }
+  return limits;
+}
+
+/** The most counters a group can have by default. */
+export function mostDefaults({ all }: GroupDefaults): number {
+  const byKindAndPattern = new Map<LimitKind, Map<string, number>>();
+  for (const { groups, limit } of all) {
+    if (limit.mode === 'off' || limit.amount === 'unlimited') continue;
+    const counts = byKindAndPattern.get(limit.kind) ?? new Map<string, number>();
+    byKindAndPattern.set(limit.kind, counts.set(groups.pattern, (counts.get(groups.pattern) ?? 0) + 1));
+  }
+  return [...byKindAndPattern.values()].reduce((sum, counts) => sum + Math.max(...counts.values()), 0);
+}

@@ -1,0 +1,81 @@
+import type { ChangeRow, Oversubscription } from '../../../functions/limits/desk/contract.ts';
+import { amountText } from '../../../policies/text/amount-text.ts';
+import { type Paint, printable } from '../paint.ts';
+import { count } from '../report/shadow-words.ts';
+import { table } from '../table.ts';
+
+/** A screen of them; --json has all. */
+const ROWS_SHOWN = 40;
+
+/** `loosens  acme/payments  money-month  amount  7.50 EUR → 9.00 EUR`; what is new or gone as a whole is one line. */
+export function changeRowsText(
+  rows: readonly ChangeRow[],
+  currency: string,
+  columns: number,
+  paint: Paint,
+): string {
+  const lines = together(rows);
+  const shown = lines.slice(0, ROWS_SHOWN).map((line) => {
+    const [row] = line;
+    return [
+      painted(line, paint),
+      printable(row.path ?? row.subject),
+      printable(row.about === 'limit' ? row.limit : `${row.about} ${row.id ?? row.limit}`),
+      row.whole ?? row.field,
+      row.whole === undefined ? differenceText(row, currency) : wholeText(line, currency),
+    ];
+  });
+  const more = lines.length - shown.length;
+  const rest = more > 0 ? paint.dim(`… and ${count(more)} more (--json lists all)\n`) : '';
+  return table([{}, {}, {}, {}, {}], shown, columns) + rest;
+}
+
+type Line = readonly [ChangeRow, ...ChangeRow[]];
+
+/** Rows of one thing that came or went, which follow each other. */
+function together(rows: readonly ChangeRow[]): readonly Line[] {
+  const lines: [ChangeRow, ...ChangeRow[]][] = [];
+  for (const row of rows) {
+    const last = lines.at(-1);
+    if (last !== undefined && row.whole !== undefined && nameOf(row) === nameOf(last[0])) last.push(row);
+    else lines.push([row]);
+  }
+  return lines;
+}
+
+const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
+  [whole, about, subject, limit, id].join('\n');
+
+/** The strongest of the line. */
+function painted(line: Line, paint: Paint): string {
+  const has = (effect: ChangeRow['effect']): boolean => line.some((row) => row.effect === effect);
+  return has('loosens')
+    ? paint.warn('loosens')
+    : has('tightens')
+      ? paint.good('tightens')
+      : paint.dim('changes');
+}
+
+const differenceText = (row: ChangeRow, currency: string): string =>
+  `${valueText(row.from, row, currency)} → ${valueText(row.to, row, currency)}`;
+
+const wholeText = (line: Line, currency: string): string =>
+  line.map((row) => `${row.field} ${valueText(row.to ?? row.from, row, currency)}`).join(', ');
+
+function valueText(value: ChangeRow['from'], { unit }: ChangeRow, currency: string): string {
+  if (value === null) return 'nothing';
+  if (typeof value === 'number' && unit !== undefined) return amountText(value, unit, currency);
+  return printable(String(value));
+}
+
+/** What is given to children more than once; nothing where nothing is. */
+export function oversubscriptionText(all: readonly Oversubscription[], currency: string): string {
+  return all
+    .slice(0, ROWS_SHOWN)
+    .map(({ path, subject, limit, amount, childrenAmount, children, unit, larger }) => {
+      const sum = `${count(children)} limits below it come to ${amountText(childrenAmount, unit, currency)}`;
+      const above = larger.length === 0 ? '' : `; larger than it: ${larger.map(printable).join(', ')}`;
+      return `pool: ${printable(path ?? subject)} ${printable(limit)} has ${amountText(amount, unit, currency)}, and ${sum}${above}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,140 @@
+import type { DecideOutcome, LimitRequest, RequestVerdict } from '../../../functions/limits/desk/contract.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { DocumentError } from '../../policy/read-documents.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { readFlags } from '../flags.ts';
+import { paintWhen, printable } from '../paint.ts';
+import { table } from '../table.ts';
+import {
+  BUDGET_DEPS,
+  BUDGET_FLAGS,
+  BUDGET_FLAGS_HELP,
+  type BudgetDeps,
+  readActor,
+  readReason,
+  readRights,
+} from './budget-flags.ts';
+import { withBudget } from './open-budget.ts';
+import { subjectLabel } from './subject-word.ts';
+
+const WHO_FLAGS = { actor: 'text', as: 'text' } as const;
+const WHO_HELP = `  --actor <name>       who decides                 (default: the user of this machine)
+  --as <role>          admin (the default), finance, owner:<group> or viewer`;
+
+const LIST_HELP = `tollgate budget requests [flags]
+
+Who asked for more, and what became of it; newest first. Requests go 30 days after they were filed.
+
+  --all                also those that are decided
+${WHO_HELP}
+${BUDGET_FLAGS_HELP}
+
+Exit codes: 0 told, 1 the table does not answer, 3 wrong usage`;
+
+export const requestsCommandOn = (deps: BudgetDeps): Command => ({
+  name: 'budget requests',
+  summary: 'Who asked for more and waits for approval?',
+  help: LIST_HELP,
+  run: async (args, io) => {
+    const { values } = readFlags(args, { all: 'switch', ...WHO_FLAGS, ...BUDGET_FLAGS });
+    const actor = readActor(values, deps);
+    return withBudget(deps.open, values, io, async ({ desk, directory }) => {
+      const found = await desk.requests({ rights: readRights(values, directory), actor });
+      const requests = values.all ? found : found.filter(({ state }) => state === 'pending');
+      if (values.json) io.out(`${JSON.stringify({ requests })}\n`);
+      else if (requests.length === 0) io.out(values.all ? 'Nobody asked for more.\n' : 'No request waits.\n');
+      else io.out(requestsText(requests, (subject) => subjectLabel(subject, directory), io));
+      return EXIT.ok;
+    });
+  },
+});
+
+export const requestsCommand: Command = requestsCommandOn(BUDGET_DEPS);
+
+const decideHelp = (verb: 'approve' | 'decline'): string => `tollgate budget ${verb} <request> [flags]
+
+${verb === 'approve' ? 'Gives what was asked for: the grant is live within five seconds.' : 'Says no, with a note for whoever asked.'} Nobody decides about a request of their own.
+
+  <request>            its id, from tollgate budget requests
+  --note <text>        ${verb === 'approve' ? 'what the approver adds' : 'why not (needed)'}
+${WHO_HELP}
+${BUDGET_FLAGS_HELP}
+
+Exit codes: 0 decided, 1 the table does not answer, 2 refused, decided by somebody else, or busy, 3 wrong usage`;
+
+const decideCommandOn = (verb: 'approve' | 'decline', deps: BudgetDeps): Command => ({
+  name: `budget ${verb}`,
+  summary: verb === 'approve' ? 'Gives what somebody asked for' : 'Declines what somebody asked for',
+  help: decideHelp(verb),
+  run: async (args, io) => {
+    const flags = { note: 'text', ...WHO_FLAGS, ...BUDGET_FLAGS } as const;
+    const { values, words } = readFlags(args, flags, { max: 1, what: 'the id of one request' });
+    const [id] = words;
+    if (id === undefined) throw new UsageError('expected the id of a request, from tollgate budget requests');
+    const { note } = values;
+    const verdict: RequestVerdict =
+      verb === 'decline'
+        ? { verdict: verb, note: readReason(note, 'note') }
+        : { verdict: verb, ...(note !== undefined && { note }) };
+    const actor = readActor(values, deps);
+    return withBudget(deps.open, values, io, async ({ desk, directory }) => {
+      const outcome = await desk.decide(id, verdict, { actor, rights: readRights(values, directory) });
+      if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(problemText));
+      return tellDecided(id, outcome, values.json, io);
+    });
+  },
+});
+
+export const approveCommandOn = (deps: BudgetDeps): Command => decideCommandOn('approve', deps);
+export const declineCommandOn = (deps: BudgetDeps): Command => decideCommandOn('decline', deps);
+export const approveCommand: Command = approveCommandOn(BUDGET_DEPS);
+export const declineCommand: Command = declineCommandOn(BUDGET_DEPS);
+
+function tellDecided(
+  id: string,
+  outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>,
+  json: boolean,
+  io: DeskIo,
+): ExitCode {
+  const done = outcome.outcome === 'approved' || outcome.outcome === 'declined';
+  if (json) io.out(`${JSON.stringify(outcome)}\n`);
+  else if (done) io.out(`${decidedText(id, outcome)}\n`);
+  else io.err(`${decidedText(id, outcome)}\n`);
+  return done ? EXIT.ok : EXIT.wouldReject;
+}
+
+function decidedText(id: string, outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>): string {
+  switch (outcome.outcome) {
+    case 'approved':
+      return `${id} approved; the grant is live in set ${outcome.pointer.set}, edit ${outcome.pointer.edit}`;
+    case 'declined':
+      return `${id} declined`;
+    case 'unknown':
+      return `${id}: no request has this id, or it expired; tollgate budget requests lists them`;
+    case 'decided':
+      return `${id}: ${printable(outcome.request.decidedBy ?? 'somebody')} has ${outcome.request.state} it already`;
+    case 'forbidden':
+      return outcome.own === true
+        ? `${id}: is a request of your own; somebody else has to decide (${outcome.needs.join(' or ')})`
+        : `${id}: to ${outcome.act} this takes ${outcome.needs.join(' or ')}`;
+    case 'busy':
+      return `${id}: others edit the limits at the same time; it stays pending, try again`;
+  }
+}
+
+function requestsText(
+  requests: readonly LimitRequest[],
+  labelOf: (subject: string) => string,
+  io: Pick<DeskIo, 'columns' | 'colours'>,
+): string {
+  const titles = ['id', 'state', 'group', 'limit', 'amount', 'from', 'until', 'by', 'why'].map((title) => ({
+    title,
+  }));
+  const rows = requests.map(({ id, state, subject, limit, amount, from, until, requestedBy, reason }) =>
+    [
+      ...[id, state, labelOf(subject), limit, `+${String(amount).replace(/^\+/, '')}`],
+      ...[from, until, requestedBy, reason],
+    ].map(printable),
+  );
+  return table(titles, rows, io.columns, paintWhen(io.colours).dim);
+}

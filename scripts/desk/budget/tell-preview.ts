@@ -1,0 +1,51 @@
+import type { LiveLimits, Preview } from '../../../functions/limits/desk/contract.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { DocumentError } from '../../policy/read-documents.ts';
+import { EXIT, type ExitCode } from '../command.ts';
+import { setShown } from '../limits/live-set.ts';
+import { setText } from '../limits/set-text.ts';
+import { paintWhen, printable } from '../paint.ts';
+import { type BacktestLine, backtestLine } from './backtest-edit.ts';
+import { changeRowsText, oversubscriptionText } from './change-rows.ts';
+import type { Telling } from './tell-outcome.ts';
+
+/** What edits would do. @param more - for --json. @throws {DocumentError} with every problem. */
+export function tellPreview(
+  preview: Preview,
+  lived: BacktestLine | undefined,
+  { base, live }: { readonly base: string | undefined; readonly live: LiveLimits | undefined },
+  { currency, json, io }: Telling,
+  more: object = {},
+): ExitCode {
+  if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(problemText));
+  const { stale, rows, oversubscription, needsConfirmation, needsApproval, lockout } = preview;
+  const code = stale ? EXIT.wouldReject : EXIT.ok;
+  if (json) {
+    const told = { stale, rows, oversubscription, needsConfirmation, needsApproval, lockout };
+    io.out(
+      `${JSON.stringify({ outcome: 'dry_run', base: base ?? null, ...told, ...more, backtest: lived ?? null })}\n`,
+    );
+    return code;
+  }
+  const paint = paintWhen(io.colours);
+  const lines = [
+    rows.length === 0
+      ? 'No limit differs from the live set.\n'
+      : changeRowsText(rows, currency, io.columns, paint),
+    oversubscriptionText(oversubscription, currency),
+    lived === undefined ? '' : `${backtestLine(lived)}\n`,
+    needsConfirmation.length === 0
+      ? ''
+      : paint.warn(
+          `${needsConfirmation.length} of these change an amount more than threefold: --confirm is needed\n`,
+        ),
+    needsApproval.length === 0 ? '' : paint.warn('somebody else has to approve this grant\n'),
+    ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),
+  ];
+  io.out(`${lines.join('')}Nothing was written.\n`);
+  if (stale) {
+    const set = live === undefined ? '' : setText(setShown(live.pointer, live.change), paint);
+    io.err(`This is an edit of set ${base ?? 'none'}, and another one is live; it would be refused.\n${set}`);
+  }
+  return code;
+}

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { roundTicks } from '../../functions/console/pages/chart-scale.ts';
+import { writtenAmount } from '../../functions/console/pages/limit-words.ts';
+import { renderNotice } from '../../functions/console/pages/problem-page.ts';
+import { createUploads } from '../../functions/console/pages/uploads.ts';
+import { LimitsError } from '../../functions/limits/limits-error.ts';
+import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
+import { readUnits } from '../../policies/document/parse-limit-amount.ts';
+import type { LimitKind } from '../../policies/limits/limits.ts';
+import { fakeDesk } from './fake-desk.ts';
+import { fakeRead } from './fake-read.ts';
+import { pagesApp } from './pages-server.ts';
+import { NOW_MS } from './rows.ts';
+
+const gone = async (): Promise<never> => {
+  throw new LimitsError('limits_unavailable', 'secret of the table');
+};
+
+const form = (fields: Record<string, string>): RequestInit => ({
+  method: 'POST',
+  body: new URLSearchParams({ csrf: 'token-of-this-session', ...fields }),
+});
+
+const SET = {
+  kind: 'set',
+  subject: 'group/101',
+  limit: 'money-month',
+  base: 's42',
+  amount: '700',
+  'was.amount': '500',
+  why: 'x',
+};
+
+test('an address nobody knows is answered with a page and 404', async () => {
+  const { app } = pagesApp('full');
+  const answer = await app.request('/no-such-page');
+  expect(answer.status).toBe(404);
+  expect(await answer.text()).toContain('There is no such page');
+});
+
+test('a table without an answer is told as that, and nothing of the error is', async () => {
+  const { app } = pagesApp('full', { read: { ...fakeRead('full', fakeDesk()), overview: gone } });
+  const answer = await app.request('/');
+  expect(answer.status).toBe(503);
+  const text = await answer.text();
+  expect(text).toContain('Load the page again');
+  expect(text).not.toContain('secret of the table');
+});
+
+test('whoever saved without an answer is told that it may be saved', async () => {
+  const desk = fakeDesk();
+  const { app } = pagesApp('full', { desk: { ...desk, apply: gone } });
+  const answer = await app.request('/edit', form({ ...SET, step: 'apply' }));
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toContain('It may have been saved or not');
+});
+
+test('what somebody may not see cannot be edited by hand-made forms either', async () => {
+  const { app, desk } = pagesApp('full');
+  const answer = await app.request('/edit', {
+    ...form({ ...SET, subject: 'group/555', step: 'apply' }),
+    headers: { cookie: 'person=dev' },
+  });
+  expect(answer.status).toBe(404);
+  expect(desk.set()).toBe('s42');
+});
+
+test('only fields that were changed are sent, so that nobody undoes what others did to the rest', async () => {
+  const edits: unknown[] = [];
+  const desk = fakeDesk();
+  const spying = {
+    ...desk,
+    apply: async (...asked: Parameters<typeof desk.apply>) => {
+      edits.push(...asked[0]);
+      return desk.apply(...asked);
+    },
+  };
+  const { app } = pagesApp('full', { desk: spying });
+  await app.request(
+    '/edit',
+    form({ ...SET, step: 'apply', mode: 'enforce', 'was.mode': 'enforce', owner: '', 'was.owner': 'old' }),
+  );
+  expect(edits).toEqual([
+    { kind: 'set', subject: 'group/101', limit: 'money-month', amount: '700', owner: null },
+  ]);
+});
+
+test('a request that somebody may not see is not decided by them', async () => {
+  const desk = fakeDesk();
+  const read = { ...fakeRead('full', desk), requests: async () => [] };
+  const { app } = pagesApp('full', { desk, read });
+  const answer = await app.request('/requests/r1', form({ verdict: 'approve' }));
+  expect(answer.status).toBe(404);
+  expect((await desk.requests({ rights: [], actor: 'x' }))[0]?.state).toBe('pending');
+});
+
+test('the version that others saved names nobody to who sees only a part', async () => {
+  const { app, desk } = pagesApp('full');
+  desk.overtake();
+  const tightening = { ...SET, amount: '300', step: 'apply' };
+  const answer = await app.request('/edit', { ...form(tightening), headers: { cookie: 'person=olaf' } });
+  expect(answer.status).toBe(409);
+  expect(await answer.text()).not.toContain('fiona');
+});
+
+test('an upload is kept for an hour, and read by nobody else', async () => {
+  const table = new MemoryLimitTable();
+  const uploads = createUploads({ table, clock: { nowMs: () => NOW_MS }, newId: () => 'u1' });
+  const name = await uploads.keep(7, Buffer.from('rows'));
+  expect(Buffer.from((await uploads.read(7, name)) ?? []).toString()).toBe('rows');
+  expect(await uploads.read(8, name)).toBeUndefined();
+  expect(await uploads.read(7, '../u1')).toBeUndefined();
+  expect(table.retired.get('upload-7-u1')).toBe(NOW_MS / 1_000 + 3_600);
+});
+
+test.each<[LimitKind, number, string]>([
+  ['money', 500_000_000, '500'],
+  ['money', 500_250_000, '500.25'],
+  ['money', 1, '0.000001'],
+  ['money', 0, '0'],
+  ['minutes', 5_400, '90'],
+  ['minutes', 90, '1.5'],
+  ['cpu', 12_000, '12'],
+  ['cpu', 1_500, '1500m'],
+  ['memory', 6 * 2 ** 30, '6Gi'],
+  ['memory', 1_000, '1000'],
+  ['jobs', 20, '20'],
+])('an amount of %s, %d whole units, is written as %s and read back as the same', (kind, whole, text) => {
+  expect(writtenAmount(whole, kind)).toBe(text);
+  expect(readUnits(text, kind)).toEqual({ ok: true, amount: whole });
+});
+
+test.each([
+  [7, 8],
+  [1, 1],
+  [700_000_000, 800_000_000],
+  [0, 1],
+])('the ticks of a chart up to %d are round and end at %d', (highest, last) => {
+  expect(roundTicks(highest).at(-1)).toBe(last);
+});
+
+test('a notice before the sign-in has the same dress and runs no markup', async () => {
+  const text = await renderNotice({ code: 'x', title: '<b>', sentence: 'a & b', remedy: '"' });
+  expect(text).toContain('console.css');
+  expect(text).toContain('&lt;b&gt;');
+  expect(text).not.toContain('<b>');
+});

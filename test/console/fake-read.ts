@@ -1,0 +1,269 @@
+import type {
+  ConsoleRead,
+  GroupRow,
+  Overview,
+  OverviewAsked,
+  PreviewAnswer,
+  RequestRow,
+  Viewer,
+} from '../../functions/console/read/contract.ts';
+import { rightsOf, roleNames } from '../../functions/console/read/rights-of.ts';
+import type { BreakGlassState, LimitRequest } from '../../functions/limits/desk/contract.ts';
+import type { FakeDesk } from './fake-desk.ts';
+import { A_REJECTED_JOB, AN_EMPTY_SUBJECT, aGroup, aLimit, aSubject, EDITS, NOW_MS } from './rows.ts';
+
+const DAY_MS = 86_400_000;
+
+/** How much there is to see. */
+export type Amount = 'empty' | 'full';
+
+const COUNT = 10_000;
+
+export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
+  const groups = amount === 'empty' ? [] : Array.from({ length: COUNT }, (_, index) => aGroup(index));
+  return {
+    async me(viewer) {
+      const rights = rightsOf(viewer.roles);
+      return {
+        id: viewer.id,
+        username: viewer.username,
+        name: viewer.name,
+        rights,
+        roles: roleNames(rights),
+        seesAll: viewer.roles.admin || viewer.roles.finance,
+        groups: viewer.roles.viewerGroupIds.map((id) => ({
+          id,
+          path: `acme/group-${id}`,
+          role: viewer.roles.ownedGroupIds.includes(id) ? ('owner' as const) : ('viewer' as const),
+        })),
+        currency: 'EUR',
+        waiting: amount === 'empty' ? 0 : 1,
+      };
+    },
+    async overview(asked, viewer) {
+      return overviewOf(groups, asked, viewer);
+    },
+    async subject(subject, _asked, viewer) {
+      if (amount === 'empty') return subject === 'group/300' ? AN_EMPTY_SUBJECT : undefined;
+      const { finance, admin, ownedGroupIds, viewerGroupIds } = viewer.roles;
+      const strong = finance || admin;
+      if (!strong && !['group/101', 'group/300', 'project/900'].includes(subject)) return undefined;
+      if (!strong && viewerGroupIds.length === 0) return undefined;
+      const owns = ownedGroupIds.includes(101);
+      const may = {
+        tighten: strong || owns,
+        loosen: strong || owns,
+        grant: strong,
+        freeze: strong || owns,
+        breakGlass: strong,
+        rollOut: strong,
+        ask: true,
+      };
+      if (subject === 'group/300') return { ...AN_EMPTY_SUBJECT, set: desk.set(), may };
+      if (subject === 'instance')
+        return aSubject({
+          set: desk.set(),
+          subject,
+          kind: 'instance',
+          path: 'The whole GitLab',
+          above: [],
+          may,
+        });
+      if (!/^(group\/\d+|project\/900)$/.test(subject)) return undefined;
+      const view = aSubject({
+        set: desk.set(),
+        subject,
+        kind: subject.startsWith('group') ? 'group' : 'project',
+        may,
+      });
+      const frozen = subject === 'group/102';
+      return {
+        ...view,
+        ...(subject !== 'group/101' && { path: aGroup(Number(subject.split('/')[1]) - 100).path }),
+        freezes: frozen
+          ? [{ id: 'f1', reason: 'Audit until Friday', untilMs: NOW_MS + 6 * DAY_MS, owner: 'fiona' }]
+          : [],
+        limits: view.limits.map((limit) => ({ ...limit, subject })),
+      };
+    },
+    async job(word) {
+      if (word === '4711' || word === 'd-4711-1') return { outcome: 'found', explanation: A_REJECTED_JOB };
+      if (!/^(d-)?\d/.test(word))
+        return {
+          outcome: 'unreadable',
+          sentence: `“${word}” is no job id, no decision id and no address of a job.`,
+        };
+      return { outcome: 'unknown', sentence: `There is no record of job ${word} that you may see.` };
+    },
+    async shadow() {
+      const rows =
+        amount === 'empty'
+          ? []
+          : Array.from({ length: 40 }, (_, index) => ({
+              subject: `group/${100 + index}`,
+              path: aGroup(index).path,
+              jobs: 9_102 - index,
+              wouldFail:
+                index % 4 === 3
+                  ? []
+                  : [
+                      { rule: 'monthly-budget', kind: 'budget' as const, jobs: 37 },
+                      { rule: 'images', kind: 'image' as const, jobs: 4 },
+                    ],
+              limits: [
+                { limit: aLimit({ mode: 'shadow', settled: 510_000_000 }), refusedAmount: 18_400_000 },
+              ],
+              owner: 'payments-leads',
+              ...(index !== 1 && { contact: 'payments-leads@example.com' }),
+            }));
+      return {
+        currency: 'EUR',
+        nowMs: NOW_MS,
+        fromDay: '2026-11-08',
+        toDay: '2026-11-21',
+        rows,
+        total: rows.length,
+      };
+    },
+    async preview(edits, base, _viewer): Promise<PreviewAnswer> {
+      const preview = await desk.preview(edits, base);
+      if (preview.outcome === 'invalid') return { ...preview, set: desk.set() };
+      const { document: _, limits: __, ...rest } = preview;
+      const amountRow = rest.rows.find(({ field }) => field === 'amount');
+      const after = typeof amountRow?.to === 'number' ? amountRow.to : undefined;
+      return {
+        ...rest,
+        set: desk.set(),
+        effects:
+          after === undefined
+            ? []
+            : [
+                {
+                  subject: 'group/101',
+                  path: 'acme/payments',
+                  limit: 'money-month',
+                  before: aLimit({ settled: 498_700_000, held: 1_300_000, forecast: { outcome: 'used_up' } }),
+                  after: aLimit({
+                    amount: after,
+                    settled: 498_700_000,
+                    held: 1_300_000,
+                    forecast: { outcome: 'runs_out', atMs: NOW_MS + 6.3 * DAY_MS, atEndAmount: 760_000_000 },
+                  }),
+                  lookBack: {
+                    days: 30,
+                    jobs: 9_102,
+                    jobsStopped: 12,
+                    jobsStoppedBefore: 37,
+                    reachedOn: '2026-11-19',
+                  },
+                },
+              ],
+      };
+    },
+    async usage() {
+      return undefined;
+    },
+    async sight(viewer) {
+      const { finance, admin } = viewer.roles;
+      return (subject) => finance || admin || subject === 'group/101';
+    },
+    async history() {
+      return { entries: amount === 'empty' ? [] : EDITS };
+    },
+    async requests(viewer) {
+      return (await desk.requests({ rights: rightsOf(viewer.roles), actor: viewer.username })).map(
+        (request) => requestRow(request, viewer),
+      );
+    },
+    async breakGlasses() {
+      return amount === 'empty' ? [] : GLASSES;
+    },
+  };
+}
+
+function overviewOf(groups: readonly GroupRow[], asked: OverviewAsked, viewer: Viewer): Overview {
+  const { search, mine, cursor, max = 50 } = asked;
+  const strong = viewer.roles.admin || viewer.roles.finance;
+  const found = groups.filter(
+    ({ path, groupId = 0 }) =>
+      (search === undefined || path.includes(search)) &&
+      (strong || viewer.roles.viewerGroupIds.includes(groupId)) &&
+      (mine !== true || viewer.roles.ownedGroupIds.includes(groupId)),
+  );
+  const from = Number(cursor ?? 0);
+  return {
+    set: 's42',
+    currency: 'EUR',
+    nowMs: NOW_MS,
+    orderedAtMs: NOW_MS,
+    directoryAtMs: NOW_MS - 120_000,
+    rows: found.slice(from, from + max),
+    total: found.length,
+    first: from + 1,
+    unranked: 0,
+    ...(from + max < found.length && { next: String(from + max) }),
+    ...(from > 0 && { previous: String(Math.max(0, from - max)) }),
+    ...(strong &&
+      groups.length > 0 && {
+        instance: {
+          ...aGroup(5),
+          subject: 'instance',
+          path: 'The whole GitLab',
+          budget: aLimit({
+            euros: 90_000,
+            settled: 51_204_330_000,
+            held: 1_920_110_000,
+            forecast: { outcome: 'lasts' as const, atEndAmount: 79_000_000_000 },
+          }),
+        },
+      }),
+  };
+}
+
+const requestRow = (request: LimitRequest, viewer: Viewer): RequestRow => ({
+  ...request,
+  path: 'acme/payments',
+  limitNow: aLimit({ settled: 498_700_000, held: 1_300_000 }),
+  mayDecide:
+    request.state === 'pending' &&
+    request.requestedBy !== viewer.username &&
+    (viewer.roles.finance || viewer.roles.admin),
+  own: request.requestedBy === viewer.username,
+});
+
+const GLASSES: readonly BreakGlassState[] = [
+  {
+    id: 'b1',
+    subject: 'group/101',
+    path: 'acme/payments',
+    users: [7, 9],
+    protected: true,
+    jobs: 10,
+    per: 'once',
+    used: 3,
+    fromMs: NOW_MS - 3_600_000,
+    untilMs: NOW_MS + 20 * 3_600_000,
+    reason: 'Hotfix of the payment outage',
+    ticket: 'INC-88',
+    by: 'fiona',
+    open: true,
+    toReview: true,
+  },
+  {
+    id: 'b0',
+    subject: 'instance',
+    users: [],
+    protected: true,
+    jobs: 50,
+    per: 'day',
+    used: 12,
+    fromMs: NOW_MS - 12 * DAY_MS,
+    untilMs: NOW_MS - 11 * DAY_MS,
+    reason: 'Rollback of the base image',
+    by: 'ada',
+    open: false,
+    toReview: false,
+    reviewedBy: 'fiona',
+    note: 'Used for nothing else.',
+  },
+];

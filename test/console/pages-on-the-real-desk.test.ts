@@ -1,0 +1,202 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { createPages } from '../../functions/console/pages/create-pages.ts';
+import { createUploads } from '../../functions/console/pages/uploads.ts';
+import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
+import { silentLog } from '../../functions/shared/log.ts';
+import type { SignInEnv, User } from '../../functions/signin/user.ts';
+import { aJob, consoleHouse, LIMITS, USERS } from '../functions/console/house.ts';
+
+/** Pages on the desk and read models as they are, in memory. */
+async function house() {
+  const real = consoleHouse();
+  await real.apply(LIMITS);
+  let ids = 0;
+  const newId = (): string => {
+    ids += 1;
+    return `u${ids}`;
+  };
+  const pages = createPages({
+    desk: real.desk,
+    read: real.read,
+    policy: real.policy,
+    directory: async () => real.directory,
+    uploads: createUploads({ table: new MemoryLimitTable(), clock: real.clock, newId }),
+    clock: real.clock,
+    zone: 'UTC',
+    origin: 'https://budget.example.com',
+    log: silentLog,
+  });
+  const appFor = (user: User) => {
+    const app = new Hono<SignInEnv>();
+    app.use(async (c, next) => {
+      c.set('user', user);
+      await next();
+    });
+    app.route('/', pages);
+    return {
+      get: async (path: string) => textOf(await app.request(path)),
+      post: async (path: string, fields: Record<string, string> | FormData) =>
+        textOf(
+          await app.request(path, {
+            method: 'POST',
+            body: fields instanceof FormData ? fields : new URLSearchParams(fields),
+          }),
+        ),
+    };
+  };
+  const amount = async () => (await real.desk.live())?.limits.bySubject.get('group/101')?.[0]?.amount;
+  return { ...real, appFor, amount };
+}
+
+const textOf = async (response: Response) => ({
+  status: response.status,
+  to: response.headers.get('location'),
+  text: await response.text(),
+});
+
+/** The hidden fields and what stands in the others, as a browser would send them. */
+const fieldsOf = (text: string): Record<string, string> => ({
+  ...Object.fromEntries(
+    [...text.matchAll(/<input[^>]*\sname="([^"]+)"[^>]*\svalue="([^"]*)"/g)].map(
+      ([, name = '', value = '']) => [name, value],
+    ),
+  ),
+  ...Object.fromEntries(
+    [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
+      ([, name = '', value = '']) => [name, value],
+    ),
+  ),
+});
+
+const EDIT = '/edit?kind=set&subject=group/101&limit=money-month';
+
+test('finance reads a group, sees what an edit does, and saves it', async () => {
+  const { appFor, amount } = await house();
+  const finance = appFor(USERS.finance);
+  expect((await finance.get('/')).text).toContain('payments');
+  expect((await finance.get('/groups/101')).text).toContain('500.00 EUR');
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  expect(form).toMatchObject({ 'was.amount': '500', 'was.owner': 'payments-leads' });
+  const sent = { ...form, mode: form['was.mode'] ?? '', amount: '700.50', why: 'release' };
+  const preview = await finance.post('/edit', { ...sent, step: 'preview' });
+  expect(preview.text).toContain('700.50 EUR');
+  expect(await amount()).toBe(500_000_000);
+  const saved = await finance.post('/edit', { ...sent, step: 'apply' });
+  expect(saved).toMatchObject({ status: 303, to: '/groups/101?saved=2' });
+  expect(await amount()).toBe(700_500_000);
+  expect((await finance.get('/groups/101')).text).toContain('release');
+});
+
+test('ten times as much is saved only when it was confirmed', async () => {
+  const { appFor, amount } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  const sent = { ...form, mode: form['was.mode'] ?? '', amount: '5000', why: 'release', step: 'apply' };
+  expect((await finance.post('/edit', sent)).status).toBe(409);
+  expect(await amount()).toBe(500_000_000);
+  expect((await finance.post('/edit', { ...sent, confirmed: 'yes' })).status).toBe(303);
+  expect(await amount()).toBe(5_000_000_000);
+});
+
+test('a stale edit is refused with both versions', async () => {
+  const { appFor, apply, amount } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 450 }]);
+  const answer = await finance.post('/edit', {
+    ...form,
+    mode: form['was.mode'] ?? '',
+    amount: '600',
+    why: 'mine',
+    step: 'apply',
+  });
+  expect(answer.status).toBe(409);
+  expect(answer.text).toContain('600.00 EUR');
+  expect(answer.text).toContain('450.00 EUR');
+  expect(await amount()).toBe(450_000_000);
+});
+
+test('an amount that is none is told beside its field', async () => {
+  const { appFor } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  const answer = await finance.post('/edit', {
+    ...form,
+    mode: form['was.mode'] ?? '',
+    amount: '5oo',
+    why: 'x',
+    step: 'preview',
+  });
+  expect(answer.status).toBe(422);
+  expect(answer.text).toContain('id="amount-problem"');
+});
+
+test.each([
+  ['viewer', 403],
+  ['none', 404],
+  ['viewer of another subtree', 404],
+  ['owner of another subtree', 404],
+] as const)('a %s saves nothing: %d', async (who, status) => {
+  const { appFor, amount, desk } = await house();
+  const base = (await desk.live())?.pointer.set ?? '';
+  const fields = {
+    kind: 'set',
+    subject: 'group/101',
+    limit: 'money-month',
+    'was.amount': '500',
+    amount: '400',
+    why: 'x',
+    base,
+    step: 'apply',
+  };
+  const answer = await appFor(USERS[who]).post('/edit', fields);
+  expect(answer.status).toBe(status);
+  expect(await amount()).toBe(500_000_000);
+});
+
+test('what a viewer asks for is granted by finance', async () => {
+  const { appFor, read } = await house();
+  const fields = {
+    subject: 'group/101',
+    limit: 'money-month',
+    amount: '50',
+    from: '2026-11-21',
+    until: '2026-11-28',
+    reason: 'load tests',
+  };
+  expect(await appFor(USERS.viewer).post('/ask', fields)).toMatchObject({ status: 303 });
+  const finance = appFor(USERS.finance);
+  const id = /action="\/requests\/([^"]+)"/.exec((await finance.get('/requests')).text)?.[1];
+  expect(await finance.post(`/requests/${id}`, { verdict: 'approve' })).toMatchObject({
+    status: 303,
+    to: '/requests?done=approved',
+  });
+  expect((await read.subject('group/101', {}, USERS.finance))?.grants).toHaveLength(1);
+});
+
+test('a downloaded file comes back edited, with its differences shown before they are saved', async () => {
+  const { appFor, amount } = await house();
+  const finance = appFor(USERS.finance);
+  const { text: file } = await finance.get('/export.csv');
+  const upload = new FormData();
+  upload.set('file', new File([file.replace(/(payments,101,money),500,/, '$1,550,')], 'limits.csv'));
+  const preview = await finance.post('/import', upload);
+  expect(preview.status).toBe(200);
+  expect(preview.text).toContain('1 difference');
+  expect(preview.text).toContain('550.00 EUR');
+  const kept = /name="kept" value="([^"]+)"/.exec(preview.text)?.[1] ?? '';
+  expect(await finance.post('/import', { kept, step: 'apply', why: 'new quarter' })).toMatchObject({
+    status: 303,
+  });
+  expect(await amount()).toBe(550_000_000);
+});
+
+test('a rejected job is explained to whoever sees its group, and to nobody else', async () => {
+  const { appFor, ask } = await house();
+  // A euro each, of three.
+  await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
+  const seen = await appFor(USERS.viewer).get('/jobs/4');
+  expect(seen.text).toContain('BUDGET_EXHAUSTED');
+  expect((await appFor(USERS['viewer of another subtree']).get('/jobs/4')).status).toBe(404);
+});

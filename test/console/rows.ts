@@ -1,0 +1,453 @@
+import type { BurnUp, GroupRow, LimitRow, SubjectView } from '../../functions/console/read/contract.ts';
+import type { Explained } from '../../functions/console/read/explain/explained.ts';
+import type { LogEntry } from '../../functions/limits/desk/contract.ts';
+
+/** 21 Nov 2026, 11:00 in Berlin. */
+export const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
+export const ZONE = 'Europe/Berlin';
+const DAY_MS = 86_400_000;
+const EUR = 1_000_000;
+
+export const NOVEMBER = {
+  key: '2026-11',
+  label: 'November 2026',
+  startMs: Date.parse('2026-10-31T23:00:00Z'),
+  endMs: Date.parse('2026-11-30T23:00:00Z'),
+} as const;
+
+export function aLimit(fields: Partial<LimitRow> & { readonly euros?: number } = {}): LimitRow {
+  const { euros = 500, ...rest } = fields;
+  const amount = rest.amount ?? euros * EUR;
+  const settled = rest.settled ?? 0;
+  const held = rest.held ?? 0;
+  return {
+    subject: 'group/101',
+    id: 'money-month',
+    kind: 'money',
+    unit: 'micros',
+    amount,
+    baseAmount: amount,
+    granted: 0,
+    carried: 0,
+    per: 'month',
+    period: NOVEMBER,
+    zone: ZONE,
+    mode: 'enforce',
+    settled,
+    held,
+    fitted: settled + held,
+    ...(typeof amount === 'number' && {
+      left: amount - settled - held,
+      percent: Math.floor(((settled + held) / amount) * 100),
+    }),
+    inForce: true,
+    owner: 'payments-leads',
+    contact: 'payments-leads@example.com',
+    ...rest,
+  };
+}
+
+const NAMES = [
+  'platform',
+  'payments',
+  'checkout',
+  'search',
+  'mobile',
+  'data',
+  'infra',
+  'identity',
+  'billing',
+  'maps',
+];
+
+/** The n-th of many groups, some of each kind there is. */
+export function aGroup(index: number): GroupRow {
+  const root = NAMES[index % NAMES.length] ?? 'platform';
+  const path =
+    index < 10
+      ? `acme/${root}`
+      : `acme/${root}/team-${index}/${index % 3 === 0 ? 'service-with-a-rather-long-name' : 'core'}`;
+  const subject = `group/${100 + index}`;
+  const share = Math.max(0, 1.12 - index * 0.031);
+  const amount = (200 + (index % 7) * 150) * EUR;
+  const settled = Math.round(amount * share * 0.9);
+  const held = Math.round(amount * share * 0.1);
+  const without = index % 13 === 12;
+  return {
+    subject,
+    groupId: 100 + index,
+    path,
+    depth: path.split('/').length - 2,
+    children: index % 4 === 0 ? 3 + (index % 5) : 0,
+    personal: false,
+    others: index % 3,
+    grants: index % 6 === 1 ? 1 : 0,
+    ...(index === 2 && { frozen: { id: 'f1', reason: 'Audit until Friday' } }),
+    ...(index % 9 === 0 && { pool: { childrenAmount: amount * 2, children: 4, larger: [] } }),
+    ...(without
+      ? {
+          metered: {
+            settledMicros: 12_340_000,
+            heldMicros: 560_000,
+            seconds: 72_000,
+            jobs: 812,
+            sinceDay: '2026-11-01',
+          },
+        }
+      : {
+          budget: aLimit({
+            subject,
+            amount,
+            settled,
+            held,
+            mode: index % 5 === 3 ? 'warn' : index % 5 === 4 ? 'shadow' : 'enforce',
+            forecast:
+              share >= 1
+                ? { outcome: 'used_up', atEndAmount: Math.round(amount * 1.5) }
+                : share > 0.6
+                  ? {
+                      outcome: 'runs_out',
+                      atMs: NOW_MS + (index + 1) * 20 * 3_600_000,
+                      atEndAmount: Math.round(amount * 1.2),
+                    }
+                  : { outcome: 'lasts', atEndAmount: Math.round(amount * share * 1.4) },
+          }),
+        }),
+  };
+}
+
+const dayOf = (index: number): string =>
+  new Date(Date.parse('2026-11-01T00:00:00Z') + index * DAY_MS).toISOString().slice(0, 10);
+
+export function aBurnUp(limit: LimitRow): BurnUp {
+  const total = limit.settled + limit.held;
+  const weight = (index: number): number =>
+    index % 7 === 0 || index % 7 === 6 ? 0.25 : 1.1 + (index % 3) * 0.12;
+  const all = Array.from({ length: 21 }, (_, index) => weight(index)).reduce((sum, each) => sum + each, 0);
+  let together = 0;
+  const days = Array.from({ length: 21 }, (_, index) => {
+    const used = Math.round((total * weight(index)) / all);
+    together += used;
+    return { day: dayOf(index), used, total: together };
+  });
+  const pace = total / 21;
+  const ahead = Array.from({ length: 10 }, (_, index) => ({
+    day: dayOf(20 + index),
+    total: Math.round(together + pace * index * 1.02),
+  }));
+  return {
+    limit: limit.id,
+    unit: limit.unit,
+    period: NOVEMBER,
+    ...(limit.amount !== 'unlimited' && { amount: limit.amount }),
+    days,
+    ahead,
+    unexplained: 0,
+  };
+}
+
+export const EDITS: readonly LogEntry[] = [
+  {
+    edit: 42,
+    set: 's42',
+    atMs: NOW_MS - 3 * DAY_MS,
+    actor: 'fiona',
+    why: 'Release week needs more end-to-end runs',
+    source: 'page',
+    count: 1,
+    rows: [
+      {
+        about: 'limit',
+        subject: 'group/101',
+        path: 'acme/payments',
+        limit: 'money-month',
+        field: 'amount',
+        from: 400 * EUR,
+        to: 500 * EUR,
+        unit: 'micros',
+        effect: 'loosens',
+      },
+    ],
+  },
+  {
+    edit: 17,
+    set: 's17',
+    atMs: NOW_MS - 40 * DAY_MS,
+    actor: 'finance-bot',
+    why: 'Budget of the fourth quarter',
+    source: 'file limits-q4.csv',
+    count: 2,
+    rows: [
+      {
+        about: 'limit',
+        subject: 'group/101',
+        path: 'acme/payments',
+        limit: 'money-month',
+        field: 'amount',
+        from: null,
+        to: 400 * EUR,
+        unit: 'micros',
+        effect: 'tightens',
+        whole: 'added',
+      },
+      {
+        about: 'limit',
+        subject: 'group/101',
+        path: 'acme/payments',
+        limit: 'money-month',
+        field: 'owner',
+        from: null,
+        to: 'payments-leads',
+        effect: 'neutral',
+        whole: 'added',
+      },
+    ],
+  },
+];
+
+/** A group with one of everything. */
+export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
+  const budget = aLimit({
+    euros: 700,
+    baseAmount: 500 * EUR,
+    granted: 200 * EUR,
+    settled: 498_700_000,
+    held: 61_300_000,
+    softAmount: 400 * EUR,
+    reason: 'Agreed with finance for the fourth quarter',
+    costCenter: 'CC-4711',
+    forecast: { outcome: 'runs_out', atMs: NOW_MS + 5.2 * DAY_MS, atEndAmount: 812 * EUR },
+  });
+  const {
+    owner: _,
+    contact: __,
+    ...jobs
+  } = aLimit({ id: 'jobs-now', kind: 'jobs', unit: 'jobs', amount: 20, settled: 0, held: 14 });
+  const { per: ___, period: ____, ...jobsAtOnce } = jobs;
+  return {
+    set: 's42',
+    currency: 'EUR',
+    nowMs: NOW_MS,
+    subject: 'group/101',
+    kind: 'group',
+    path: 'acme/payments',
+    above: [{ subject: 'group/100', path: 'acme' }],
+    limits: [
+      budget,
+      jobsAtOnce,
+      aLimit({
+        id: 'minutes-month',
+        kind: 'minutes',
+        unit: 'seconds',
+        amount: 900_000,
+        settled: 412_200,
+        held: 9_000,
+        mode: 'shadow',
+        forecast: { outcome: 'lasts', atEndAmount: 640_000 },
+      }),
+    ],
+    limitsAbove: [
+      {
+        label: 'group acme',
+        unit: 'micros',
+        amount: 9_000 * EUR,
+        left: 4_790 * EUR,
+        periodLabel: 'November 2026',
+        contact: 'https://chat.example.com/finance',
+      },
+    ],
+    pools: [{ limit: 'money-month', childrenAmount: 900 * EUR, children: 3, larger: [] }],
+    burnUp: aBurnUp(budget),
+    usage: {
+      fromDay: '2026-11-01',
+      toDay: '2026-11-21',
+      jobs: 9_102,
+      rejected: 37,
+      unmetered: 4,
+      bypass: 1,
+      exempt: 12,
+      settledMicros: 498_700_000,
+      heldMicros: 61_300_000,
+      seconds: 412_200,
+      topProjects: ['gateway', 'ledger', 'fraud-detection', 'docs'].map((name, index) => ({
+        projectId: 900 + index,
+        path: `acme/payments/${name}`,
+        micros: Math.round((240 * EUR) / (index + 1) ** 2),
+      })),
+      topJobs: ['e2e-large', 'build:image', 'unit 3/8', 'lint'].map((job, index) => ({
+        projectId: 900,
+        path: 'acme/payments/gateway',
+        job,
+        runs: 90 - index * 11,
+        usualSeconds: Math.round(2_900 / (index + 1)),
+      })),
+      runnerClasses: [],
+      rejections: {
+        byRule: [
+          { rule: 'monthly-budget', kind: 'budget', jobs: 31 },
+          { rule: 'slots', kind: 'concurrency', jobs: 6 },
+        ],
+        watchedByRule: [{ rule: 'images', kind: 'image', jobs: 112 }],
+        latest: Array.from({ length: 4 }, (_, index) => ({
+          jobId: 4_711 + index,
+          decisionId: `d-${4_711 + index}-1`,
+          atMs: NOW_MS - (index + 1) * 47 * 60_000,
+          projectId: 900,
+          projectPath: 'acme/payments/gateway',
+          jobName: index % 2 === 0 ? 'e2e-large' : 'build:image',
+          url: `https://gitlab.example.com/acme/payments/gateway/-/jobs/${4_711 + index}`,
+          reasons: [
+            {
+              rule: 'monthly-budget',
+              code: 'BUDGET_EXHAUSTED',
+              text: '1.30 EUR left of 500.00 EUR for November 2026, this job asked for about 2.40 EUR',
+            },
+          ],
+        })),
+      },
+    },
+    grants: [
+      {
+        id: 'g1',
+        limit: 'money-month',
+        unit: 'micros',
+        amount: 200 * EUR,
+        fromMs: NOW_MS - 3 * DAY_MS,
+        untilMs: NOW_MS + 4.5 * DAY_MS,
+        reason: 'Load tests before the launch',
+        ticket: 'FIN-12',
+        state: 'in_force',
+        remainingMs: 4.5 * DAY_MS,
+      },
+      {
+        id: 'g2',
+        limit: 'money-month',
+        unit: 'micros',
+        amount: 50 * EUR,
+        fromMs: NOW_MS - 30 * DAY_MS,
+        untilMs: NOW_MS - 20 * DAY_MS,
+        reason: 'Migration',
+        state: 'over',
+        remainingMs: 0,
+      },
+    ],
+    freezes: [],
+    history: { entries: EDITS },
+    children: [aGroup(11), aGroup(21), aGroup(31)].map((row) => ({ ...row, parentId: 101 })),
+    childCount: 3,
+    may: {
+      tighten: true,
+      loosen: true,
+      grant: true,
+      freeze: true,
+      breakGlass: true,
+      rollOut: true,
+      ask: true,
+    },
+    ...fields,
+  };
+}
+
+/** A group nobody knows anything of yet. */
+export const AN_EMPTY_SUBJECT: SubjectView = {
+  ...(({ burnUp: _, ...rest }: SubjectView) => rest)(aSubject()),
+  subject: 'group/300',
+  path: 'acme/new',
+  limits: [],
+  limitsAbove: [],
+  pools: [],
+  grants: [],
+  children: [],
+  childCount: 0,
+  history: { entries: [] },
+  usage: {
+    ...aSubject().usage,
+    jobs: 0,
+    rejected: 0,
+    unmetered: 0,
+    bypass: 0,
+    exempt: 0,
+    settledMicros: 0,
+    heldMicros: 0,
+    seconds: 0,
+    topProjects: [],
+    topJobs: [],
+    rejections: { byRule: [], watchedByRule: [], latest: [] },
+  },
+};
+
+const TERMS = {
+  runnerClass: 'large',
+  estimateSeconds: 1_440,
+  costMicros: 2_400_000,
+  microsPerMinute: 100_000,
+  priceVersion: 'p-2026-10',
+  policyVersion: 'v3f9a',
+};
+
+export const A_REJECTED_JOB: Explained = {
+  jobId: 4_711,
+  decisionId: 'd-4711-1',
+  decidedAtMs: NOW_MS - 47 * 60_000,
+  outcome: 'rejected',
+  state: 'REJECTED',
+  answered: 'ledger',
+  flagged: false,
+  job: {
+    name: 'e2e-large',
+    projectPath: 'acme/payments/gateway',
+    projectId: 900,
+    groupId: 101,
+    pipelineId: 88_001,
+    url: 'https://gitlab.example.com/acme/payments/gateway/-/jobs/4711',
+  },
+  currency: 'EUR',
+  atDecision: TERMS,
+  now: { ...TERMS, outcome: 'admitted' },
+  limitsVersionNow: 's42',
+  rules: [
+    {
+      id: 'monthly-budget',
+      kind: 'budget',
+      mode: 'enforce',
+      atDecision: [
+        { mode: 'enforce', code: 'BUDGET_EXHAUSTED', text: '1.30 EUR left of 500.00 EUR for November 2026' },
+      ],
+      now: { outcome: 'matched', violations: [] },
+    },
+    {
+      id: 'images',
+      kind: 'image',
+      mode: 'shadow',
+      atDecision: [],
+      now: { outcome: 'not matched', detail: 'only groups under acme/security', violations: [] },
+    },
+    {
+      id: 'overwrites',
+      kind: 'overwrites',
+      mode: 'enforce',
+      atDecision: [],
+      whyNot: "needs variables' values, which are never kept",
+    },
+  ],
+  counters: [
+    {
+      subject: 'group/101',
+      label: 'acme/payments',
+      limit: 'money-month',
+      period: '2026-11',
+      unit: 'micros',
+      atDecision: {
+        jobHeld: 0,
+        jobCounts: 0,
+        checked: true,
+        seen: { committed: 498_700_000, bound: 500 * EUR, left: 1_300_000, asked: 2_400_000 },
+      },
+      now: { settled: 498_700_000, held: 61_300_000, bound: 700 * EUR, left: 140 * EUR, mode: 'enforce' },
+    },
+  ],
+  countersHidden: 1,
+  rejectionText:
+    'CI budget of group acme/payments is used up: 498.70 of 500.00 EUR for November 2026.\n\n[BUDGET_EXHAUSTED] job "e2e-large" was not started. Nothing is wrong with your code.',
+  notRecorded: ['What counters showed that had room: only one that refuses is written down.'],
+};

@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest';
+import { apiClient } from '../../../../functions/console/api/client.ts';
+import { consoleHouse, LIMITS, USERS } from '../house.ts';
+
+const EDIT = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 600 } as const;
+
+async function live() {
+  const house = consoleHouse();
+  const set = await house.apply(LIMITS);
+  const app = house.appFor(USERS.finance);
+  const post = (path: string, body: unknown, base: string | undefined = set) =>
+    app.request(`/api/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(base !== '' && { 'if-match': `"${base}"` }) },
+      body: JSON.stringify(body),
+    });
+  return { ...house, set, app, post };
+}
+
+test('the ETag of the limits is what an edit has to be of, and the answer names the next one', async () => {
+  const { app, post } = await live();
+  const etag = (await app.request('/api/v1/limits')).headers.get('etag') ?? '';
+  const answer = await post('/limits/edits', { edits: [EDIT], why: 'more' }, etag.slice(1, -1));
+  const body = (await answer.json()) as { set: string; rows: object[] };
+  expect(answer.status).toBe(200);
+  expect(body.rows).toMatchObject([{ field: 'amount', from: 500_000_000, to: 600_000_000 }]);
+  expect((await app.request('/api/v1/limits')).headers.get('etag')).toBe(`"${body.set}"`);
+});
+
+test('an edit of what is not live any more is refused with both versions', async () => {
+  const { post, apply, desk } = await live();
+  await apply([{ ...EDIT, amount: 700 }]);
+  const answer = await post('/limits/edits', { edits: [EDIT], why: 'more' });
+  expect(answer.status).toBe(412);
+  expect(await answer.json()).toMatchObject({
+    error: { code: 'stale' },
+    live: { edit: 2, actor: 'fritz' },
+    mine: [{ to: 600_000_000 }],
+    theirs: [{ to: 700_000_000 }],
+  });
+  expect((await desk.live())?.pointer.edit).toBe(2);
+});
+
+test('an edit that does not say what it is of changes nothing', async () => {
+  const { post, desk } = await live();
+  const answer = await post('/limits/edits', { edits: [EDIT], why: 'more' }, '');
+  expect(answer.status).toBe(428);
+  expect(await answer.json()).toMatchObject({ error: { code: 'base_missing' } });
+  expect((await desk.live())?.pointer.edit).toBe(1);
+});
+
+test('more than three times as much is asked about again', async () => {
+  const { post } = await live();
+  const edits = [{ ...EDIT, amount: 5_000 }];
+  const answer = await post('/limits/edits', { edits, why: 'more' });
+  expect(answer.status).toBe(428);
+  expect(await answer.json()).toMatchObject({
+    error: { code: 'needs_confirmation' },
+    rows: [{ to: 5_000_000_000 }],
+  });
+  expect((await post('/limits/edits', { edits, why: 'more', confirmed: true })).status).toBe(200);
+});
+
+test('what is wrong is told at once and where it stands, in shape and in meaning', async () => {
+  const { post } = await live();
+  const shape = await post('/limits/edits', { edits: [{ kind: 'sett' }, EDIT], hint: 1 });
+  expect(shape.status).toBe(422);
+  const { problems } = (await shape.json()) as { problems: { path: unknown[] }[] };
+  expect(problems.map(({ path }) => path.join('.'))).toEqual(expect.arrayContaining(['edits.0.kind', 'why']));
+  const meaning = await post('/limits/edits', { edits: [{ ...EDIT, amount: '5OO' }], why: 'more' });
+  expect(meaning.status).toBe(422);
+  expect(await meaning.json()).toMatchObject({ problems: [{ path: ['edits', 0, 'amount'] }] });
+});
+
+test('a table that does not answer is 503 with a time to wait, and nothing of its message', async () => {
+  const house = consoleHouse();
+  const error = Object.assign(new Error('secret endpoint'), { name: 'LimitsError' });
+  house.deps.limitTable.getPointer = async () => Promise.reject(error);
+  const answer = await house.appFor(USERS.finance).request('/api/v1/groups');
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toBe('2');
+  expect(await answer.text()).not.toContain('secret');
+});
+
+test('a large grant files a request, and its requester cannot approve it', async () => {
+  const { post, app } = await live();
+  const body = {
+    subject: 'group/101',
+    limit: 'money-month',
+    amount: 400,
+    from: '2026-11-20',
+    until: '2026-12-01',
+    reason: 'release',
+  };
+  const filed = await post('/grants', body);
+  expect(filed.status).toBe(202);
+  const { request } = (await filed.json()) as { request: { id: string } };
+  const own = await post(`/requests/${request.id}/decision`, { verdict: 'approve' });
+  expect(own.status).toBe(403);
+  expect(await own.json()).toMatchObject({ error: { code: 'own' } });
+  const [row] = (await (await app.request('/api/v1/requests')).json()) as {
+    mayDecide: boolean;
+    own: boolean;
+  }[];
+  expect(row).toMatchObject({ own: true, mayDecide: false });
+});
+
+test('a file that is exported and sent back as it is changes nothing', async () => {
+  const { app } = await live();
+  const file = await (await app.request('/api/v1/limits.csv')).text();
+  expect(file).toContain('acme/payments/cards');
+  const answer = await app.request('/api/v1/limits/import?why=same', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: file,
+  });
+  expect(await answer.json()).toMatchObject({ outcome: 'unchanged' });
+});
+
+test('a file of a set that others changed since is refused with who did', async () => {
+  const { app, apply } = await live();
+  const file = await (await app.request('/api/v1/limits.csv')).text();
+  await apply([EDIT]);
+  const answer = await app.request('/api/v1/limits/import?why=late', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: file,
+  });
+  expect(answer.status).toBe(412);
+  expect(await answer.json()).toMatchObject({ live: { edit: 2, actor: 'fritz' } });
+});
+
+test('the description has every route, with its answers', async () => {
+  const { app } = await live();
+  const described = (await (await app.request('/api/v1/openapi.json')).json()) as {
+    openapi: string;
+    paths: Record<string, Record<string, { responses: object; summary: string }>>;
+  };
+  expect(described.openapi).toBe('3.1.0');
+  const told = Object.entries(described.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+  );
+  const { ACCESS } = await import('../../../../functions/console/api/access.ts');
+  expect(told.toSorted()).toEqual(
+    Object.keys(ACCESS)
+      .filter((route) => route !== 'GET /openapi.json')
+      .toSorted(),
+  );
+  expect(JSON.stringify(described.paths['/limits/edits'])).toContain('412');
+});
+
+test('a typed client says what the API says', async () => {
+  const { app, set } = await live();
+  const client = apiClient({
+    origin: 'https://budget.example.com',
+    csrfToken: 'token',
+    fetch: async (...[input, init]: Parameters<typeof fetch>) => app.request(String(input), init),
+  });
+  const overview = await (await client.groups.$get({ query: { sort: 'name', max: '2' } })).json();
+  expect(overview.rows.map(({ path }) => path)).toEqual(['acme', 'acme/payments']);
+  const answer = await client.limits.edits.$post({
+    header: { 'if-match': `"${set}"` },
+    json: { edits: [EDIT], why: 'more' },
+  });
+  expect(answer.status).toBe(200);
+});

@@ -1,0 +1,246 @@
+import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { decide } from '../../../functions/admit/decide.ts';
+import { createConsoleApp } from '../../../functions/console/app.ts';
+import type { ConsoleReadDeps } from '../../../functions/console/read/console-read-deps.ts';
+import { createConsoleRead } from '../../../functions/console/read/create-console-read.ts';
+import { placesOf } from '../../../functions/console/read/places.ts';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import type { Counter } from '../../../functions/ledger/ledger.ts';
+import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import type { LimitEdit } from '../../../functions/limits/desk/contract.ts';
+import { createLimitsDesk } from '../../../functions/limits/desk/create-limits-desk.ts';
+import { MemoryLimitTable } from '../../../functions/limits/memory-limit-table.ts';
+import { placeBy } from '../../../functions/rollup/contribution.ts';
+import { MemoryRollupStore } from '../../../functions/rollup/memory-rollup-store.ts';
+import { rollUp } from '../../../functions/rollup/roll-up.ts';
+import type { RollupStore } from '../../../functions/rollup/rollup-store.ts';
+import { silentLog } from '../../../functions/shared/log.ts';
+import type { Roles, SignInEnv, User } from '../../../functions/signin/user.ts';
+import { counterName } from '../../../policies/claim.ts';
+import type { Decision } from '../../../policies/decision.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { aPolicy } from '../../policies/documents.ts';
+import { manualClock } from '../../support/ledger/test-clock.ts';
+import { Feed } from '../rollup/rollup-bench.ts';
+
+const INSTANCE = 'gitlab.example.com';
+
+/** acme (100) ▸ payments (101) ▸ cards (104), platform (102); beta (200) ▸ ops (201); jane's own (190). */
+export const DIRECTORY: Directory = directoryOf(
+  [
+    { id: 100, path: 'acme', personal: false },
+    { id: 101, parentId: 100, path: 'acme/payments', personal: false },
+    { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },
+    { id: 102, parentId: 100, path: 'acme/platform', personal: false },
+    { id: 200, path: 'beta', personal: false },
+    { id: 201, parentId: 200, path: 'beta/ops', personal: false },
+    { id: 190, path: 'jane', personal: true },
+  ],
+  [
+    { id: 1, groupId: 104, path: 'acme/payments/cards/api' },
+    { id: 2, groupId: 201, path: 'beta/ops/tools' },
+  ],
+);
+
+const NOBODY: Roles = { admin: false, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
+
+export const aUser = (username: string, roles: Partial<Roles> = {}): User => ({
+  id: 7,
+  username,
+  name: username,
+  roles: { ...NOBODY, ...roles },
+  sessionId: username,
+  csrfToken: 'token',
+});
+
+/** The roles of the table, seen from acme/payments (101). */
+export const USERS = {
+  none: aUser('nora'),
+  viewer: aUser('vera', { viewerGroupIds: [101] }),
+  'viewer of another subtree': aUser('otto', { viewerGroupIds: [200] }),
+  owner: aUser('olga', { ownedGroupIds: [101], viewerGroupIds: [101] }),
+  'owner of another subtree': aUser('oskar', { ownedGroupIds: [200], viewerGroupIds: [200] }),
+  finance: aUser('fritz', { finance: true }),
+  admin: aUser('ada', { admin: true }),
+} as const;
+
+/** 900 a month on acme, 500 on payments, 3 on cards, 10 jobs at once there; beta may spend 100. */
+export const LIMITS: readonly LimitEdit[] = [
+  { kind: 'set', subject: 'group/100', unit: 'money', amount: 900, per: 'month' },
+  { kind: 'set', subject: 'group/101', unit: 'money', amount: 500, per: 'month', owner: 'payments-leads' },
+  { kind: 'set', subject: 'group/104', unit: 'money', amount: 3, per: 'month' },
+  { kind: 'set', subject: 'group/104', unit: 'jobs', amount: 10 },
+  { kind: 'set', subject: 'group/200', unit: 'money', amount: 100, per: 'month' },
+];
+
+/** Everything behind the console in memory: real desk, ledger and rollup, and a sign-in that believes. */
+export function consoleHouse(
+  parts: {
+    readonly policy?: object;
+    readonly directory?: Directory;
+    /** Where the pages read usage. @default the one the jobs of this house go to */
+    readonly usage?: RollupStore;
+  } = {},
+) {
+  const clock = manualClock();
+  const policy = aPolicy(parts.policy);
+  const directory = parts.directory ?? DIRECTORY;
+  const feed = new Feed();
+  const store = new MemoryStore({ instance: INSTANCE, clock, onCommit: feed.onCommit });
+  const ledger = createLedger({ store, clock });
+  const usage = new MemoryRollupStore({ instance: INSTANCE });
+  const limitTable = new MemoryLimitTable();
+  const known = new Map<string, Counter>();
+  let ids = 0;
+  const desk = createLimitsDesk({
+    table: limitTable,
+    policy,
+    directory: async () => directory,
+    ledger,
+    clock,
+    newId: () => {
+      ids += 1;
+      return `id${ids}`;
+    },
+  });
+  const reads = { counters: 0, usage: 0, calls: 0 };
+  const packedLimits = {
+    version: 'packed',
+    bySubject: new Map(),
+    rollouts: new Map(),
+    personalDefault: [],
+  };
+  const deps: ConsoleReadDeps = {
+    desk,
+    limitTable,
+    packedLimits,
+    policy,
+    ledger: {
+      readRecords: (jobIds) => ledger.readRecords(jobIds),
+      readCounters: async (keys) => {
+        reads.counters += keys.length;
+        reads.calls += Math.ceil(keys.length / 100);
+        const read = await ledger.readCounters(keys);
+        return read.map((counter) => known.get(counterName(counter.key)) ?? counter);
+      },
+    },
+    usage: {
+      readUsage: (keys) => {
+        reads.usage += keys.length;
+        reads.calls += Math.ceil(keys.length / 100);
+        return (parts.usage ?? usage).readUsage(keys);
+      },
+      readTop: (keys) => usage.readTop(keys),
+      readEstimates: (projectIds) => usage.readEstimates(projectIds),
+      readRejections: (subjects) => usage.readRejections(subjects),
+    },
+    places: async () => placesOf(directory),
+    zone: 'UTC',
+    clock,
+    gitlabUrl: `https://${INSTANCE}`,
+  };
+  const read = createConsoleRead(deps);
+
+  /** By the limits that are live. */
+  const ask = async (requests: readonly AdmissionRequest[]): Promise<readonly Decision[]> => {
+    const limits = (await desk.live())?.limits ?? packedLimits;
+    const rules = { policy, limits, directory, estimator: timeoutEstimator };
+    const decisions = await decide(requests, clock.monotonicMs() + 60_000, {
+      ledger,
+      currentRules: async () => rules,
+      clock,
+      log: silentLog,
+    });
+    await rollUp(
+      { Records: feed.records.splice(0) },
+      {
+        store: usage,
+        keys: store.keys,
+        clock,
+        random: () => 0,
+        placeOf: placeBy(directory, 'UTC'),
+        log: silentLog,
+      },
+    );
+    return decisions;
+  };
+  const apply = async (edits: readonly LimitEdit[]): Promise<string> => {
+    const base = (await desk.live())?.pointer.set;
+    const outcome = await desk.apply(edits, {
+      actor: 'fritz',
+      rights: [{ role: 'finance' }],
+      why: 'because',
+      source: 'test',
+      base,
+      confirmed: true,
+    });
+    if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
+    return outcome.pointer.set;
+  };
+  /** What a counter shows, without the jobs. */
+  const counts = (subject: string, limit: string, period: string, committed: number): void => {
+    const key = { subject, limit, period };
+    const unchecked = { exempt: 0, unmetered: 0, bypass: 0 };
+    known.set(counterName(key), { key, committed, fitted: committed, settled: committed, unchecked, rev: 1 });
+  };
+  /** What a subject used on a day, without the jobs. */
+  const used = async (subject: string, day: string, micros: number, jobs = 1): Promise<void> => {
+    const delta = new Map([
+      ['settledMicros', micros],
+      ['jobs', jobs],
+      ['admitted', jobs],
+    ]);
+    await usage.commit({ contributions: [], usage: [{ key: { subject, day }, delta }] });
+  };
+  /** The app as this user sees it. */
+  const appFor = (user: User): Hono =>
+    createConsoleApp({
+      desk,
+      read,
+      policy,
+      directory: async () => directory,
+      log: silentLog,
+      signIn: {
+        routes: new Hono<SignInEnv>(),
+        requireUser: createMiddleware<SignInEnv>(async (c, next) => {
+          c.set('user', user);
+          await next();
+        }),
+      },
+    });
+  return {
+    clock,
+    policy,
+    directory,
+    desk,
+    ledger,
+    usage,
+    read,
+    reads,
+    deps,
+    ask,
+    apply,
+    counts,
+    used,
+    appFor,
+  };
+}
+
+export const aJob = (jobId: number, more: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+  jobId,
+  jobName: 'unit',
+  pipelineId: 5000,
+  projectId: 1,
+  projectPath: 'acme/payments/cards/api',
+  namespaceId: 104,
+  rootNamespaceId: 100,
+  userId: 7,
+  ref: 'main',
+  image: 'alpine:3.22',
+  timeoutSeconds: 3600,
+  variables: {},
+  ...more,
+});

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { aUser, consoleHouse, LIMITS, USERS } from '../house.ts';
+
+const paths = (rows: readonly { readonly path: string }[]): readonly string[] => rows.map(({ path }) => path);
+
+async function live() {
+  const house = consoleHouse();
+  await house.apply(LIMITS);
+  return house;
+}
+
+test('whoever runs out first is first: used up, then soonest by the pace of four weeks, then who has no budget', async () => {
+  const { read, counts } = await live();
+  counts('group/104', 'money-month', '2026-11', 3_000_000);
+  counts('group/100', 'money-month', '2026-11', 800_000_000);
+  counts('group/101', 'money-month', '2026-11', 100_000_000);
+  counts('group/200', 'money-month', '2026-11', 50_000_000);
+  const overview = await read.overview({}, USERS.finance);
+  expect(paths(overview.rows)).toEqual([
+    'acme/payments/cards',
+    'acme',
+    'beta',
+    'acme/payments',
+    'acme/platform',
+    'beta/ops',
+  ]);
+  expect(overview.rows[0]?.budget).toMatchObject({ left: 0, percent: 100 });
+  expect(overview).toMatchObject({ total: 6, first: 1, unranked: 0 });
+});
+
+test('the month before counts as long as this one is young', async () => {
+  const house = await live();
+  house.clock.advance(10 * 86_400_000);
+  house.counts('group/200', 'money-month', '2026-11', 300_000_000);
+  house.counts('group/200', 'money-month', '2026-12', 1_000_000);
+  house.counts('group/101', 'money-month', '2026-12', 2_000_000);
+  const { rows } = await house.read.overview({}, USERS.finance);
+  expect(paths(rows)[0]).toBe('beta');
+});
+
+test('most spent first, with groups that have no budget by what the rollup says', async () => {
+  const { read, counts, used } = await live();
+  counts('group/101', 'money-month', '2026-11', 40_000_000);
+  await used('group/102', '2026-11-03', 60_000_000);
+  const { rows, unranked } = await read.overview({ sort: 'spent' }, USERS.finance);
+  expect(paths(rows).slice(0, 2)).toEqual(['acme/platform', 'acme/payments']);
+  expect(rows[0]?.metered).toMatchObject({ settledMicros: 60_000_000, sinceDay: '2026-11-01' });
+  expect(unranked).toBe(0);
+});
+
+test('pages neither repeat nor lose a group, and know the way back', async () => {
+  const { read } = await live();
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < 5; page += 1) {
+    const asked = { sort: 'name', max: 2, ...(cursor !== undefined && { cursor }) } as const;
+    const overview = await read.overview(asked, USERS.finance);
+    seen.push(...paths(overview.rows));
+    if (page > 0) expect(overview.previous).toBe(String((page - 1) * 2));
+    cursor = overview.next;
+    if (cursor === undefined) break;
+  }
+  expect(seen).toEqual(['acme', 'acme/payments', 'acme/payments/cards', 'acme/platform', 'beta', 'beta/ops']);
+});
+
+test('a viewer sees their subtree and nothing else, also not by asking for it', async () => {
+  const { read } = await live();
+  const own = await read.overview({}, USERS.viewer);
+  expect(paths(own.rows).toSorted()).toEqual(['acme/payments', 'acme/payments/cards']);
+  expect(own.instance).toBeUndefined();
+  expect(own.rows.find(({ groupId }) => groupId === 101)).toMatchObject({ depth: 0 });
+  expect(own.rows.find(({ groupId }) => groupId === 101)?.parentId).toBeUndefined();
+  for (const asked of [{ search: 'beta' }, { under: 200 }, { under: 100 }])
+    expect((await read.overview(asked, USERS.viewer)).rows).toEqual([]);
+  expect((await read.overview({}, USERS.none)).rows).toEqual([]);
+});
+
+test('the tree opens step by step, from the top of what somebody sees', async () => {
+  const { read } = await live();
+  expect(paths((await read.overview({ under: 'roots' }, USERS.finance)).rows)).toEqual(['acme', 'beta']);
+  expect(paths((await read.overview({ under: 'roots' }, USERS.viewer)).rows)).toEqual(['acme/payments']);
+  expect(paths((await read.overview({ under: 100 }, USERS.finance)).rows)).toEqual([
+    'acme/payments',
+    'acme/platform',
+  ]);
+});
+
+test('personal namespaces are found, and fill no page', async () => {
+  const { read } = await live();
+  expect(paths((await read.overview({}, USERS.finance)).rows)).not.toContain('jane');
+  expect(paths((await read.overview({ search: 'JAN' }, USERS.finance)).rows)).toEqual(['jane']);
+});
+
+test('a limit given to its children twice is shown as a pool, and a freeze from above on all below it', async () => {
+  const { read, apply } = await live();
+  await apply([
+    { kind: 'set', subject: 'group/102', unit: 'money', amount: 600, per: 'month' },
+    { kind: 'freeze', subject: 'group/100', reason: 'audit' },
+  ]);
+  const { rows } = await read.overview({}, USERS.finance);
+  expect(rows.find(({ groupId }) => groupId === 100)?.pool).toMatchObject({
+    childrenAmount: 1_100_000_000,
+    children: 2,
+  });
+  expect(rows.find(({ groupId }) => groupId === 104)?.frozen).toMatchObject({
+    reason: 'audit',
+    above: 'acme',
+  });
+});
+
+test('a page of ten thousand groups reads the rows it shows, and the order is read once a minute', async () => {
+  const groups = Array.from({ length: 10_000 }, (_, id) => ({
+    id: id + 1,
+    path: `g${id + 1}`,
+    personal: false,
+  }));
+  const house = consoleHouse({ directory: directoryOf(groups) });
+  const limits = groups.map(({ id }) => ({ on: { group: id }, money: 100, per: 'month' }));
+  await house.apply([{ kind: 'replace', document: { limits } }]);
+  const { reads, read } = house;
+  await read.overview({ max: 50 }, USERS.finance);
+  const first = { ...reads };
+  // The counters of now and of the month before, then fifty rows and the instance.
+  expect(first.counters).toBe(20_050);
+  await read.overview({ max: 50, cursor: '50' }, USERS.finance);
+  expect(reads.counters - first.counters).toBe(50);
+  expect(reads.usage - first.usage).toBe(50 * 29);
+  house.clock.advance(60_000);
+  await read.overview({ max: 50 }, aUser('another', { finance: true }));
+  expect(reads.counters - first.counters).toBe(50 + 10_050);
+});

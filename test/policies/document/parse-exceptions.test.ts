@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { aPolicy } from '../documents.ts';
+
+const problemsOf = (document: unknown): readonly string[] => {
+  const parsed = parseLimits(document, 'v', aPolicy());
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+};
+const glass = {
+  on: { group: 1 },
+  id: 'b',
+  users: [5],
+  jobs: 3,
+  from: '2026-11-21',
+  until: '2026-11-22',
+  reason: 'r',
+};
+const limit = { on: { group: 1 }, jobs: 3 };
+const freeze = { on: { group: 1 }, reason: 'r' };
+const byDefault = { groups: 'acme/*', jobs: 3 };
+
+test.each<[string, object, string]>([
+  [
+    'a freeze without a reason',
+    { freezes: [{ on: 'instance' }] },
+    'freezes[0].reason: missing; expected why nothing starts, in a text of at most 200 characters',
+  ],
+  [
+    'a freeze that ends before it begins',
+    { freezes: [{ ...freeze, from: '2026-12-01', until: '2026-11-01' }] },
+    "freezes[0].until: '2026-11-01'; expected a later instant than from",
+  ],
+  [
+    'a freeze of nowhere',
+    { freezes: [{ ...freeze, on: { grup: 1 } }] },
+    'freezes[0].on.grup: unknown key; did you mean group?',
+  ],
+  [
+    'two freezes of one id',
+    {
+      freezes: [
+        { ...freeze, id: 'a' },
+        { ...freeze, id: 'a' },
+      ],
+    },
+    "freezes[1].id: 'a'; expected an id that no other freeze has",
+  ],
+  [
+    'a break-glass for everybody',
+    { breakglass: [{ ...glass, users: [] }] },
+    'breakglass[0]: lets everybody in; name users, or protected: true, or both',
+  ],
+  [
+    'a break-glass of a class',
+    { breakglass: [{ ...glass, on: { runner_class: 'large' } }] },
+    'breakglass[0].on: an object with runner_class; expected instance, {group: 101} or {project: 7}: whose jobs it lets in',
+  ],
+  [
+    'a break-glass without a cap',
+    { breakglass: [{ ...glass, jobs: undefined }] },
+    'breakglass[0].jobs: missing; expected how many jobs it lets in',
+  ],
+  [
+    'a break-glass for good',
+    { breakglass: [{ ...glass, until: '2027-11-22' }] },
+    "breakglass[0].until: '2027-11-22'; expected at most 7 days after from; a limit that is too low is raised",
+  ],
+  [
+    'a pattern that is none',
+    { group_defaults: [{ ...byDefault, groups: '[' }] },
+    "group_defaults[0].groups: '['",
+  ],
+  [
+    'a pattern’s limit twice',
+    { group_defaults: [byDefault, byDefault] },
+    "group_defaults[1]: is a second limit 'jobs-now' of acme/*; give each an id of its own, or keep one",
+  ],
+  [
+    'a pattern that carries over',
+    { group_defaults: [{ groups: '*', money: 5, per: 'month', carry: { max: '5%' } }] },
+    'group_defaults[0].carry',
+  ],
+  [
+    'a limit that ends before it begins',
+    { limits: [{ ...limit, from: '2026-12-02', until: '2026-12-01' }] },
+    "limits[0].until: '2026-12-01'; expected a later instant than from",
+  ],
+  [
+    'no day',
+    { limits: [{ ...limit, from: '1.12.2026' }] },
+    "limits[0].from: '1.12.2026'; expected a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00",
+  ],
+  [
+    'a contact of nothing',
+    { limits: [{ ...limit, contact: ' ' }] },
+    "limits[0].contact: ' '; expected where to reach the owner, of at most 200 characters",
+  ],
+  [
+    'too many defaults',
+    { group_defaults: Array.from({ length: 201 }, () => byDefault) },
+    'group_defaults: has 201 entries; expected at most 200',
+  ],
+])('refused with its place and the remedy: %s', (_, document, problem) => {
+  expect(problemsOf(document).join('\n')).toContain(problem);
+});
+
+test('more counters by default than a job can have are refused', () => {
+  const many = Array.from({ length: 13 }, (_, at) => ({ groups: '**', id: `l${at}`, jobs: 5 }));
+  expect(problemsOf({ limits: [], group_defaults: many }).join()).toContain(
+    'up to 26 counters; expected at most 24',
+  );
+});
