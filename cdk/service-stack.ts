@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { AdmitFunction } from './constructs/admit-function.ts';
+import { Console } from './constructs/console.ts';
 import { DirectorySync } from './constructs/directory-sync.ts';
 import { DriftCheck } from './constructs/drift-check.ts';
 import type { LedgerTable } from './constructs/ledger-table.ts';
@@ -36,6 +37,8 @@ export class ServiceStack extends Stack {
   readonly ssmLimits: SsmLimits;
   readonly driftCheck: DriftCheck;
   /** Only where the settings want one. */
+  readonly console: Console | undefined;
+  /** Only where the settings want one. */
   readonly watchdog: Watchdog | undefined;
   /** For owners of limits. */
   readonly thresholds: ThresholdsTopic;
@@ -69,6 +72,10 @@ export class ServiceStack extends Stack {
     this.directorySync = new DirectorySync(this, 'DirectorySync', { ...shared, network });
     this.ssmLimits = new SsmLimits(this, 'SsmLimits', shared);
     this.driftCheck = new DriftCheck(this, 'DriftCheck', shared);
+    this.console =
+      settings.console === undefined
+        ? undefined
+        : new Console(this, 'Console', { ...shared, network, console: settings.console });
     const { controllerId } = settings.gitlab;
     this.watchdog =
       settings.watchdog && controllerId !== undefined
@@ -105,6 +112,12 @@ export class ServiceStack extends Stack {
       value: this.settleEndpoint.webhookUrl,
       description: 'The address of the job webhook in GitLab',
     });
+    if (this.console !== undefined) {
+      new CfnOutput(this, 'ConsoleUrl', {
+        value: this.console.functionUrl,
+        description: 'Where the console answers; people use console.url of the settings',
+      });
+    }
     new CfnOutput(this, 'ThresholdsTopicArn', {
       value: this.thresholds.topic.topicArn,
       description: 'Owners of limits subscribe here',

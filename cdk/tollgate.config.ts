@@ -31,6 +31,14 @@ export const deployments: readonly Deployment[] = [
     // What happens to jobs while the ledger is out of reach: 'admit' lets them run, 'reject' fails them for good.
     // relay: { failurePolicy: 'admit' },
 
+    // A web page for finance and owners of groups, with GitLab's sign-in: "Open the console" in RUNBOOK.md.
+    // console: {
+    //   url: 'https://budget.example.com',
+    //   clientId: '2f0a…', // of the application registered in GitLab; its secret goes into SSM
+    //   adminGroupId: 123, // direct members administrate Tollgate
+    //   financeGroupId: 124, // direct members may change every limit
+    // },
+
     // Begin and end of a day in the usage figures.
     // usageZone: 'Europe/Berlin',
   },

@@ -55,6 +55,8 @@ export const INBOX_SK = 'inbox';
 export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 /** `gitlab.example.com@directory` begins the keys of what the directory sync keeps in the table. */
 export const DIRECTORY_PK_SUFFIX = '@directory';
+/** `gitlab.example.com@limits` begins the keys of the sets of limits, their log and what is asked for. */
+export const LIMITS_PK_SUFFIX = '@limits';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
 /** Where browsers reach the console, e.g. `https://budget.example.com`. */

@@ -2,7 +2,7 @@
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
- *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/   the other functions, likewise
+ *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, watchdog/, ssm-limits/, console/   the others, likewise
  *   dist/relay/relay.mjs     the relay for its container, with the wire descriptors and the same rules beside it
  * `npm run bundle -- admit` builds one of them. `--force` packs a policy that would reject the platform's own jobs.
  */
@@ -28,6 +28,7 @@ export const FUNCTIONS = [
   'watchdog',
   'directory',
   'ssm-limits',
+  'console',
 ] as const;
 
 export type FunctionName = (typeof FUNCTIONS)[number];

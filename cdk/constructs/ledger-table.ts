@@ -14,7 +14,7 @@ import { DUE_AT, DUE_INDEX, DUE_PK, ENV_LEDGER_TABLE, PK, SK, TTL_ATTRIBUTE } fr
 import type { Settings } from '../settings/settings.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
-/** What a program does with the table; no program needs to delete anything, and none may change the table itself. */
+/** What a program does with the table; none may change the table itself, and only who is signed in is ever deleted. */
 export type LedgerUse = keyof typeof ACTIONS;
 
 /** A transaction needs the action of each write in it, and none of its own. */
@@ -31,6 +31,8 @@ const ACTIONS = {
   receive: ['dynamodb:PutItem'],
   /** Groups and projects, beside the books. */
   keepDirectory: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+  /** Any item it knows the key of, read only. */
+  read: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'],
   /** All of the table, read only. */
   recount: ['dynamodb:BatchGetItem', 'dynamodb:Scan'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
@@ -94,6 +96,13 @@ export class LedgerTable extends Construct {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);
     program.allow(ACTIONS[use], [this.table.tableArn]);
     this.#grantKey(program);
+  }
+
+  /** Lets `program` do `actions` to items of these partitions alone; `*` stands for the rest of a key. */
+  grantPartitions(program: NodeLambda, actions: readonly string[], partitions: readonly string[]): void {
+    program.allow(actions, [this.table.tableArn], {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] },
+    });
   }
 
   /** Lets `program` ask which jobs are live. */

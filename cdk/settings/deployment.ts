@@ -63,6 +63,10 @@ export interface Deployment {
     readonly webhookSecrets?: string;
     /** @default none: only signed webhooks are taken */
     readonly webhookTokens?: string;
+    /** For the console. @default `/tollgate/<stage>/signin-secret` */
+    readonly signInSecret?: string;
+    /** For the console. @default `/tollgate/<stage>/console-token` */
+    readonly consoleToken?: string;
     /** @default the account's own key, `aws/ssm` */
     readonly keyArn?: string;
   };
@@ -76,6 +80,24 @@ export interface Deployment {
     readonly topicArns?: readonly string[];
     /** Of cdk/RUNBOOK.md in your repository, for links from alarms. @default none */
     readonly runbookUrl?: string;
+  };
+  /** @default no console */
+  readonly console?: {
+    /**
+     * `https://budget.example.com`: a domain of yours in front of the address that the deployment prints as `ConsoleUrl`, or,
+     * after a first deployment, that address itself without its "/". GitLab sends people back to `<url>/signin/callback`.
+     */
+    readonly url: string;
+    /** Of the application registered in GitLab. */
+    readonly clientId: string;
+    /** Id of the group whose direct members are admins of Tollgate. */
+    readonly adminGroupId: number;
+    /** Id of the group whose direct members are finance. */
+    readonly financeGroupId: number;
+    /** @default 'maintainer' */
+    readonly ownersFrom?: 'maintainer' | 'owner';
+    /** @default 'developer' */
+    readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
   };
   /** @default 'nothing' */
   readonly chargeUnknown?: 'hold' | 'nothing';

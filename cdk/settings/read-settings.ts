@@ -1,5 +1,12 @@
 import { type Reading, Section } from './section.ts';
-import type { GitLabSettings, ParameterNames, RelaySettings, Settings, VpcSettings } from './settings.ts';
+import type {
+  ConsoleSettings,
+  GitLabSettings,
+  ParameterNames,
+  RelaySettings,
+  Settings,
+  VpcSettings,
+} from './settings.ts';
 import * as shapes from './shapes.ts';
 
 /** What Fargate offers for so many CPU units, MiB of memory: from, to, in steps of 1024 (512 for the smallest). */
@@ -19,6 +26,9 @@ const DEFAULT_CIDR = '10.83.0.0/24';
 /** A relay's own bounds for its deadline. */
 export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 
+/** As GitLab shows it on the group's page. The fallback is no id: whoever opens a console says who rules it. */
+const GROUP_ID = { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 0 } as const;
+
 /** One deployment, checked and with its defaults. Only of use if nothing was noted. */
 export function readSettings(deployment: unknown, reading: Reading): Settings {
   const read = new Section(deployment, '', reading);
@@ -35,6 +45,7 @@ export function readSettings(deployment: unknown, reading: Reading): Settings {
     parameters: readParameters(read.section('parameters'), stage),
     state: readState(read.section('state')),
     alarms: readAlarms(read.section('alarms')),
+    console: read.has('console') ? readConsole(read.section('console')) : undefined,
     chargeUnknown: read.choice('chargeUnknown', ['hold', 'nothing'], 'nothing'),
     usageZone: read.optional('usageZone', shapes.TIME_ZONE) ?? 'UTC',
     logRetentionDays: read.choice('logRetentionDays', RETENTION_DAYS, 30),
@@ -125,10 +136,25 @@ function readParameters(read: Section, stage: string): ParameterNames {
     controllerToken: named('controllerToken', 'controller-token'),
     webhookSecrets: named('webhookSecrets', 'webhook-secrets'),
     webhookTokens: read.optional('webhookTokens', shapes.PARAMETER),
+    signInSecret: named('signInSecret', 'signin-secret'),
+    consoleToken: named('consoleToken', 'console-token'),
     keyArn: read.optional('keyArn', shapes.KEY_ARN),
   };
   read.refuseUnknown();
   return parameters;
+}
+
+function readConsole(read: Section): ConsoleSettings {
+  const settings: ConsoleSettings = {
+    url: read.required('url', shapes.CONSOLE_URL),
+    clientId: read.required('clientId', shapes.CLIENT_ID),
+    adminGroupId: read.integer('adminGroupId', GROUP_ID),
+    financeGroupId: read.integer('financeGroupId', GROUP_ID),
+    ownersFrom: read.choice('ownersFrom', ['maintainer', 'owner'], 'maintainer'),
+    viewersFrom: read.choice('viewersFrom', ['guest', 'reporter', 'developer'], 'developer'),
+  };
+  read.refuseUnknown();
+  return settings;
 }
 
 function readState(read: Section): Settings['state'] {

@@ -14,6 +14,8 @@ export interface Settings {
   readonly parameters: ParameterNames;
   readonly state: StateSettings;
   readonly alarms: AlarmSettings;
+  /** Absent: there is no console. */
+  readonly console: ConsoleSettings | undefined;
   /** What a job is charged that GitLab does not know any more. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** IANA zone in which the days of usage begin and end. */
@@ -93,8 +95,28 @@ export interface ParameterNames {
   readonly webhookSecrets: string;
   /** Values of `X-Gitlab-Token` to take as well, one a line. Absent: only signatures are taken. */
   readonly webhookTokens: string | undefined;
+  /** Secret of the application registered in GitLab for the console. */
+  readonly signInSecret: string;
+  /** An administrator's token of scope `read_api`, for the console alone: whose groups are whose. */
+  readonly consoleToken: string;
   /** ARN of the customer key these parameters are encrypted with. Absent: the account's `aws/ssm`. */
   readonly keyArn: string | undefined;
+}
+
+/** Where people read and change limits, signed in with GitLab. */
+export interface ConsoleSettings {
+  /** As browsers reach it, without a path or slash at the end: `https://budget.example.com`. */
+  readonly url: string;
+  /** Id of the application registered in GitLab, whose redirect URL is `<url>/signin/callback`. */
+  readonly clientId: string;
+  /** Direct members of this group are admins of Tollgate. */
+  readonly adminGroupId: number;
+  /** Direct members of this group are finance. */
+  readonly financeGroupId: number;
+  /** From which role in a group somebody owns its limits. */
+  readonly ownersFrom: 'maintainer' | 'owner';
+  /** From which role somebody sees its figures. */
+  readonly viewersFrom: 'guest' | 'reporter' | 'developer';
 }
 
 export interface StateSettings {

@@ -20,6 +20,14 @@ export const GITLAB_URL: Shape = {
   },
   expected: 'GitLab\'s address without a path or a "/" at the end, such as https://gitlab.example.com',
 };
+export const CONSOLE_URL: Shape = {
+  fits: GITLAB_URL.fits,
+  expected: 'an https:// address without a path or a "/" at the end, such as https://budget.example.com',
+};
+export const CLIENT_ID = matching(
+  /^[\w-]{1,128}$/,
+  'the application id that GitLab shows for it, letters and digits',
+);
 export const INSTANCE = matching(
   /^[A-Za-z0-9.:-]{1,100}$/,
   'a host name such as gitlab.example.com; it begins every key of the table',

@@ -2,7 +2,7 @@ import { handle } from 'hono/aws-lambda';
 import { createEstimateCache } from '../estimates/estimate-cache.ts';
 import { dynamoEstimateSource } from '../estimates/estimate-source.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
-import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
@@ -13,13 +13,7 @@ import { readAdmitConfig } from './config.ts';
 import type { RulesInForce } from './rules-in-force.ts';
 
 const config = readAdmitConfig(process.env);
-const table = {
-  client: dynamoClient(config.dynamodbEndpoint),
-  tableName: config.ledgerTable,
-  instance: config.gitlabInstance,
-  clock: systemClock,
-  random: Math.random,
-};
+const table = deployedTable(config);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),

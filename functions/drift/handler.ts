@@ -1,5 +1,5 @@
 import { createLedger } from '../ledger/create-ledger.ts';
-import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
@@ -12,13 +12,7 @@ import { measureReport } from './measure-report.ts';
 const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
-  store: new DynamoStore({
-    client: dynamoClient(config.dynamodbEndpoint),
-    tableName: config.ledgerTable,
-    instance: config.gitlabInstance,
-    clock: systemClock,
-    random: Math.random,
-  }),
+  store: new DynamoStore(deployedTable(config)),
 });
 
 /** Lambda's entry point for the schedule of every night. Give it 15 minutes: it reads the table twice. */

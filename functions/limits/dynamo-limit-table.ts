@@ -1,9 +1,7 @@
 /** Limit sets in the ledger's table, under keys that no scan of the books yields. */
 import {
-  type AttributeValue,
   type CancellationReason,
   ConditionalCheckFailedException,
-  type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   paginateQuery,
@@ -13,10 +11,15 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { CounterKey } from '../../policies/claim.ts';
 import { batchGet } from '../ledger/batch-get.ts';
-import { type Key, type LedgerKeys, ledgerKeys } from '../ledger/keys.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import { BYTES, joined, partsOf } from './chunk-parts.ts';
+import {
+  DynamoLimitCalls,
+  type DynamoLimitTableOptions,
+  type Item,
+  keyItem,
+} from './dynamo-limit-table-calls.ts';
+import { DynamoLimitLog } from './dynamo-limit-table-log.ts';
 import type {
   FlipOutcome,
   LimitChunk,
@@ -27,19 +30,8 @@ import type {
   ReadOptions,
   RequestItem,
 } from './limit-table.ts';
-import { LimitsError } from './limits-error.ts';
 
-export interface DynamoLimitTableOptions {
-  /** With `maxAttempts: 1`, as `dynamoClient` makes it. */
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-  readonly clock: LedgerClock;
-  readonly random: () => number;
-}
-
-type Item = Readonly<Record<string, AttributeValue>>;
+export type { DynamoLimitTableOptions };
 
 /** A set of hundreds of roots must not take all connections. */
 const UPDATES_AT_ONCE = 8;
@@ -48,22 +40,22 @@ const CONFLICTS_MAX = 5;
 const CONFLICT_PAUSE_MS = 100;
 
 export class DynamoLimitTable implements LimitTable {
-  readonly #options: DynamoLimitTableOptions;
-  readonly #keys: LedgerKeys;
+  readonly #calls: DynamoLimitCalls;
+  readonly #log: DynamoLimitLog;
 
   constructor(options: DynamoLimitTableOptions) {
-    this.#options = options;
-    this.#keys = ledgerKeys(options.instance);
+    this.#calls = new DynamoLimitCalls(options);
+    this.#log = new DynamoLimitLog(this.#calls);
   }
 
   async getPointer(options: ReadOptions): Promise<LimitPointer | undefined> {
     const command = new GetItemCommand({
-      TableName: this.#options.tableName,
-      Key: keyItem(this.#keys.limitPointer),
+      TableName: this.#calls.options.tableName,
+      Key: keyItem(this.#calls.keys.limitPointer),
       ConsistentRead: true,
     });
-    const { Item } = await this.#answered('read the pointer of', options, (abortSignal) =>
-      this.#options.client.send(command, { abortSignal }),
+    const { Item } = await this.#calls.answered('read the pointer of', options, (abortSignal) =>
+      this.#calls.options.client.send(command, { abortSignal }),
     );
     return Item && pointerOf(Item);
   }
@@ -71,11 +63,11 @@ export class DynamoLimitTable implements LimitTable {
   async putChunk(set: string, { name, bytes }: LimitChunk, options: ReadOptions): Promise<void> {
     for (const [part, attributes] of partsOf(name, bytes).entries()) {
       const command = new PutItemCommand({
-        TableName: this.#options.tableName,
-        Item: { ...keyItem(this.#keys.limitChunk(set, name, part)), ...attributes },
+        TableName: this.#calls.options.tableName,
+        Item: { ...keyItem(this.#calls.keys.limitChunk(set, name, part)), ...attributes },
       });
-      await this.#answered('write a chunk to', options, (abortSignal) =>
-        this.#options.client.send(command, { abortSignal }),
+      await this.#calls.answered('write a chunk to', options, (abortSignal) =>
+        this.#calls.options.client.send(command, { abortSignal }),
       );
     }
   }
@@ -89,13 +81,13 @@ export class DynamoLimitTable implements LimitTable {
   }
 
   async #readChunk(set: string, name: string, options: ReadOptions): Promise<Uint8Array | undefined> {
-    const { pk, sk } = this.#keys.limitChunk(set, name, 0);
-    const items = await this.#answered('read a chunk of', options, async (abortSignal) => {
+    const { pk, sk } = this.#calls.keys.limitChunk(set, name, 0);
+    const items = await this.#calls.answered('read a chunk of', options, async (abortSignal) => {
       const found: Item[] = [];
       const pages = paginateQuery(
-        { client: this.#options.client },
+        { client: this.#calls.options.client },
         {
-          TableName: this.#options.tableName,
+          TableName: this.#calls.options.tableName,
           ConsistentRead: true,
           KeyConditionExpression: `${PK} = :set AND begins_with(${SK}, :chunk)`,
           ExpressionAttributeValues: {
@@ -117,11 +109,11 @@ export class DynamoLimitTable implements LimitTable {
     options: ReadOptions,
     entry?: LogItem,
   ): Promise<FlipOutcome> {
-    const { client, tableName, clock, random } = this.#options;
+    const { client, tableName, clock, random } = this.#calls.options;
     const pointer = {
       TableName: tableName,
       Item: {
-        ...keyItem(this.#keys.limitPointer),
+        ...keyItem(this.#calls.keys.limitPointer),
         se: { S: to.set },
         ed: { N: String(to.edit) },
         at: { N: String(to.atMs) },
@@ -133,12 +125,12 @@ export class DynamoLimitTable implements LimitTable {
     };
     const log = entry && {
       TableName: tableName,
-      Item: { ...keyItem(this.#keys.limitLog(entry.edit)), [BYTES]: { B: entry.bytes } },
+      Item: { ...keyItem(this.#calls.keys.limitLog(entry.edit)), [BYTES]: { B: entry.bytes } },
     };
     const command = new TransactWriteItemsCommand({
       TransactItems: [{ Put: pointer }, ...(log === undefined ? [] : [{ Put: log }])],
     });
-    return this.#answered('flip the pointer of', options, async (abortSignal) => {
+    return this.#calls.answered('flip the pointer of', options, async (abortSignal) => {
       for (let tries = 1; ; tries += 1) {
         try {
           await client.send(command, { abortSignal });
@@ -154,84 +146,27 @@ export class DynamoLimitTable implements LimitTable {
     });
   }
 
-  async readLog(before: number | undefined, max: number, options: ReadOptions): Promise<readonly LogItem[]> {
-    const { pk, sk } = this.#keys.limitLog(before ?? 0);
-    const items = await this.#newest(pk, before === undefined ? undefined : sk, max, options);
-    return items.map((item) => ({ edit: Number(item[SK]?.S), bytes: item[BYTES]?.B ?? new Uint8Array() }));
+  readLog(before: number | undefined, max: number, options: ReadOptions): Promise<readonly LogItem[]> {
+    return this.#log.readLog(before, max, options);
   }
 
-  async putRequest(
-    { id, rev, bytes, expiresAtSeconds }: RequestItem,
-    options: ReadOptions,
-  ): Promise<boolean> {
-    const command = new PutItemCommand({
-      TableName: this.#options.tableName,
-      Item: {
-        ...keyItem(this.#keys.limitRequest(id)),
-        rv: { N: String(rev) },
-        [BYTES]: { B: bytes },
-        [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
-      },
-      ...(rev === 1
-        ? { ConditionExpression: `attribute_not_exists(${PK})` }
-        : {
-            ConditionExpression: 'rv = :rev',
-            ExpressionAttributeValues: { ':rev': { N: String(rev - 1) } },
-          }),
-    });
-    return (await this.#putUnless(command, 'write a request to', options)) === undefined;
+  putRequest(item: RequestItem, options: ReadOptions): Promise<boolean> {
+    return this.#log.putRequest(item, options);
   }
 
-  async readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
-    const items = await this.#newest(this.#keys.limitRequest('').pk, undefined, max, options);
-    return items.map((item) => ({
-      id: item[SK]?.S ?? '',
-      rev: Number(item.rv?.N),
-      bytes: item[BYTES]?.B ?? new Uint8Array(),
-      expiresAtSeconds: Number(item[TTL_ATTRIBUTE]?.N),
-    }));
-  }
-
-  #newest(
-    pk: string,
-    before: string | undefined,
-    max: number,
-    options: ReadOptions,
-  ): Promise<readonly Item[]> {
-    return this.#answered('read', options, async (abortSignal) => {
-      const found: Item[] = [];
-      const pages = paginateQuery(
-        { client: this.#options.client },
-        {
-          TableName: this.#options.tableName,
-          ConsistentRead: true,
-          ScanIndexForward: false,
-          Limit: max,
-          KeyConditionExpression: before === undefined ? `${PK} = :pk` : `${PK} = :pk AND ${SK} < :before`,
-          ExpressionAttributeValues: {
-            ':pk': { S: pk },
-            ...(before !== undefined && { ':before': { S: before } }),
-          },
-        },
-        { abortSignal },
-      );
-      for await (const page of pages) {
-        found.push(...(page.Items ?? []));
-        if (found.length >= max) break;
-      }
-      return found.slice(0, max);
-    });
+  readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
+    return this.#log.readRequests(max, options);
   }
 
   async retire(set: string, atSeconds: number, options: ReadOptions): Promise<void> {
-    const { client, tableName } = this.#options;
-    await this.#answered('retire a set of', options, async (abortSignal) => {
+    const { client, tableName } = this.#calls.options;
+    await this.#calls.answered('retire a set of', options, async (abortSignal) => {
       const pages = paginateQuery(
         { client },
         {
           TableName: tableName,
           KeyConditionExpression: `${PK} = :set`,
-          ExpressionAttributeValues: { ':set': { S: this.#keys.limitChunk(set, '', 0).pk } },
+          ExpressionAttributeValues: { ':set': { S: this.#calls.keys.limitChunk(set, '', 0).pk } },
           ProjectionExpression: `${PK}, ${SK}`,
         },
         { abortSignal },
@@ -248,7 +183,7 @@ export class DynamoLimitTable implements LimitTable {
 
   #expiring(item: Item, atSeconds: number): UpdateItemCommand {
     return new UpdateItemCommand({
-      TableName: this.#options.tableName,
+      TableName: this.#calls.options.tableName,
       Key: keyItem({ pk: item[PK]?.S ?? '', sk: item[SK]?.S ?? '' }),
       // What the service has taken meanwhile must not come back as an empty item.
       ConditionExpression: `attribute_exists(${PK})`,
@@ -262,9 +197,9 @@ export class DynamoLimitTable implements LimitTable {
     counters: readonly CounterKey[],
     { timeoutMs }: ReadOptions,
   ): Promise<readonly (OpeningEntry | undefined)[]> {
-    const { client, clock, random, tableName } = this.#options;
-    const wanted = counters.map((key) => this.#keys.limitOpening(key));
-    const items = await this.#answered('read openings of', { timeoutMs }, () =>
+    const { client, clock, random, tableName } = this.#calls.options;
+    const wanted = counters.map((key) => this.#calls.keys.limitOpening(key));
+    const items = await this.#calls.answered('read openings of', { timeoutMs }, () =>
       batchGet(wanted, timeoutMs, { client, clock, random, tableName }),
     );
     return counters.map((key, index) => {
@@ -276,9 +211,9 @@ export class DynamoLimitTable implements LimitTable {
   async putOpening(opening: OpeningEntry, options: ReadOptions): Promise<OpeningEntry> {
     const { key, carried, committed, settled, atMs } = opening;
     const command = new PutItemCommand({
-      TableName: this.#options.tableName,
+      TableName: this.#calls.options.tableName,
       Item: {
-        ...keyItem(this.#keys.limitOpening(key)),
+        ...keyItem(this.#calls.keys.limitOpening(key)),
         ca: { N: String(carried) },
         co: { N: String(committed) },
         st: { N: String(settled) },
@@ -287,44 +222,10 @@ export class DynamoLimitTable implements LimitTable {
       ConditionExpression: `attribute_not_exists(${PK})`,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const refused = await this.#putUnless(command, 'write an opening to', options);
+    const refused = await this.#calls.putUnless(command, 'write an opening to', options);
     return refused?.item === undefined ? opening : openingOf(key, refused.item);
   }
-
-  /** What stands in the way; undefined: it is written. */
-  #putUnless(
-    command: PutItemCommand,
-    doing: string,
-    options: ReadOptions,
-  ): Promise<{ readonly item: Item | undefined } | undefined> {
-    return this.#answered(doing, options, async (abortSignal) => {
-      try {
-        await this.#options.client.send(command, { abortSignal });
-        return undefined;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return { item: error.Item };
-        throw error;
-      }
-    });
-  }
-
-  async #answered<T>(
-    doing: string,
-    { timeoutMs }: ReadOptions,
-    call: (abortSignal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await call(AbortSignal.timeout(Math.ceil(timeoutMs)));
-    } catch (error) {
-      // The client's own errors carry the whole request, its signature included: only their name and text go on.
-      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      const { tableName } = this.#options;
-      throw new LimitsError('limits_unavailable', `could not ${doing} the limits in ${tableName} (${why})`);
-    }
-  }
 }
-
-const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { S: pk }, [SK]: { S: sk } });
 
 /** Why the pointer was not flipped, if it was because another set is live. */
 const refusalOf = (error: unknown): CancellationReason | undefined =>

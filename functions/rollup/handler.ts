@@ -1,7 +1,7 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import { deployedRules } from '../admit/deployed-rules.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
-import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../ledger/keys.ts';
 import { systemClock } from '../ledger/system-clock.ts';
@@ -15,13 +15,7 @@ import { DynamoRollupStore } from './dynamo-rollup-store.ts';
 import { type OnTransitions, type RollUpDeps, rollUp, type StreamAnswer } from './roll-up.ts';
 
 const config = readRollupConfig(process.env);
-const table = {
-  client: dynamoClient(config.dynamodbEndpoint),
-  tableName: config.ledgerTable,
-  instance: config.gitlabInstance,
-  clock: systemClock,
-  random: Math.random,
-};
+const table = deployedTable(config);
 
 const ledger = createLedger({ store: new DynamoStore(table) });
 const { packed, limitsFor, directoryFor } = deployedRules({

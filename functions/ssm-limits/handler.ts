@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../directory/whole-directory.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
-import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
@@ -21,13 +21,7 @@ const DIRECTORY_TIMEOUT_MS = 10_000;
 
 const config = readSsmLimitsConfig(process.env);
 const packed = readPackedRules(config.rulesFile);
-const table = {
-  client: dynamoClient(config.dynamodbEndpoint),
-  tableName: config.ledgerTable,
-  instance: config.gitlabInstance,
-  clock: systemClock,
-  random: Math.random,
-};
+const table = deployedTable(config);
 const directoryTable = new DynamoDirectoryTable(table);
 const directory = async () =>
   (await readWholeDirectory(directoryTable, { timeoutMs: DIRECTORY_TIMEOUT_MS }))?.directory ??

@@ -1,7 +1,7 @@
 import { deployedRules } from '../admit/deployed-rules.ts';
 import { createGitLab } from '../gitlab/rest-gitlab.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
-import { dynamoClient } from '../ledger/dynamo-client.ts';
+import { deployedTable } from '../ledger/deployed-table.ts';
 import { dynamoMarks } from '../ledger/dynamo-marks.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
@@ -22,13 +22,7 @@ import { newSweepMemory } from './sweep-memory.ts';
 const CALL_DEADLINE_MS = 8_000;
 
 const config = readSweepConfig(process.env);
-const table = {
-  client: dynamoClient(config.dynamodbEndpoint),
-  tableName: config.ledgerTable,
-  instance: config.gitlabInstance,
-  clock: systemClock,
-  random: Math.random,
-};
+const table = deployedTable(config);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),

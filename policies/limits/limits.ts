@@ -134,10 +134,6 @@ const NONE: readonly Limit[] = [];
 export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
   limits.bySubject.get(subject) ?? NONE;
 
-/** A personal namespace's own limits, and the default ones of the kinds it has none of. */
-export const personalLimitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
-  withDefaults(limitsOn(limits, subject), limits.personalDefault, subject);
-
 /** What every group or personal namespace has by default, without its own limits. */
 export const defaultsOf = (
   { personalDefault, groupDefaults }: LimitSet,

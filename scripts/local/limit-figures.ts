@@ -19,7 +19,7 @@ export async function limitFigures(
   return all.flatMap((limit, index): readonly LimitSummary[] => {
     const counter = counters[index];
     // A pattern may give a limit to thousands of groups, and most of them run nothing here.
-    if (counter === undefined && !limitsOn(limits, limit.subject).includes(limit)) return [];
+    if ((counter?.rev ?? 0) === 0 && !limitsOn(limits, limit.subject).includes(limit)) return [];
     const settled = counter?.settled ?? 0;
     return [
       {

@@ -106,6 +106,17 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     reason: 'As lambda_function_public_access_prohibited_check.',
   },
   {
+    rule: 'lambda_function_public_access_prohibited_check',
+    where: /ConsoleProgramFunctioninvokefunction/,
+    reason:
+      'Browsers cannot sign for AWS. Signing in with GitLab is the door, and behind it everybody sees their own groups; its concurrency is bounded.',
+  },
+  {
+    rule: 'lambda_function_url_auth_check',
+    where: /ConsoleProgramFunctionFunctionUrl/,
+    reason: 'As lambda_function_public_access_prohibited_check.',
+  },
+  {
     rule: 'lambda_inside_vpc_check',
     where: /ProgramFunction/,
     reason:

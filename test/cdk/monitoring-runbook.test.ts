@@ -8,7 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { COMMANDS as TOLLGATE } from '../../scripts/desk/commands.ts';
 import { WATCHED } from './monitored.ts';
 import { COMMANDS, HEADINGS, partsOf, RUNBOOK, sectionsUnder } from './runbook-text.ts';
-import { type Synthesized, synthesize } from './synthesized.ts';
+import { A_CONSOLE, type Synthesized, synthesize } from './synthesized.ts';
 
 const ALARMS = [COMPOSITE.name, ...ALL_ALARMS.map(({ name }) => name)];
 
@@ -50,6 +50,7 @@ test.each([
   'Restore from a point in time',
   'The watchdog disarmed the controller',
   'Change limits',
+  'Open the console',
   'Load the directory by hand',
   'Destroy',
 ])('there is a procedure: %s', (name) => {
@@ -113,7 +114,7 @@ describe('names in commands', () => {
   let names: ReadonlySet<string>;
   let outputs: readonly string[];
   beforeAll(() => {
-    const synthesized: Synthesized = synthesize(WATCHED);
+    const synthesized: Synthesized = synthesize(WATCHED.map((each) => ({ ...each, console: A_CONSOLE })));
     const NAMES = [
       'FunctionName',
       'LogGroupName',
@@ -144,7 +145,8 @@ describe('names in commands', () => {
     const used = [
       ...RUNBOOK.matchAll(/(?:\/tollgate\/|tollgate-|Tollgate-)(?:\$STAGE|<stage>)[/-][\w-]+/g),
     ].map(([name]) => name.replace(/\$STAGE|<stage>/, 'prod'));
-    const parameters = /^\/tollgate\/prod\/(?:router-token|gitlab-token|webhook-secrets|controller-token)$/;
+    const parameters =
+      /^\/tollgate\/prod\/(?:router-token|gitlab-token|webhook-secrets|controller-token|signin-secret|console-token)$/;
     const strays = used.filter(
       (name) => !names.has(name) && !parameters.test(name) && name !== 'tollgate-prod-restored',
     );

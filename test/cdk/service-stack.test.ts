@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAdmitConfig } from '../../functions/admit/config.ts';
+import { readConsoleConfig } from '../../functions/console/config.ts';
 import { readDirectoryConfig } from '../../functions/directory/config.ts';
 import { readDriftConfig } from '../../functions/drift/config.ts';
 import { ledgerKeys } from '../../functions/ledger/keys.ts';
@@ -81,6 +82,7 @@ describe('every function', () => {
     ['DirectorySync', readDirectoryConfig],
     ['SsmLimits', readSsmLimitsConfig],
     ['Watchdog', readWatchdogConfig],
+    ['Console', readConsoleConfig],
   ])('%s is told everything it refuses to start without', (construct, read) => {
     const { Variables } = fn(closed, construct).Properties.Environment;
     const told = Object.fromEntries(
@@ -250,6 +252,7 @@ describe('what runs by the clock', () => {
       .filter(([, { Properties }]) => Properties.VpcConfig !== undefined)
       .map(([, { Properties }]) => Properties.FunctionName);
     expect(inside.sort()).toEqual([
+      'tollgate-private-console',
       'tollgate-private-directory',
       'tollgate-private-sweep',
       'tollgate-private-watchdog',

@@ -78,6 +78,15 @@ test('every mistake of every deployment is told at once', () => {
       parameters: { routerToken: 'router-token', gitlabToken: '/aws/x', webhookSecrets: '', keyArn: 'key' },
       state: { tableKeyArn: 'alias/x' },
       alarms: { emails: ['nobody'], webhooks: ['http://chat'], topicArns: ['topic'] },
+      console: {
+        url: 'https://budget.corp.test/',
+        clientId: 'an id',
+        adminGroupId: '123',
+        financeGroupId: 0,
+        ownersFrom: 'developer',
+        viewersFrom: 'everybody',
+        admins: [1],
+      },
       chargeUnknown: 'all',
       usageZone: 'Berlin',
       logRetentionDays: 31,
@@ -115,6 +124,13 @@ test('every mistake of every deployment is told at once', () => {
       'alarms.emails[0]',
       'alarms.webhooks[0]',
       'alarms.topicArns[0]',
+      'console.url',
+      'console.clientId',
+      'console.adminGroupId',
+      'console.financeGroupId',
+      'console.ownersFrom',
+      'console.viewersFrom',
+      'console.admins',
       'chargeUnknown',
       'usageZone',
       'logRetentionDays',
@@ -149,6 +165,15 @@ test('a misspelt setting is refused, not ignored', () => {
 
 test('a watchdog without the number of its controller is refused', () => {
   expect(mistakesOf([{ stage: 'prod', gitlab: GITLAB, watchdog: true }])).toEqual(['watchdog']);
+});
+
+test('a console that nobody would administrate or sign in to is refused', () => {
+  expect(mistakesOf([{ stage: 'prod', gitlab: GITLAB, console: {} }])).toEqual([
+    'console.url',
+    'console.clientId',
+    'console.adminGroupId',
+    'console.financeGroupId',
+  ]);
 });
 
 test('two deployments of one stage are refused: they would be one stack', () => {

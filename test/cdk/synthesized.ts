@@ -15,7 +15,15 @@ export const DEFAULTS: readonly Deployment[] = fileDeployments;
 const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
 const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/8f7a2c51-0d3e-4b6f-9a1c-2e5d7b9f1a3c';
 
-/** Everything set, nothing public: an existing VPC, a GitLab inside of it, Lambda's API, keys of the customer. */
+/** No deployment has one unless it is asked for. */
+export const A_CONSOLE: NonNullable<Deployment['console']> = {
+  url: 'https://budget.corp.test',
+  clientId: '2f0a5d7c',
+  adminGroupId: 123,
+  financeGroupId: 124,
+};
+
+/** Everything set, nothing public but the two doors: an existing VPC, a GitLab inside of it, Lambda's API, keys of the customer. */
 export const PRIVATE: readonly Deployment[] = [
   {
     stage: 'private',
@@ -49,6 +57,7 @@ export const PRIVATE: readonly Deployment[] = [
       webhooks: ['https://chat.corp.test/hook'],
       topicArns: ['arn:aws:sns:eu-central-1:111122223333:pager'],
     },
+    console: { ...A_CONSOLE, ownersFrom: 'owner', viewersFrom: 'reporter' },
     chargeUnknown: 'hold',
     usageZone: 'Europe/Berlin',
     logRetentionDays: 90,

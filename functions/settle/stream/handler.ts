@@ -1,7 +1,7 @@
 import { readAdmitConfig } from '../../admit/config.ts';
 import { deployedRules } from '../../admit/deployed-rules.ts';
 import { createLedger } from '../../ledger/create-ledger.ts';
-import { dynamoClient } from '../../ledger/dynamo-client.ts';
+import { deployedTable } from '../../ledger/deployed-table.ts';
 import { DynamoStore } from '../../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../ledger/keys.ts';
 import { systemClock } from '../../ledger/system-clock.ts';
@@ -12,13 +12,7 @@ import { consume, type TableStreamEvent, type TableStreamResponse } from '../con
 
 /** The same settings as the admit function's: a job nobody asked about is evaluated here. */
 const config = readAdmitConfig(process.env);
-const table = {
-  client: dynamoClient(config.dynamodbEndpoint),
-  tableName: config.ledgerTable,
-  instance: config.gitlabInstance,
-  clock: systemClock,
-  random: Math.random,
-};
+const table = deployedTable(config);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),

@@ -12,7 +12,7 @@ export function readOnly(store: LedgerStore): LedgerStore {
     readCounters: (keys, options) => store.readCounters(keys, options),
     readRecords: (jobIds, options) => store.readRecords(jobIds, options),
     readEntries: (jobId, options) => store.readEntries(jobId, options),
-    scan: () => store.scan(),
+    scan: (consistency) => store.scan(consistency),
     due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
   };
 }

@@ -1,4 +1,4 @@
-import { ASKED_BY, LIMIT_KINDS, type LimitSet } from '../../../policies/limits/limits.ts';
+import { ASKED_BY, LIMIT_KINDS, type Limit, type LimitSet } from '../../../policies/limits/limits.ts';
 import { MODES, type Mode, type RuleClass } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rule, RuleKind } from '../../../policies/rule.ts';
@@ -26,8 +26,14 @@ export function ruleSummaries(policy: Policy, limits: LimitSet): readonly RuleSu
   });
 }
 
-export const limitCount = (limits: LimitSet): number =>
-  [...limits.bySubject.values()].reduce((sum, each) => sum + each.length, limits.personalDefault.length);
+export const limitCount = (limits: LimitSet): number => allOf(limits).length;
+
+/** Those of subjects and those by default. */
+const allOf = ({ bySubject, personalDefault, groupDefaults }: LimitSet): readonly Limit[] => [
+  ...[...bySubject.values()].flat(),
+  ...personalDefault,
+  ...(groupDefaults?.all.map(({ limit }) => limit) ?? []),
+];
 
 /** `6 security (5 enforce, 1 shadow), 1 cost (enforce)`; classes and modes that no rule has are left out. */
 export function classesText(rules: readonly Pick<Rule, 'class' | 'mode'>[]): string {
@@ -51,7 +57,7 @@ const modesText = (rules: readonly Pick<Rule, 'mode'>[]): string =>
 
 function limitsByRuleKind(limits: LimitSet): ReadonlyMap<RuleKind, number> {
   const counts = new Map<RuleKind, number>();
-  const all = [...limits.bySubject.values(), limits.personalDefault].flat();
+  const all = allOf(limits);
   for (const kind of LIMIT_KINDS) {
     const own = all.filter((limit) => limit.kind === kind).length;
     counts.set(ASKED_BY[kind], (counts.get(ASKED_BY[kind]) ?? 0) + own);

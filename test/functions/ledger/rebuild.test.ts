@@ -83,7 +83,7 @@ test('where every counter agrees, one scan at half the price is enough', async (
   expect(scans).toEqual(['eventual']);
 });
 
-test('a counter that an eventually consistent scan shows as it was before its last write waits for another night', async () => {
+test('a counter that an eventually consistent scan shows as it was before its last write is no drift', async () => {
   const old: StoredItem[] = [];
   const { ledger, memory, scans } = laggingTable((item) => {
     // The same item, as it stood one write ago.

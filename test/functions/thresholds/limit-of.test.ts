@@ -22,6 +22,7 @@ const limits = someLimits({
     },
   ],
   personal_default: [{ money: 20, per: 'month' }],
+  group_defaults: [{ groups: 'acme/payments/*', money: 7, per: 'week' }],
 });
 const found = (subject: string, limit: string) =>
   limitOf({ subject, limit, period: '2026-11' }, limits, aDirectory, NOW_MS);
@@ -31,6 +32,7 @@ test.each([
   ['group/104', 'minutes-day', 'group acme/payments/cards', 3_000, []],
   ['project/1', 'jobs-now', 'project acme/payments/cards/api', 3, undefined],
   ['instance', 'money-year', 'the whole GitLab', 9_000_000, [80]],
+  ['group/104', 'money-week', 'group acme/payments/cards', 7_000_000, [80]],
   ['group/190', 'money-month', 'personal namespace jane', 20_000_000, [80]],
 ])(
   'the limit behind %s %s is that of %s, with what is granted now',

@@ -37,11 +37,10 @@ test('what a group has by its path is shown once its counter moved, and not wher
     directory,
     {
       readCounters: async (keys) =>
-        keys.map((key) =>
-          ['group/3', 'group/5'].includes(key.subject)
-            ? { key, committed: 1, fitted: 1, settled: 0, unchecked, rev: 1 }
-            : undefined,
-        ),
+        keys.map((key) => {
+          const moved = ['group/3', 'group/5'].includes(key.subject) ? 1 : 0;
+          return { key, committed: moved, fitted: moved, settled: 0, unchecked, rev: moved };
+        }),
     },
     NOW_MS,
   );

@@ -187,6 +187,25 @@ test('a counter that the job does not ask is noted', async () => {
   );
 });
 
+test('the counter of a break-glass is asked by a job it may let in, and by no other', async () => {
+  const { out } = await run(fixtures(`${USED(2)}, expect: rejected`));
+  expect(out).not.toContain('note:');
+  const other = await run(fixtures(`${USED(2).replace('user: 5', 'user: 6')}, expect: rejected`));
+  expect(other.out).toContain(
+    'note: the counter of breakglass outage has no effect: this job does not ask it',
+  );
+});
+
+test('what a test says of defaults stands before those of the document', async () => {
+  const ofDocument = 'limits: []\ngroup_defaults: [{ groups: "acme/*", money: 0, per: month }]\n';
+  const own = 'group_defaults: [{ groups: "acme/pay*", money: 5, per: month }]';
+  const { code, out } = await desk(['policy', 'test'], {
+    'policies/limits.yaml': ofDocument,
+    'policies/policy.test.yaml': fixtures('expect: rejected', `${own}, expect: admitted`),
+  });
+  expect({ code, failed: out.includes('FAIL') }).toEqual({ code: 0, failed: false });
+});
+
 test('too little coverage fails, just enough does not', async () => {
   const text = fixtures(`${EVIL}, expect: rejected`);
   expect(await run(text, '--coverage-min', '33')).toMatchObject({ code: 0 });

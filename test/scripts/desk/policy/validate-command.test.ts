@@ -156,3 +156,13 @@ test('a rule that binds the platform is not in the shadow of one that does not',
   );
   expect(await warnings(policy)).toEqual([]);
 });
+
+test('limits that groups have by default are warned about like their own', async () => {
+  const { code, err } = await desk(['policy', 'validate'], {
+    'policies/limits.yaml':
+      'limits: []\ngroup_defaults: [{ groups: "acme/*", jobs: 3 }]\npersonal_default: [{ starts: 9, per: hour }]\n',
+  });
+  expect(code).toBe(0);
+  expect(err).toContain('group_defaults[0].jobs: asks nothing: the policy has no rule of kind concurrency');
+  expect(err).toContain('personal_default[0].starts: asks nothing: the policy has no rule of kind window');
+});

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { getConnInfo, handle } from 'hono/aws-lambda';
+import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
+import { createLedger } from '../ledger/create-ledger.ts';
+import { deployedTable } from '../ledger/deployed-table.ts';
+import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { systemClock as clock } from '../ledger/system-clock.ts';
+import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
+import { DynamoLimitTable } from '../limits/dynamo-limit-table.ts';
+import { DynamoRollupStore } from '../rollup/dynamo-rollup-store.ts';
+import { consoleLog as log } from '../shared/log.ts';
+import { secretLines } from '../shared/secret-lines.ts';
+import { ssmText } from '../shared/ssm-text.ts';
+import { createSignIn } from '../signin/create-sign-in.ts';
+import { dynamoSessionStore } from '../signin/dynamo-session-store.ts';
+import { gitlabRoles } from '../signin/gitlab-roles.ts';
+import { ownAddress } from '../signin/own-address.ts';
+import { readPackedRules } from '../ssm-limits/packed-rules.ts';
+import { createConsoleApp } from './app.ts';
+import { readConsoleConfig } from './config.ts';
+import { createAssets } from './pages/assets/assets.ts';
+import { createPages } from './pages/create-pages.ts';
+import { renderNotice } from './pages/problem-page.ts';
+import { createUploads } from './pages/uploads.ts';
+import { createConsoleRead } from './read/create-console-read.ts';
+import { placesNow } from './read/places-now.ts';
+
+const config = readConsoleConfig(process.env);
+const { signIn: signInConfig, zone } = config;
+const packed = readPackedRules(config.rulesFile);
+const { policy } = packed;
+const table = deployedTable(config);
+const newId = (): string => randomBytes(8).toString('hex');
+const secretIn = (parameter: string): (() => Promise<string>) => {
+  const lines = secretLines({ load: () => ssmText(parameter), clock, log });
+  return async () => (await lines())[0] ?? '';
+};
+
+const ledger = createLedger({ store: new DynamoStore(table) });
+const limitTable = new DynamoLimitTable(table);
+const places = placesNow({ table: new DynamoDirectoryTable(table), packed: packed.directory, clock });
+const directory = async () => (await places())?.directory;
+
+const desk = createLimitsDesk({
+  table: limitTable,
+  policy,
+  packed: packed.limits.document,
+  directory,
+  ledger,
+  clock,
+  newId,
+});
+const read = createConsoleRead({
+  desk,
+  limitTable,
+  packedLimits: packed.limits.limits,
+  policy,
+  ledger,
+  usage: new DynamoRollupStore(table),
+  places,
+  zone,
+  clock,
+  gitlabUrl: signInConfig.gitlabUrl,
+});
+const signIn = createSignIn({
+  issuer: signInConfig.gitlabUrl,
+  clientId: signInConfig.clientId,
+  clientSecret: secretIn(signInConfig.clientSecretParameter),
+  redirectUrl: signInConfig.redirectUrl,
+  fetch,
+  sessions: dynamoSessionStore(table),
+  roles: gitlabRoles(signInConfig.roles, {
+    baseUrl: signInConfig.gitlabUrl,
+    token: secretIn(signInConfig.gitlabTokenParameter),
+    fetch,
+    clock,
+  }),
+  clock,
+  random: randomBytes,
+  // Lambda's own word for it: a Function URL sets it from the connection.
+  addressOf: (c) => getConnInfo(c).remote.address ?? '',
+  log,
+  render: renderNotice,
+});
+const pages = createPages({
+  desk,
+  read,
+  policy,
+  directory,
+  uploads: createUploads({ table: limitTable, clock, newId }),
+  clock,
+  zone,
+  origin: ownAddress(signInConfig.redirectUrl).origin,
+  log,
+});
+
+/** Lambda's entry point for people's browsers and for programs; takes function URL events and those of that shape. */
+export const handler = handle(
+  createConsoleApp({ desk, read, signIn, policy, directory, assets: createAssets(), pages, log }),
+);

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { STYLE_HREF } from '../../functions/console/pages/assets/assets.ts';
+import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import * as names from '../../functions/names.ts';
+import { dynamoSessionStore } from '../../functions/signin/dynamo-session-store.ts';
+import { csrfTokenOf, hashOf } from '../../functions/signin/secret-ids.ts';
+import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { functionUrlEvent, type UrlEventOptions } from '../../scripts/rehearse/function-url-event.ts';
+import type { HostedBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import {
+  aFake,
+  aRig,
+  type Fake,
+  fakeParameters,
+  GITLAB_TOKEN,
+  INSTANCE,
+  type Rig,
+  TABLE,
+} from './bundle-rig.ts';
+
+const SECRET = 'a client secret of these tests only';
+const SECRET_PARAMETER = '/tollgate/test/signin-secret';
+const TOKEN_PARAMETER = '/tollgate/test/console-token';
+const SESSION_ID = 'a'.repeat(43);
+
+interface Answer {
+  readonly statusCode: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+let database: DynamoDbLocal;
+let parameters: Fake;
+let gitlab: Fake;
+let rig: Rig;
+let hosted: HostedBundle;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  const client = dynamoClient(database.endpoint);
+  await ensureTable(client, TABLE);
+  parameters = await fakeParameters({ [SECRET_PARAMETER]: SECRET, [TOKEN_PARAMETER]: GITLAB_TOKEN });
+  gitlab = await aFake((request, _, response) => {
+    const known = request.url === '/.well-known/openid-configuration';
+    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(known ? discoveryOf(`http://${request.headers.host}`) : {}));
+  });
+  rig = aRig(database.endpoint);
+  hosted = await rig.start('console', {
+    [names.ENV_GITLAB_URL]: gitlab.url,
+    [names.ENV_GITLAB_TOKEN_PARAMETER]: TOKEN_PARAMETER,
+    [names.ENV_CONSOLE_URL]: 'https://budget.example.com',
+    [names.ENV_SIGNIN_CLIENT_ID]: '2f0a',
+    [names.ENV_SIGNIN_SECRET_PARAMETER]: SECRET_PARAMETER,
+    [names.ENV_ADMIN_GROUP_ID]: '123',
+    [names.ENV_FINANCE_GROUP_ID]: '124',
+    AWS_ENDPOINT_URL_SSM: parameters.url,
+  });
+  const nowMs = Date.now();
+  await dynamoSessionStore({ client, tableName: TABLE, instance: INSTANCE }).create(hashOf(SESSION_ID), {
+    userId: 7,
+    username: 'fritz',
+    name: 'Fritz',
+    roles: { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] },
+    rolesReadAtMs: nowMs,
+    seenAtMs: nowMs,
+    endsAtMs: nowMs + 3_600_000,
+  });
+  client.destroy();
+}, 120_000);
+
+afterAll(async () => {
+  await rig?.close();
+  parameters?.close();
+  gitlab?.close();
+  await database?.stop();
+});
+
+const discoveryOf = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: `${issuer}/oauth/authorize`,
+  token_endpoint: `${issuer}/oauth/token`,
+  jwks_uri: `${issuer}/oauth/discovery/keys`,
+  response_types_supported: ['code'],
+  code_challenge_methods_supported: ['S256'],
+});
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml' };
+/** Function URLs hand cookies on beside the headers. */
+const SIGNED_IN = { cookies: [`__Host-tollgate-session=${SESSION_ID}`] };
+
+const send = async (event: UrlEventOptions, more: object = {}): Promise<Answer> =>
+  (await hosted.invoke({ ...functionUrlEvent(event), ...more })) as Answer;
+const get = (path: string, headers: Readonly<Record<string, string>> = {}, more: object = {}) =>
+  send({ path, method: 'GET', headers }, more);
+
+describe('the deployed console', () => {
+  test('says that it is there', async () => {
+    const answer = await get('/healthz');
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.parse(answer.body)).toEqual({ status: 'ok' });
+  });
+
+  test('leads a stranger’s browser to the sign-in and back', async () => {
+    const answer = await get('/groups/101', BROWSER);
+    expect(answer.statusCode).toBe(302);
+    expect(answer.headers.location).toBe('/signin?returnTo=%2Fgroups%2F101');
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  });
+
+  test('sends who signs in to GitLab, and has them come back to the address of the settings', async () => {
+    const answer = await get('/signin', BROWSER);
+    expect(answer.statusCode).toBe(302);
+    const { origin, pathname, searchParams } = new URL(answer.headers.location ?? '');
+    expect(`${origin}${pathname}`).toBe(`${gitlab.url}/oauth/authorize`);
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      client_id: '2f0a',
+      redirect_uri: 'https://budget.example.com/signin/callback',
+      scope: 'openid',
+      code_challenge_method: 'S256',
+    });
+  });
+
+  test('asks one address that signs in too often to wait, whatever it says of itself', async () => {
+    const answers: number[] = [];
+    for (let tries = 0; tries < 31; tries += 1)
+      answers.push((await get('/signin/nowhere', { 'x-forwarded-for': `198.51.100.${tries}` })).statusCode);
+    expect(answers).toContain(429);
+  });
+
+  test('gives styles to anybody, to be kept for good', async () => {
+    const answer = await get(STYLE_HREF);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': expect.stringContaining('immutable'),
+    });
+    expect((await get(STYLE_HREF.replace(/[0-9a-f]{12}/, '0'.repeat(12)))).statusCode).not.toBe(200);
+  });
+
+  test.each(['/api/v1/me', '/api/v1/limits', '/api/v1/nothing'])(
+    'tells programs without a session 401 in JSON: %s',
+    async (path) => {
+      const answer = await get(path, BROWSER);
+      expect(answer.statusCode).toBe(401);
+      expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'signed_out' } });
+    },
+  );
+
+  test('shows who is signed in what the table has', async () => {
+    const me = await get('/api/v1/me', {}, SIGNED_IN);
+    expect(JSON.parse(me.body)).toMatchObject({ username: 'fritz', seesAll: true });
+    const page = await get('/', BROWSER, SIGNED_IN);
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain('href="/groups/101"');
+  });
+
+  test('writes limits into the table, and shows them', async () => {
+    const edits = [{ kind: 'set', subject: 'group/101', unit: 'jobs', amount: 4321 }];
+    const body = JSON.stringify({ edits, why: 'a test of the bundle', confirmed: true });
+    const headers = { origin: 'https://budget.example.com', 'if-match': '"none"' };
+    const asked = { path: '/api/v1/limits/edits', body };
+    const forged = await send({ ...asked, headers }, SIGNED_IN);
+    expect(forged.statusCode).toBe(403);
+    const token = { 'x-csrf-token': csrfTokenOf(SESSION_ID) };
+    const made = await send({ ...asked, headers: { ...headers, ...token }, base64: true }, SIGNED_IN);
+    expect([made.statusCode, made.body]).toEqual([200, expect.any(String)]);
+    const page = await get('/groups/101', BROWSER, SIGNED_IN);
+    expect(page.body).toMatch(/4[,\s\u202f’]?321/);
+  });
+
+  test('says nothing of secrets or cookies in its log', () => {
+    const text = hosted.output();
+    for (const secret of [SECRET, GITLAB_TOKEN, SESSION_ID]) expect(text).not.toContain(secret);
+  });
+});
