@@ -4,19 +4,30 @@ import type { LocalGitLabClock } from '../local-gitlab/clock.ts';
 /** A minute of a job is a tenth of a second: whole lives are seen while one watches. */
 export const SPEED = 600;
 
+export interface FastClock extends LedgerClock, LocalGitLabClock {
+  /** From now on a minute takes a minute; what waits already still comes early. */
+  slowDown(): void;
+}
+
 /**
  * The time of day goes faster, from now on: jobs start and end by it, holds are due by it, periods change by it, and so
  * every charged duration is a true one. What bounds this machine stays real: deadlines, and pauses between tries.
  */
-export function fastClock(speed = SPEED): LedgerClock & LocalGitLabClock {
-  const startMs = Date.now();
-  const startedMs = performance.now();
+export function fastClock(speed = SPEED): FastClock {
+  let pace = speed;
+  let startMs = Date.now();
+  let startedMs = performance.now();
+  const now = (): number => startMs + (performance.now() - startedMs) * pace;
   return {
-    nowMs: () => Math.round(startMs + (performance.now() - startedMs) * speed),
+    nowMs: () => Math.round(now()),
+    slowDown() {
+      [startMs, startedMs] = [now(), performance.now()];
+      pace = 1;
+    },
     monotonicMs: () => performance.now(),
     sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
     after(delayMs, run) {
-      const timer = setTimeout(run, delayMs / speed);
+      const timer = setTimeout(run, delayMs / pace);
       return () => clearTimeout(timer);
     },
   };

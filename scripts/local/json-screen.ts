@@ -28,6 +28,7 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
       say({ type: 'figures', elapsedMs: Math.round(elapsedMs), ...figures }),
     trouble: (text) => void process.stderr.write(`${text}\n`),
     finished: (summary) => say({ type: 'summary', limitsVersion: limits.version, ...summary }),
+    stays: () => {},
   };
 }
 

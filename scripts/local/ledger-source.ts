@@ -12,10 +12,17 @@ import { memoryMarks, type SweepMarkStore } from '../../functions/ledger/sweep-m
 import { DynamoLimitTable } from '../../functions/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../functions/limits/limit-table.ts';
 import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
+import { DynamoRollupStore } from '../../functions/rollup/dynamo-rollup-store.ts';
+import { MemoryRollupStore } from '../../functions/rollup/memory-rollup-store.ts';
+import type { RollupStore } from '../../functions/rollup/rollup-store.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
+import { dynamoSessionStore } from '../../functions/signin/dynamo-session-store.ts';
+import { memorySessionStore } from '../../functions/signin/memory-session-store.ts';
+import type { SessionStore } from '../../functions/signin/session-store.ts';
 import { ensureTable, javaAvailable, startDynamoDbLocal } from './dynamodb-local.ts';
 import { memoryStream } from './memory-stream.ts';
 import { newInTable } from './table-stream.ts';
+import { type OnWritten, tellingStore } from './telling-store.ts';
 
 /** A ledger for this machine, and what to tell people about where it keeps its numbers. */
 export interface LocalLedger {
@@ -25,6 +32,11 @@ export interface LocalLedger {
   readonly marks: SweepMarkStore;
   /** Sets of limits: `tollgate limits publish` writes one, whoever decides reads it. */
   readonly limits: LimitTable;
+  /** What pages show of the past. Whoever counts is told by `onWritten`. */
+  readonly usage: RollupStore;
+  readonly sessions: SessionStore;
+  /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
+  onWritten(listener: OnWritten): void;
   /** The table's stream from now on: nothing written after this resolves is missed. Ends with the signal. */
   stream(signal: AbortSignal): Promise<AsyncIterable<readonly TableStreamRecord[]>>;
   readonly description: string;
@@ -55,10 +67,13 @@ export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> 
 function inMemory({ instance, clock }: LedgerPlace, why: string): LocalLedger {
   const keys = ledgerKeys(instance);
   const stream = memoryStream(keys);
-  const store = new MemoryStore({ instance, onReceived: stream.push });
+  const { store, onWritten } = tellingStore(new MemoryStore({ instance, onReceived: stream.push }));
   return {
     ledger: createLedger({ store, clock }),
     store,
+    onWritten,
+    usage: new MemoryRollupStore({ instance }),
+    sessions: memorySessionStore(),
     keys,
     marks: memoryMarks(),
     limits: new MemoryLimitTable(),
@@ -79,13 +94,17 @@ async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace)
   });
   await ensureTable(client, TABLE);
   const table = { client, tableName: TABLE, instance };
-  const store = new DynamoStore({ ...table, clock, random: Math.random });
+  const parts = { ...table, clock, random: Math.random };
+  const { store, onWritten } = tellingStore(new DynamoStore(parts));
   return {
     ledger: createLedger({ store, clock }),
     store,
+    onWritten,
+    usage: new DynamoRollupStore(parts),
+    sessions: dynamoSessionStore(table),
     keys: ledgerKeys(instance),
     marks: dynamoMarks(table),
-    limits: new DynamoLimitTable({ ...table, clock, random: Math.random }),
+    limits: new DynamoLimitTable(parts),
     stream: (signal) =>
       newInTable({
         client: streams,

@@ -14,6 +14,8 @@ export interface StartOptions {
   readonly rate: number;
   readonly forever: boolean;
   readonly json: boolean;
+  /** The console stays after the jobs, with a month of usage before today. */
+  readonly console: boolean;
   readonly memory: boolean;
   readonly fresh: boolean;
   readonly transport: 'ws' | 'grpc';
@@ -35,6 +37,8 @@ Replay
   --jobs <n>                          how many jobs (default: the pipeline once, or again until 160)
   --rate <n>                          questions a second (default 20)
   --forever                           start over at the end, until interrupted; then the last jobs end, which takes seconds
+  --console                           load a past month of jobs first, and keep the console up after the jobs, until
+                                      interrupted. Without it the console is there while the jobs run
   --transport ws | grpc               how the relay reaches the local router (default ws, as GitLab offers it)
   --seed <n>                          which projects the jobs land in (default 1)
 
@@ -75,6 +79,11 @@ export function parseOptions(args: readonly string[], root: string): StartOption
         : `--${flag} has no meaning with --router: GitLab sends the jobs`,
     );
   }
+  if (values.console === true && (values.router !== undefined || values.json === true)) {
+    throw new UsageError(
+      `--console has no meaning with --${values.json === true ? 'json' : 'router'}: the console is for people, beside the local run`,
+    );
+  }
   const transport = values.transport ?? 'ws';
   if (transport !== 'ws' && transport !== 'grpc') {
     throw new UsageError(`--transport is "${transport}"; expected ws or grpc`);
@@ -90,6 +99,7 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     rate: values.rate === undefined ? 20 : wholeNumber('rate', values.rate, 1, 10_000),
     forever: values.forever ?? false,
     json: values.json ?? false,
+    console: values.console ?? false,
     memory: values.memory ?? false,
     fresh: values.fresh ?? false,
     transport,
@@ -122,6 +132,7 @@ function readFlags(args: readonly string[]) {
         rate: text,
         forever: flag,
         json: flag,
+        console: flag,
         memory: flag,
         fresh: flag,
         transport: text,

@@ -17,6 +17,7 @@ import { choosePipeline } from './pipeline-choice.ts';
 import { WEBHOOK_FAULTS } from './played-gitlab.ts';
 import { newRelay } from './relay-source.ts';
 import { repeat } from './repeat.ts';
+import { startRunConsole } from './run-console.ts';
 import { RunningOut } from './running-out.ts';
 import type { Screen } from './screen.ts';
 import { type Summary, Tally } from './summary.ts';
@@ -44,10 +45,14 @@ export async function run(
   const clock = pipeline === undefined ? systemClock : fast;
   const { memory, fresh, seed } = options;
   const dataDir = `${root}.tollgate/dynamodb`;
-  const ledger = await openLocalLedger({ instance, dataDir, memory, fresh, clock });
+  const onTrouble = (text: string): void => screen.trouble(text);
+  const [ledger, desk] = await Promise.all([
+    openLocalLedger({ instance, dataDir, memory, fresh, clock }),
+    startRunConsole(options, rules, fast, onTrouble),
+  ]);
   await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
-  const onTrouble = (text: string): void => screen.trouble(text);
+  const consoleFacts = await desk?.open(ledger, admit.rulesFor);
   const local =
     pipeline !== undefined && rules.directory !== undefined
       ? {
@@ -78,6 +83,7 @@ export async function run(
     ...(await publishedFact(ledger.limits)),
     admit: admit.url,
     ...(local === undefined ? pilotFacts(options) : localFacts(local)),
+    ...consoleFacts,
   });
 
   // The first read opens the connections and warms the database, which is nobody's latency.
@@ -112,6 +118,13 @@ export async function run(
   const summary = tally.summary(await limitsNow(), local?.ends.summary());
   screen.finished(summary);
   await relay.stop();
+  await desk?.counted();
+  if (desk !== undefined && options.console && !stop.aborted) {
+    fast.slowDown();
+    screen.stays(desk.url);
+    await aborted(stop);
+  }
+  await desk?.stop();
   await local?.router.close();
   await local?.ends.close();
   await pilot?.close();

@@ -16,4 +16,6 @@ export interface Screen {
   /** Something that is not a decision and worth a line, e.g. that the router cannot be reached. */
   trouble(text: string): void;
   finished(summary: Summary): void;
+  /** The jobs are through, and the console stays. */
+  stays(url: string): void;
 }

@@ -49,5 +49,6 @@ export function terminalScreen(
       block.show([]);
       say(`\n${renderSummary(summary, currency, columns())}`);
     },
+    stays: (url) => say(`\nThe console stays at ${url} until Ctrl-C; time goes at its usual pace again.`),
   };
 }

@@ -68,6 +68,7 @@ function notedScreen(): { screen: Screen; ranOut: RanOut[] } {
     figures: () => {},
     trouble: () => {},
     finished: () => {},
+    stays: () => {},
   };
   return { screen, ranOut };
 }
@@ -121,3 +122,29 @@ test.each([
   // A whole run beside everything else a busy machine does.
   150_000,
 );
+
+test('the console is there while the jobs run, with --console also after them, and gone at the end', async () => {
+  const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', '--console');
+  const stop = new AbortController();
+  const seen: Promise<number>[] = [];
+  let url = '';
+  const look = (): Promise<number> => {
+    const status = fetch(`${url}/healthz`).then((response) => response.status);
+    seen.push(status);
+    return status;
+  };
+  const { screen } = notedScreen();
+  const watching: Screen = {
+    ...screen,
+    started: (facts) => {
+      url = facts.console ?? '';
+      expect(facts['sign in']).toContain('fiona-finance');
+      expect(facts.loaded).toMatch(/\d+ made-up jobs/);
+      void look();
+    },
+    stays: () => void look().finally(() => stop.abort()),
+  };
+  await run(options, readRules(options), `${folder}/`, watching, stop.signal);
+  expect(await Promise.all(seen)).toEqual([200, 200]);
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+}, 60_000);

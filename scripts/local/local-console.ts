@@ -1,0 +1,127 @@
+/** The console on this machine: the app that Lambda runs, on the ledger of the run, behind a sign-in without passwords. */
+import { randomBytes } from 'node:crypto';
+import { createConsoleApp } from '../../functions/console/app.ts';
+import { createAssets } from '../../functions/console/pages/assets/assets.ts';
+import { createPages } from '../../functions/console/pages/create-pages.ts';
+import { renderNotice } from '../../functions/console/pages/problem-page.ts';
+import { createUploads } from '../../functions/console/pages/uploads.ts';
+import { createConsoleRead } from '../../functions/console/read/create-console-read.ts';
+import { placesOf } from '../../functions/console/read/places.ts';
+import { systemClock } from '../../functions/ledger/system-clock.ts';
+import { createLimitsDesk } from '../../functions/limits/desk/create-limits-desk.ts';
+import type { LimitsDocument } from '../../functions/limits/limit-set.ts';
+import { type Log, silentLog } from '../../functions/shared/log.ts';
+import { createSignIn } from '../../functions/signin/create-sign-in.ts';
+import { gitlabRoles } from '../../functions/signin/gitlab-roles.ts';
+import { CALLBACK_PATH } from '../../functions/signin/own-address.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import { type Directory, directoryOf } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { LocalLedger } from './ledger-source.ts';
+import { type LocalSignIn, openLocalSignIn } from './local-sign-in.ts';
+import { serveOnLoopback } from './loopback-server.ts';
+
+export interface LocalConsoleOptions {
+  readonly policy: Policy;
+  readonly directory: Directory | undefined;
+  /** Those of the file: in force until a set is published, and what the first edit edits. */
+  readonly limits: LimitSet;
+  readonly limitsDocument: LimitsDocument;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  /** The one the jobs live by. Sessions live by the machine's. */
+  readonly clock: { nowMs(): number };
+  readonly onTrouble: (text: string) => void;
+}
+
+export interface LocalConsole {
+  readonly url: string;
+  readonly people: LocalSignIn['people'];
+  /** Until then it says that it is starting. */
+  open(ledger: LocalLedger): void;
+  stop(): Promise<void>;
+}
+
+interface App {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+const STARTING: App = { fetch: () => new Response('Tollgate is starting.\n', { status: 503 }) };
+
+/** Listens at once, since the sign-in has to know where; it can be begun before there is a ledger. */
+export async function startLocalConsole(options: LocalConsoleOptions): Promise<LocalConsole> {
+  let app = STARTING;
+  const server = await serveOnLoopback({ fetch: (request) => app.fetch(request) });
+  const signIn = await openLocalSignIn(`${server.url}${CALLBACK_PATH}`, options.directory);
+  return {
+    url: server.url,
+    people: signIn.people,
+    open: (ledger) => {
+      app = consoleOn(ledger, signIn, server.url, options);
+    },
+    async stop() {
+      await server.stop();
+      await signIn.gitlab.stop();
+    },
+  };
+}
+
+function consoleOn(
+  ledger: LocalLedger,
+  { gitlab, roles }: LocalSignIn,
+  url: string,
+  { policy, limits, limitsDocument, zone, clock, onTrouble, ...options }: LocalConsoleOptions,
+): App {
+  const known = options.directory ?? directoryOf([]);
+  const directory = async (): Promise<Directory> => known;
+  const newId = (): string => randomBytes(5).toString('hex');
+  const log: Log = {
+    ...silentLog,
+    error: (message, { path } = {}) =>
+      onTrouble(`console: ${message}${path === undefined ? '' : ` (${path})`}`),
+  };
+  const desk = createLimitsDesk({
+    table: ledger.limits,
+    policy,
+    packed: limitsDocument,
+    directory,
+    ledger: ledger.ledger,
+    clock,
+    newId,
+  });
+  const read = createConsoleRead({
+    desk,
+    limitTable: ledger.limits,
+    packedLimits: limits,
+    policy,
+    ledger: ledger.ledger,
+    usage: ledger.usage,
+    // The file is GitLab's list here, and always new.
+    places: async () => placesOf(known, clock.nowMs()),
+    zone,
+    clock,
+  });
+  const rest = {
+    baseUrl: gitlab.url,
+    token: async () => gitlab.token,
+    fetch,
+    clock: systemClock,
+  };
+  const signIn = createSignIn({
+    issuer: gitlab.url,
+    clientId: gitlab.clientId,
+    clientSecret: async () => gitlab.clientSecret,
+    redirectUrl: `${url}${CALLBACK_PATH}`,
+    fetch,
+    sessions: ledger.sessions,
+    roles: gitlabRoles(roles, rest),
+    clock: systemClock,
+    random: randomBytes,
+    addressOf: () => 'this machine',
+    log,
+    render: renderNotice,
+  });
+  const uploads = createUploads({ table: ledger.limits, clock, newId });
+  const pages = createPages({ desk, read, policy, directory, uploads, clock, zone, origin: url, log });
+  return createConsoleApp({ desk, read, policy, directory, signIn, pages, assets: createAssets(), log });
+}

@@ -1,0 +1,172 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openBrowser } from './open-browser.ts';
+import { openRealConsole, type RealConsole } from './real-console.ts';
+
+let browser: Browser;
+let console: RealConsole;
+/** Of scripts, styles and what the policy of the pages forbids; and of the console itself. */
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  [browser, console] = await Promise.all([openBrowser(), openRealConsole((text) => complaints.push(text))]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await console?.close();
+});
+
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+  expect(complaints.splice(0)).toEqual([]);
+});
+
+type Person = 'fiona-finance' | 'olaf-owner' | 'dana-developer' | 'ada-admin' | 'sam-stranger';
+
+/** Signs in with GitLab, and is brought to where they wanted to go. */
+async function as(person: Person, path = '/'): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  page.on('console', (message) => {
+    // A page that says 403, 404 or 409 is an answer.
+    if (message.type() === 'error' && !/the server responded with a status of 4\d\d/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(console.url + path);
+  await page.getByRole('link', { name: person }).click();
+  await page.waitForURL(console.url + path);
+  return page;
+}
+
+const edit = (group: number): string => `/edit?kind=set&subject=group/${group}&limit=money-month`;
+
+async function preview(page: Page, amount: string): Promise<void> {
+  await page.getByLabel('Limit', { exact: true }).fill(amount);
+  await page.getByLabel('Why').fill('Fourth quarter');
+  await page.getByRole('button', { name: 'See what it does' }).click();
+}
+
+const save = (page: Page): Promise<void> => page.getByRole('button', { name: 'Save' }).click();
+const main = async (page: Page): Promise<string> => (await page.getByRole('main').textContent()) ?? '';
+const heading = (page: Page): Promise<string | null> => page.getByRole('heading', { level: 1 }).textContent();
+
+test.each([
+  ['fiona-finance', ['acme', 'acme/payments', 'acme/platform'], []],
+  ['ada-admin', ['acme', 'acme/payments', 'acme/platform'], []],
+  ['olaf-owner', ['acme/payments', 'acme/payments/cards'], ['acme/platform', 'acme/data']],
+  ['dana-developer', ['acme/payments', 'acme/payments/cards'], ['acme/platform', 'acme/data']],
+  ['sam-stranger', [], ['acme']],
+] as const)('%s signs in and sees no more than their groups', async (person, seen, hidden) => {
+  const page = await as(person);
+  const rows = await page.getByRole('row').allTextContents();
+  const paths = rows.map((row) => row.trim());
+  for (const path of seen) expect(paths.filter((row) => row.startsWith(path))).not.toEqual([]);
+  for (const path of hidden) expect(paths.filter((row) => row.startsWith(path))).toEqual([]);
+  const other = await page.goto(`${console.url}/groups/102`);
+  expect(other?.status()).toBe(seen.some((path) => path === 'acme/platform') ? 200 : 404);
+});
+
+test('who signed out sees nothing until they sign in again', async () => {
+  const page = await as('fiona-finance');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(`${console.url}/signout`);
+  await page.goto(`${console.url}/groups/101`);
+  expect(await heading(page)).toBe('Sign in as');
+});
+
+test('an owner tightens in their own subtree, and is told which right loosening their own limit takes', async () => {
+  const page = await as('olaf-owner', edit(101));
+  await preview(page, '2.90');
+  await save(page);
+  expect(await page.getByRole('status').textContent()).toContain('Saved as edit');
+  expect(await console.amountOf('group/101')).toBe(2.9);
+  await page.goto(console.url + edit(101));
+  await preview(page, '8');
+  await save(page);
+  expect(await heading(page)).toBe('Not yours to change');
+  expect(await main(page)).toContain('of finance or an administrator');
+  expect(await console.amountOf('group/101')).toBe(2.9);
+});
+
+test('an owner may loosen what a limit of their own group still holds', async () => {
+  const page = await as('olaf-owner', edit(104));
+  await preview(page, '60');
+  await save(page);
+  expect(await console.amountOf('group/104')).toBe(60);
+});
+
+test('of two tabs the second to save is shown both versions, and nothing of the first is lost', async () => {
+  const first = await as('fiona-finance', edit(102));
+  const second = await first.context().newPage();
+  await second.goto(console.url + edit(102));
+  await preview(second, '240');
+  await preview(first, '220');
+  await save(first);
+  await save(second);
+  expect(await heading(second)).toBe('Somebody changed it meanwhile');
+  const region = (name: string) => second.getByRole('region', { name }).textContent();
+  expect(await region('Yours, not saved')).toContain('240.00 EUR');
+  expect(await region('Saved since you began')).toContain('220.00 EUR');
+  expect(await console.amountOf('group/102')).toBe(220);
+});
+
+test('finance downloads the limits, uploads them changed, sees the differences and saves them', async () => {
+  const page = await as('fiona-finance', '/import');
+  const file = await (await page.request.get(`${console.url}/export.csv`)).text();
+  const changed = file.replace(/(acme\/data,103,money),300,/, '$1,350,');
+  expect(changed).not.toBe(file);
+  await page
+    .getByLabel('File', { exact: true })
+    .setInputFiles({ name: 'limits.csv', mimeType: 'text/csv', buffer: Buffer.from(changed) });
+  await page.getByRole('button', { name: 'See the differences' }).click();
+  expect(await main(page)).toContain('1 difference');
+  expect(await main(page)).toContain('350.00 EUR');
+  expect(await console.amountOf('group/103')).toBe(300);
+  await page.getByLabel('Why').fill('New budget');
+  await page.getByRole('button', { name: 'Save all of it' }).click();
+  expect(await page.getByRole('status').textContent()).toContain('Saved as edit');
+  expect(await console.amountOf('group/103')).toBe(350);
+});
+
+test('a job that was rejected is admitted once finance approved what a developer asked for', async () => {
+  const budget = 3;
+  for (let jobId = 1; jobId <= budget; jobId += 1) await console.ask(jobId);
+  expect(await console.ask(9)).toBe('BUDGET_EXHAUSTED');
+
+  const developer = await as('dana-developer', '/jobs/9');
+  expect(await main(developer)).toContain('BUDGET_EXHAUSTED');
+  await developer.goto(`${console.url}/ask?subject=group/101`);
+  await developer.getByLabel('How much more').fill('10');
+  await developer.getByLabel('Until').fill('2026-11-30');
+  await developer.getByLabel('Reason').fill('Load tests');
+  await developer.getByRole('button', { name: 'Send the request' }).click();
+  expect(await developer.getByRole('status').textContent()).toContain('was filed');
+  expect(await developer.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+  expect(await console.ask(10)).toBe('BUDGET_EXHAUSTED');
+
+  const finance = await as('fiona-finance', '/requests');
+  const card = finance.getByRole('article').filter({ hasText: 'Load tests' });
+  await card.getByRole('button', { name: /^Approve/ }).click();
+  expect(await finance.getByRole('status').textContent()).toContain('Approved');
+  expect(await console.ask(11)).toBe('admitted');
+  await developer.goto(`${console.url}/groups/101`);
+  const grants = developer.getByRole('table').filter({ hasText: 'Load tests' });
+  expect(await grants.textContent()).toContain('+10.00 EUR');
+});
+
+test('a form that another site sends, or that lacks the token of the session, changes nothing', async () => {
+  const page = await as('fiona-finance', edit(100));
+  const csrf = (await page.locator('input[name=csrf]').first().getAttribute('value')) ?? '';
+  const base = (await page.locator('input[name=base]').first().getAttribute('value')) ?? '';
+  expect(csrf).not.toBe('');
+  const form = { kind: 'set', subject: 'group/100', limit: 'money-month', amount: '1', why: 'x', base };
+  const send = async (origin: string, token: string): Promise<number> => {
+    const headers = { origin };
+    const fields = { ...form, 'was.amount': '1000', step: 'apply', csrf: token };
+    return (await page.request.post(`${console.url}/edit`, { headers, form: fields })).status();
+  };
+  expect(await send('https://elsewhere.example.com', csrf)).toBe(403);
+  expect(await send(console.url, '')).toBe(403);
+  expect(await console.amountOf('group/100')).toBe(1000);
+});

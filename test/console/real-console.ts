@@ -1,0 +1,106 @@
+/** The console as `npm start` serves it, on DynamoDB Local, with the admit function on the same table. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../functions/admit/contract.ts';
+import type { LedgerClock } from '../../functions/ledger/ledger.ts';
+import { systemClock } from '../../functions/ledger/system-clock.ts';
+import { createLimitsDesk } from '../../functions/limits/desk/create-limits-desk.ts';
+import { timeoutEstimator } from '../../policies/estimate.ts';
+import { limitsOn } from '../../policies/limits/limits.ts';
+import { directoryOf } from '../../policies/place/directory.ts';
+import { serveAdmit } from '../../scripts/local/admit-server.ts';
+import { openLocalLedger } from '../../scripts/local/ledger-source.ts';
+import { startLocalConsole } from '../../scripts/local/local-console.ts';
+import { startUsageCounter } from '../../scripts/local/usage-counter.ts';
+import { aPolicy, someLimits } from '../policies/documents.ts';
+import { NOW_MS, ZONE } from './rows.ts';
+
+export interface RealConsole {
+  readonly url: string;
+  /** Asks the admit function about one job of acme/payments, a euro large. @returns the outcome and its reasons */
+  ask(jobId: number): Promise<string>;
+  /** In units of currency, as it is in the table. */
+  amountOf(subject: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const DIRECTORY = directoryOf(
+  [
+    { id: 100, path: 'acme', personal: false },
+    { id: 101, parentId: 100, path: 'acme/payments', personal: false },
+    { id: 102, parentId: 100, path: 'acme/platform', personal: false },
+    { id: 103, parentId: 100, path: 'acme/data', personal: false },
+    { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },
+  ],
+  [{ id: 1, groupId: 101, path: 'acme/payments/api' }],
+);
+const month = { per: 'month', zone: ZONE } as const;
+const LIMITS = {
+  limits: [
+    { on: { group: 100 }, money: 1000, ...month },
+    { on: { group: 101 }, money: 3, ...month, owner: 'payments-leads' },
+    { on: { group: 102 }, money: 200, ...month },
+    { on: { group: 103 }, money: 300, ...month },
+    { on: { group: 104 }, money: 50, ...month },
+  ],
+};
+
+export async function openRealConsole(onTrouble: (text: string) => void): Promise<RealConsole> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
+  // One day for all of it: no month ends in between.
+  const clock: LedgerClock = { ...systemClock, nowMs: () => NOW_MS };
+  const policy = aPolicy();
+  const limits = someLimits(LIMITS, policy, DIRECTORY);
+  const rules = { policy, limits, directory: DIRECTORY, estimator: timeoutEstimator };
+  const console = await startLocalConsole({
+    policy,
+    directory: DIRECTORY,
+    limits,
+    limitsDocument: LIMITS,
+    zone: ZONE,
+    clock,
+    onTrouble,
+  });
+  const place = { instance: 'gitlab.example.com', dataDir, memory: false, fresh: false };
+  const ledger = await openLocalLedger({ ...place, clock });
+  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
+  const usage = startUsageCounter({ ledger, directory: DIRECTORY, zone: ZONE, clock, onTrouble });
+  console.open(ledger);
+  return {
+    url: console.url,
+    async ask(jobId) {
+      const project = { projectId: 1, projectPath: 'acme/payments/api', namespaceId: 101 };
+      const job = { jobId, jobName: 'unit', ...project, rootNamespaceId: 100, timeoutSeconds: 3_600 };
+      const response = await fetch(`${admit.url}${ADMISSIONS_PATH}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ requests: [job], remainingMs: 20_000 }),
+      });
+      const { decisions } = (await response.json()) as AdmissionsResponse;
+      await usage.idle();
+      const [decision] = decisions;
+      return decision?.outcome === 'rejected'
+        ? decision.violations.map(({ reason }) => reason.code).join()
+        : `${decision?.outcome}`;
+    },
+    async amountOf(subject) {
+      const desk = createLimitsDesk({
+        table: ledger.limits,
+        policy,
+        directory: async () => DIRECTORY,
+        ledger: ledger.ledger,
+        clock,
+        newId: () => 'unused',
+      });
+      const amount = limitsOn((await desk.live())?.limits ?? limits, subject)[0]?.amount;
+      return typeof amount === 'number' ? amount / 1e6 : amount;
+    },
+    async close() {
+      await console.stop();
+      await admit.stop();
+      await ledger.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
