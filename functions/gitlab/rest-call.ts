@@ -131,7 +131,7 @@ function readRetryAfter(value: string | null, nowMs: number): number | undefined
   return Number.isNaN(waitMs) ? undefined : Math.min(RETRY_AFTER_MS_MAX, Math.max(0, waitMs));
 }
 
-async function readToken(token: () => Promise<string>): Promise<string> {
+export async function readToken(token: () => Promise<string>): Promise<string> {
   const text = await token().catch((cause: unknown) => {
     throw new GitLabError('gitlab_unavailable', "GitLab's token could not be read from where it is kept", {
       cause,
@@ -147,7 +147,7 @@ async function readToken(token: () => Promise<string>): Promise<string> {
   return text;
 }
 
-function apiUrl(baseUrl: string, path: string, query: URLSearchParams): string {
+export function apiUrl(baseUrl: string, path: string, query: URLSearchParams): string {
   const search = query.size === 0 ? '' : `?${query}`;
   return `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${search}`;
 }

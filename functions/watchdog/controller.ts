@@ -1,6 +1,7 @@
 import { isRecord } from '../../policies/document/reading.ts';
 import { GitLabError } from '../gitlab/gitlab.ts';
 import { type RestCallDeps, restCall } from '../gitlab/rest-call.ts';
+import { restPut } from '../gitlab/rest-put.ts';
 
 /** Only an `enabled` controller fails jobs when nobody answers for it. */
 export type ControllerState = 'enabled' | 'dry_run' | 'disabled';
@@ -27,42 +28,13 @@ export function createController(deps: ControllerDeps): Controller {
       return stateOf(body, `GET ${path}: GitLab answered ${status}`);
     },
     async disarm() {
-      const { status, text } = await put(path, { state: 'dry_run' }, deps);
+      const { status, body } = await restPut(path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
       const said = `PUT ${path}: GitLab answered ${status}`;
-      if (status === 401 || status === 403) {
-        throw new GitLabError(
-          'gitlab_refused',
-          `${said}; the token needs the scope api and an administrator`,
-        );
-      }
-      if (status === 429) throw new GitLabError('gitlab_rate_limited', said);
-      if (status >= 500 || status === 408) throw new GitLabError('gitlab_unavailable', said);
-      const state = stateOf(status === 200 ? parsed(text) : undefined, said);
+      const state = stateOf(body, said);
       if (state !== 'dry_run')
         throw new GitLabError('gitlab_unreadable', `${said}, and it is still ${state}`);
     },
   };
-}
-
-async function put(
-  path: string,
-  body: object,
-  { baseUrl, token, fetch, timeout = AbortSignal.timeout }: ControllerDeps,
-): Promise<{ status: number; text: string }> {
-  const headers = { 'content-type': 'application/json', 'private-token': await token() };
-  // A redirect would carry the token to whoever it names.
-  const init = { method: 'PUT', headers, body: JSON.stringify(body), redirect: 'manual' } as const;
-  try {
-    const signal = timeout(DISARM_TIMEOUT_MS);
-    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/api/v4${path}`, { ...init, signal });
-    return { status: response.status, text: await response.text() };
-  } catch (cause) {
-    throw new GitLabError(
-      'gitlab_unavailable',
-      `PUT ${path}: GitLab is out of reach or silent for ${DISARM_TIMEOUT_MS} ms`,
-      { cause },
-    );
-  }
 }
 
 function stateOf(body: unknown, said: string): ControllerState {
@@ -72,12 +44,4 @@ function stateOf(body: unknown, said: string): ControllerState {
     'gitlab_unreadable',
     `${said} and told no state; check the controller's id, GitLab's URL and licence`,
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

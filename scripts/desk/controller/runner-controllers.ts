@@ -1,5 +1,6 @@
 import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
 import { type RestCallDeps, restCall } from '../../../functions/gitlab/rest-call.ts';
+import { restPut } from '../../../functions/gitlab/rest-put.ts';
 import type { ControllerState } from '../../../functions/watchdog/controller.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 
@@ -47,37 +48,13 @@ export function createRunnerControllers(deps: RestCallDeps): RunnerControllers {
     },
     async set(id, state) {
       const path = `/runner_controllers/${id}`;
-      const { status, body } = await put(path, { state }, deps);
+      const { status, body } = await restPut(path, { state }, SET_MS_MAX, deps);
       const said = `PUT ${path}: GitLab answered ${status}`;
-      if (status === 401 || status === 403)
-        throw new GitLabError(
-          'gitlab_refused',
-          `${said}; the token needs the scope api and an administrator`,
-        );
-      if (status >= 500) throw new GitLabError('gitlab_unavailable', said);
-      const changed = controllerIn(status === 200 ? body : undefined, said);
+      const changed = controllerIn(body, said);
       if (changed.state !== state) throw unreadable(`${said}, and it is still ${changed.state}`);
       return changed;
     },
   };
-}
-
-async function put(
-  path: string,
-  body: object,
-  { baseUrl, token, fetch, timeout = AbortSignal.timeout }: RestCallDeps,
-): Promise<{ readonly status: number; readonly body: unknown }> {
-  const headers = { 'content-type': 'application/json', 'private-token': await token() };
-  // A redirect would carry the token to whoever it names.
-  const init = { method: 'PUT', headers, body: JSON.stringify(body), redirect: 'manual' } as const;
-  try {
-    const url = `${baseUrl.replace(/\/+$/, '')}/api/v4${path}`;
-    const response = await fetch(url, { ...init, signal: timeout(SET_MS_MAX) });
-    return { status: response.status, body: parsed(await response.text()) };
-  } catch (cause) {
-    const silent = `PUT ${path}: GitLab is out of reach or silent for ${SET_MS_MAX} ms`;
-    throw new GitLabError('gitlab_unavailable', silent, { cause });
-  }
 }
 
 function controllerIn(body: unknown, said: string): RunnerController {
@@ -94,11 +71,3 @@ function controllerIn(body: unknown, said: string): RunnerController {
 
 const unreadable = (said: string): GitLabError =>
   new GitLabError('gitlab_unreadable', `${said} and told of no runner controller; ${NO_API}`);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

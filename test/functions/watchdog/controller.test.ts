@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { expect, test, vi } from 'vitest';
 import { createController } from '../../../functions/watchdog/controller.ts';
 
 const TOKEN = 'glpat-not-a-secret';
@@ -67,4 +68,20 @@ test('silence is told without the cause of the network', async () => {
   const error: unknown = await controller.disarm().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'gitlab_unavailable' });
   expect(String(error)).not.toContain(TOKEN);
+});
+
+test('a token that no header can carry is refused before it is sent, and never quoted', async () => {
+  const broken = `${TOKEN}\nx`;
+  const sent = vi.fn<typeof fetch>();
+  const controller = createController({
+    baseUrl: 'https://gitlab.example.com',
+    token: async () => broken,
+    fetch: sent,
+    clock: { nowMs: () => 0, monotonicMs: () => 0, sleep: async () => {} },
+    controllerId: 7,
+  });
+  const error: unknown = await controller.disarm().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'gitlab_refused' });
+  expect(inspect(error)).not.toContain(TOKEN);
+  expect(sent).not.toHaveBeenCalled();
 });
