@@ -1,13 +1,12 @@
 /** The same races where the table's own conditions decide them: on DynamoDB Local. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decide } from '../../functions/admit/decide.ts';
 import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';
 import { silentLog } from '../../functions/shared/log.ts';
-import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
 import { NOW_MS } from '../policies/documents.ts';
+import { localTable } from '../support/ledger/local-table.ts';
 import { aJob, count, type Documents, ONE, range, rulesOf, wordOf } from './world.ts';
 
 const TABLE = 'pitfalls';
@@ -15,24 +14,18 @@ const TABLE = 'pitfalls';
 const ANSWER_MS = 60_000;
 const clock = { ...systemClock, nowMs: () => NOW_MS };
 
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(TABLE);
 
 /** Two programs on one table. */
 function programs(instance: string, documents: Documents) {
   const rules = rulesOf(documents);
-  const store = new DynamoStore({ client, tableName: TABLE, instance, clock, random: Math.random });
+  const store = new DynamoStore({
+    client: local.client,
+    tableName: TABLE,
+    instance,
+    clock,
+    random: Math.random,
+  });
   const ledgers = [0, 1].map(() => createLedger({ store, clock }));
   const [ledger = createLedger({ store, clock })] = ledgers;
   const ask = (job: ReturnType<typeof aJob>) =>

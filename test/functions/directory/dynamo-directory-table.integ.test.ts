@@ -1,16 +1,11 @@
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DynamoDirectoryTable } from '../../../functions/directory/dynamo-directory-table.ts';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../../functions/ledger/keys.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
 import { fillPlaces } from '../../support/gitlab-places.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 import { directoryTableContract } from './contract.ts';
 import { syncBench } from './sync-bench.ts';
@@ -18,22 +13,10 @@ import { syncBench } from './sync-bench.ts';
 const TABLE = 'directory-contract';
 const WAIT = { timeoutMs: 10_000 };
 
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(TABLE);
 
 const tableOf = (instance: string, tableName = TABLE) =>
-  new DynamoDirectoryTable({ client, tableName, instance });
+  new DynamoDirectoryTable({ client: local.client, tableName, instance });
 
 directoryTableContract((instance) => tableOf(instance));
 
@@ -66,7 +49,7 @@ test('the directory is no part of the books: no scan of the ledger yields it', a
   await bench.run();
   await bench.table.putWish({ kind: 'group', id: 1 }, NOVEMBER_21_MS, WAIT);
   const store = new DynamoStore({
-    client,
+    client: local.client,
     tableName: TABLE,
     instance,
     clock: systemClock,
@@ -83,7 +66,7 @@ test('a chunk that lost a part is refused, not read as a shorter one', async () 
   const at = { version: '1-a', name: 'groups/1' };
   await table.putChunk(at, new Uint8Array(1_000_000), WAIT);
   const { pk, sk } = ledgerKeys(instance).directoryChunk('1-a', 'groups/1', 1);
-  await client.send(new DeleteItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } }));
+  await local.client.send(new DeleteItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } }));
   await expect(table.readChunks([at], WAIT)).rejects.toMatchObject({ code: 'directory_unreadable' });
 });
 
@@ -96,7 +79,7 @@ test('what is to go carries the time for garbage collection, every part of it, a
   await table.putWish({ kind: 'project', id: 5 }, NOVEMBER_21_MS, WAIT);
   const ttlOf = async ({ pk, sk }: { pk: string; sk: string }) => {
     const command = new GetItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } });
-    return Number((await client.send(command)).Item?.ttl?.N);
+    return Number((await local.client.send(command)).Item?.ttl?.N);
   };
   for (const part of [0, 1]) {
     expect(await ttlOf(keys.directoryChunk('1-a', 'index', part))).toBe(NOVEMBER_21_MS / 1000);

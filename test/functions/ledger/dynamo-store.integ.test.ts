@@ -1,35 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import type { LedgerClock } from '../../../functions/ledger/ledger.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
 import { anAsk, claim, counter, wordOf } from '../../support/ledger/asks.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 import { ledgerContract } from './contract.ts';
 
 const TABLE = 'ledger-contract';
 
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(TABLE);
 
 const store = (instance: string, clock: LedgerClock): DynamoStore =>
-  new DynamoStore({ client, tableName: TABLE, instance, clock, random: Math.random });
+  new DynamoStore({ client: local.client, tableName: TABLE, instance, clock, random: Math.random });
 
 ledgerContract(store);
 

@@ -1,37 +1,20 @@
 import { DeleteItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { expect, test } from 'vitest';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../../functions/ledger/keys.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
 import { counter } from '../../support/ledger/asks.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 import { limitTableContract } from './contract.ts';
 
 const TABLE = 'limits-contract';
 const WAIT = { timeoutMs: 10_000 };
 
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(TABLE);
 
 const options = (instance: string) => ({
-  client,
+  client: local.client,
   tableName: TABLE,
   instance,
   clock: systemClock,
@@ -56,7 +39,7 @@ test('a chunk that lost a part is refused, not read as a shorter one', async () 
   const table = new DynamoLimitTable(options(instance));
   await table.putChunk('a', { name: 'root/1', bytes: new Uint8Array(1_000_000) }, WAIT);
   const { pk, sk } = ledgerKeys(instance).limitChunk('a', 'root/1', 1);
-  await client.send(new DeleteItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } }));
+  await local.client.send(new DeleteItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } }));
   await expect(table.readChunks('a', ['root/1'], WAIT)).rejects.toMatchObject({ code: 'limits_unreadable' });
 });
 
@@ -77,7 +60,7 @@ test('garbage collection may take every item of a retired set, and none of the l
       KeyConditionExpression: 'pk = :pk',
       ExpressionAttributeValues: { ':pk': { S: pk } },
     };
-    for await (const { Items = [] } of paginateQuery({ client }, query))
+    for await (const { Items = [] } of paginateQuery({ client: local.client }, query))
       found.push(...Items.map(({ ttl }) => ttl?.N));
     expect(found).toHaveLength(40);
     return new Set(found);

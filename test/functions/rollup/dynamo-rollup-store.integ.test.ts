@@ -1,40 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { dynamoEstimateSource } from '../../../functions/estimates/estimate-source.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { DynamoRollupStore } from '../../../functions/rollup/dynamo-rollup-store.ts';
 import { rebuildUsage } from '../../../functions/rollup/rebuild-usage.ts';
 import { usageOf } from '../../../functions/rollup/usage.ts';
 import { historyKey } from '../../../policies/estimate/project-history.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 import { aRecord, Feed, rollupBench, settled } from './rollup-bench.ts';
 
 const TABLE = 'rollup';
 const DAY = '2026-11-21';
 
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(TABLE);
 
 const tableOf = (instance: string) => ({
-  client,
+  client: local.client,
   tableName: TABLE,
   instance,
   clock: systemClock,

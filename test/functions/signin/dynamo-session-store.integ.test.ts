@@ -1,35 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { expect, test } from 'vitest';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { dynamoSessionStore } from '../../../functions/signin/dynamo-session-store.ts';
 import { Sessions } from '../../../functions/signin/sessions.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 import { SESSION, sessionStoreContract } from './session-contract.ts';
 
 const TABLE = 'sessions-contract';
 
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
+const local = localTable(TABLE);
 
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
-
-const options = (instance: string) => ({ client, tableName: TABLE, instance });
+const options = (instance: string) => ({ client: local.client, tableName: TABLE, instance });
 
 sessionStoreContract((instance) => dynamoSessionStore(options(instance)));
 
@@ -50,7 +33,7 @@ test('who reads the whole table finds no id a browser could send, and every sess
   const id = await sessions.open(42, undefined);
   const user = await sessions.resume(id);
   const items: Record<string, unknown>[] = [];
-  for await (const { Items = [] } of paginateScan({ client }, { TableName: TABLE }))
+  for await (const { Items = [] } of paginateScan({ client: local.client }, { TableName: TABLE }))
     items.push(...Items.filter(({ pk }) => pk?.S?.startsWith(instance)));
   expect(items).toHaveLength(1);
   const text = JSON.stringify(items);
@@ -70,7 +53,7 @@ test('an item that is not what was written is no session', async () => {
     ui: { N: '42' },
     ro: { S: '{"admin":true' },
   };
-  await client.send(new PutItemCommand({ TableName: TABLE, Item }));
+  await local.client.send(new PutItemCommand({ TableName: TABLE, Item }));
   expect(await store.read('a')).toBeUndefined();
 });
 

@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { dynamoMarks } from '../../../functions/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 
 const tableName = 'sweep-marks';
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, tableName);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(tableName);
 
 test('marks come back as they were written, per instance, and are no part of the books', async () => {
   const instance = 'gitlab.example.com';
-  const marks = dynamoMarks({ client, tableName, instance });
+  const marks = dynamoMarks({ client: local.client, tableName, instance });
   expect(await marks.read()).toBeUndefined();
   const written = {
     sinceMs: 5,
@@ -52,13 +35,25 @@ test('marks come back as they were written, per instance, and are no part of the
   await marks.write(written);
   expect(await marks.read()).toEqual(written);
   expect([...((await marks.read())?.open.keys() ?? [])]).toEqual([90, 12]);
-  expect(await dynamoMarks({ client, tableName, instance: 'other.example.com' }).read()).toBeUndefined();
-  const store = new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random });
+  expect(
+    await dynamoMarks({ client: local.client, tableName, instance: 'other.example.com' }).read(),
+  ).toBeUndefined();
+  const store = new DynamoStore({
+    client: local.client,
+    tableName,
+    instance,
+    clock: systemClock,
+    random: Math.random,
+  });
   expect(await createLedger({ store }).rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
 });
 
 test('a table that does not answer is a failure of the ledger that names it', async () => {
-  const gone = dynamoMarks({ client, tableName: 'no-such-table', instance: 'gitlab.example.com' });
+  const gone = dynamoMarks({
+    client: local.client,
+    tableName: 'no-such-table',
+    instance: 'gitlab.example.com',
+  });
   await expect(gone.read()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);
   await expect(gone.write({ sinceMs: 1, runners: new Map(), open: new Map() })).rejects.toThrow(
     /no-such-table/,

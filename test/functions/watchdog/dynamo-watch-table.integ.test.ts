@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
@@ -10,26 +9,10 @@ import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table
 import { watch } from '../../../functions/watchdog/watch.ts';
 import { putHeartbeat } from '../../../relay/heartbeat/put-heartbeat.ts';
 import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 
 const tableName = 'watchdog';
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, tableName);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(tableName);
 
 /** The heartbeat as the relay writes it: by hand, signed. */
 const heartbeat = (instance: string, relayId: string, table = tableName) =>
@@ -41,14 +24,14 @@ const heartbeat = (instance: string, relayId: string, table = tableName) =>
       service: 'dynamodb',
       nowMs: () => Date.now(),
     }),
-    endpoint: database.endpoint,
+    endpoint: local.endpoint,
     table,
     instance,
     relayId,
   });
 
 test('the watchdog reads what relays write: the newest beat of all, of its own instance', async () => {
-  const table = dynamoWatchTable({ client, tableName, instance: 'read.example.com' });
+  const table = dynamoWatchTable({ client: local.client, tableName, instance: 'read.example.com' });
   expect(await table.newestBeatMs()).toBeUndefined();
   await heartbeat('read.example.com', 'relay-1')({ atMs: 5_000, openStreams: 8 });
   await heartbeat('read.example.com', 'relay-2')({ atMs: 9_000, openStreams: 8 });
@@ -58,7 +41,7 @@ test('the watchdog reads what relays write: the newest beat of all, of its own i
 });
 
 test('a mark comes back as it was written, whole', async () => {
-  const table = dynamoWatchTable({ client, tableName, instance: 'mark.example.com' });
+  const table = dynamoWatchTable({ client: local.client, tableName, instance: 'mark.example.com' });
   expect(await table.readMark()).toBeUndefined();
   for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }]) {
     await table.writeMark(mark);
@@ -69,13 +52,23 @@ test('a mark comes back as it was written, whole', async () => {
 test('heartbeats and marks are no part of the books', async () => {
   const instance = 'books.example.com';
   await heartbeat(instance, 'relay-1')({ atMs: 1, openStreams: 1 });
-  await dynamoWatchTable({ client, tableName, instance }).writeMark({ heardAtMs: 1 });
-  const store = new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random });
+  await dynamoWatchTable({ client: local.client, tableName, instance }).writeMark({ heardAtMs: 1 });
+  const store = new DynamoStore({
+    client: local.client,
+    tableName,
+    instance,
+    clock: systemClock,
+    random: Math.random,
+  });
   expect(await createLedger({ store }).rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
 });
 
 test('no table, no silence: both sides say so', async () => {
-  const gone = dynamoWatchTable({ client, tableName: 'no-such-table', instance: 'gitlab.example.com' });
+  const gone = dynamoWatchTable({
+    client: local.client,
+    tableName: 'no-such-table',
+    instance: 'gitlab.example.com',
+  });
   await expect(gone.newestBeatMs()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);
   await expect(gone.readMark()).rejects.toThrow('[ledger_unavailable]');
   const unwritten = heartbeat('gitlab.example.com', 'relay-1', 'no-such-table')({ atMs: 1, openStreams: 1 });
@@ -89,7 +82,7 @@ test('through a silence on the real table: heard, disarmed once, armed by hand w
   const notify = new MemoryNotify();
   const look = () =>
     watch({
-      table: dynamoWatchTable({ client, tableName, instance }),
+      table: dynamoWatchTable({ client: local.client, tableName, instance }),
       controller: {
         state: async () => state,
         disarm: async () => {

@@ -1,32 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dynamoClient } from '../../../../functions/ledger/dynamo-client.ts';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../../functions/limits/dynamo-limit-table.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../../scripts/local/dynamodb-local.ts';
+import { localTable } from '../../../support/ledger/local-table.ts';
 import { aDesk, aLiveDesk, FINANCE } from './desk.ts';
 
 const TABLE = 'limits-desk';
 
-let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
-  await ensureTable(client, TABLE);
-});
-
-afterAll(async () => {
-  client?.destroy();
-  await database?.stop();
-});
+const local = localTable(TABLE);
 
 const tableOf = (instance: string) =>
-  new DynamoLimitTable({ client, tableName: TABLE, instance, clock: systemClock, random: Math.random });
+  new DynamoLimitTable({
+    client: local.client,
+    tableName: TABLE,
+    instance,
+    clock: systemClock,
+    random: Math.random,
+  });
 
 test('of many editors at many desks one wins, and the log has exactly who won', async () => {
   const table = tableOf('editors.example.com');
