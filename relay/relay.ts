@@ -49,6 +49,8 @@ export interface Relay {
   status(): RelayStatus;
 }
 
+/** Before the pool's 7 s, after which streams are cut: a question that still waits gets the fallback, not silence. */
+const DECIDE_MS_MAX = 6_000;
 /** What is left of the 10 s a container has, after the pool's 7 s. */
 const FLUSH_MS_MAX = 2_000;
 
@@ -118,7 +120,9 @@ export function createRelay(options: RelayOptions): Relay {
   let stopped: Promise<void> | undefined;
 
   async function stop(): Promise<void> {
+    const cancelDecide = clock.after(DECIDE_MS_MAX, commit.close);
     await Promise.all([pool.drain(), registration?.stop()]);
+    cancelDecide();
     commit.close();
     await unmetered.flush(FLUSH_MS_MAX);
     router.close();

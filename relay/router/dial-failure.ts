@@ -62,5 +62,5 @@ function remedyOf(httpStatus: number): string {
 
 const tlsRemedy = (code: string): string =>
   /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code)
-    ? '; if the router uses a private authority, give its certificate with --ca-file'
+    ? '; if the router uses a private authority, give its certificate with --ca-file or TOLLGATE_CA_FILE'
     : '';

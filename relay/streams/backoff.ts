@@ -37,7 +37,7 @@ const PACE: Readonly<Record<number, Pace>> = {
     minMs: 60_000,
     maxMs: 300_000,
     remedy:
-      'the router does not know this method: update GitLab to 18.9 or newer, or get its schema with `npm run proto:sync -- --ref <tag>` and give it with --proto',
+      'the router does not know this method: update GitLab to 18.9 or newer, or get its schema with `npm run proto:sync -- --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE',
   },
 };
 

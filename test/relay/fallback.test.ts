@@ -174,6 +174,7 @@ test('unread questions are admitted without limit until a first one was read: th
 test('once a question was read, 20 unread ones are admitted per project and hour', () => {
   const { fallback, clock } = fallbackOf();
   fallback.noted(job, undecided('deadline'));
+  expect(UNREADABLE_PER_HOUR).toBe(20);
   const ask = (project: number | undefined, times: number): string[] =>
     range(1, times).map(() => said(fallback.answerUnread(project, 'unreadable')));
   expect(ask(7, UNREADABLE_PER_HOUR)).toEqual(Array(UNREADABLE_PER_HOUR).fill('admitted'));
