@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+import type { Policy } from '../../policies/policy.ts';
 import { STATUS } from '../../relay/router/router.ts';
 import { createRouter } from '../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget } from '../../relay/router/target.ts';
@@ -7,11 +9,15 @@ import { fileToken, type TokenSource } from '../../relay/token.ts';
 import { VERSION } from '../../relay/version.ts';
 import { dumpWire, formatDump } from '../../relay/wire/dump.ts';
 import { encodeAdmitted, loadSchema, type WireSchema } from '../../relay/wire/schema.ts';
+import { readPolicy } from '../policy/read-documents.ts';
 import { checkRegister, waitForQuestion } from './calls.ts';
 import { type Finding, note, ok, problem, skipped } from './finding.ts';
 import { checkNetwork } from './network.ts';
 import type { DoctorOptions } from './options.ts';
 import { checkQuestion, checkSchemaFields, checkServiceFields } from './question.ts';
+import { checkRules } from './rules.ts';
+
+const POLICY = fileURLToPath(new URL('../../policies/policy.yaml', import.meta.url));
 
 export interface Examination {
   readonly findings: readonly Finding[];
@@ -33,7 +39,11 @@ export async function examine(
   };
   const parts = readParts(options, found);
   if (parts === undefined) return { findings, shape: undefined };
-  found(checkSchemaFields(parts.schema), checkServiceFields(parts.schema));
+  found(
+    checkSchemaFields(parts.schema),
+    checkServiceFields(parts.schema),
+    ...checkRules(parts.policy, parts.schema.question, Date.now()),
+  );
   const network = await checkNetwork(parts.target, parts.tls);
   found(...network);
   if (network.some((finding) => finding.outcome === 'problem')) return { findings, shape: undefined };
@@ -43,6 +53,7 @@ export async function examine(
 interface Parts {
   readonly target: RouterTarget;
   readonly schema: WireSchema;
+  readonly policy: Policy;
   readonly token: TokenSource;
   readonly tlsFiles: TlsFiles;
   readonly tls: TlsMaterial;
@@ -85,14 +96,18 @@ function readParts(options: DoctorOptions, found: (finding: Finding) => void): P
     () => loadSchema(options.proto),
     (read) => ok('schema', `${read.source}, ${read.admitJobPath}`),
   );
+  const policy = attempt(
+    'policy',
+    () => readPolicy(options.policy ?? POLICY),
+    ({ rules }) => ok('policy', `${options.policy ?? 'policies/policy.yaml'}, ${rules.length} rules`),
+  );
   const tls = attempt(
     'tls files',
     () => readTls(tlsFiles),
     () => ok('tls files', Object.keys(tlsFiles).join(', ') || 'none needed'),
   );
-  if (target === undefined || token === undefined || schema === undefined || tls === undefined)
-    return undefined;
-  return { target, token: token.source, schema, tlsFiles, tls };
+  if (!target || !token || !schema || !policy || !tls) return undefined;
+  return { target, token: token.source, schema, policy, tlsFiles, tls };
 }
 
 function describeTarget(target: RouterTarget, allowPlaintext: boolean): Finding {

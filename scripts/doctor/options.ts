@@ -4,6 +4,8 @@ export interface DoctorOptions {
   readonly router: string;
   readonly tokenFile: string;
   readonly proto: string | undefined;
+  /** The rules that will be asked; undefined: those of the project. */
+  readonly policy: string | undefined;
   readonly caFile: string | undefined;
   readonly certFile: string | undefined;
   readonly keyFile: string | undefined;
@@ -24,6 +26,7 @@ It answers that one question with "admitted": set the controller to dry_run firs
   --router <url>       grpc://, grpcs://, ws:// or wss:// (kas.externalUrl of GET /api/v4/metadata)
   --token-file <file>  the controller's token
   --proto <file>       descriptor set of your GitLab's version (npm run proto:sync)
+  --policy <file>      the rules that will be asked (default policies/policy.yaml): tells which can never fire
   --ca-file <file>     PEM of a private authority; --cert-file and --key-file for a client certificate
   --wait <time>        how long to wait for a question: 60s, 5m, 0s for not at all (default 60s)
   --show <text>        a project path or image that may be shown as it is; may be repeated
@@ -48,6 +51,7 @@ export function readDoctorOptions(args: readonly string[]): DoctorOptions | { re
         router: text,
         'token-file': text,
         proto: text,
+        policy: text,
         'ca-file': text,
         'cert-file': text,
         'key-file': text,
@@ -73,6 +77,7 @@ export function readDoctorOptions(args: readonly string[]): DoctorOptions | { re
     router: values.router,
     tokenFile: values['token-file'],
     proto: values.proto,
+    policy: values.policy,
     caFile: values['ca-file'],
     certFile: values['cert-file'],
     keyFile: values['key-file'],

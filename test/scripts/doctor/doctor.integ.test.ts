@@ -39,6 +39,7 @@ const options = (router: string, more: Partial<DoctorOptions> = {}): DoctorOptio
   router,
   tokenFile,
   proto: undefined,
+  policy: undefined,
   caFile: undefined,
   certFile: undefined,
   keyFile: undefined,
@@ -156,13 +157,19 @@ test('a private authority is found by TLS alone, and mended with --ca-file', asy
 
 test('mistakes that need no network are all named before the first connection', async () => {
   const { findings } = await examine(
-    options('https://kas', { tokenFile: join(dir, 'absent'), proto: join(dir, 'absent'), certFile: 'x' }),
+    options('https://kas', {
+      tokenFile: join(dir, 'absent'),
+      proto: join(dir, 'absent'),
+      policy: join(dir, 'absent'),
+      certFile: 'x',
+    }),
     () => {},
   );
   expect(outcomes(findings)).toEqual({
     router: 'problem',
     token: 'problem',
     schema: 'problem',
+    policy: 'problem',
     'tls files': 'problem',
   });
 });
