@@ -12,11 +12,11 @@ import { benchRules } from './bench-rules.ts';
 const ROOTS = 1;
 
 /** A whole relay with the admit function inside and a ledger that answers at once: all CPU is ours. */
-export function benchRelay(url: string, streams: number): Relay {
+export function benchRelay(url: string, token: string, streams: number): Relay {
   const schema = loadSchema();
   const rules = benchRules(ROOTS);
   const relay = createRelay({
-    router: benchRouter(url, schema),
+    router: benchRouter(url, schema, token),
     schema,
     admitUrl: INLINE_URL,
     fetch: inlineFetch({

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../functions/names.ts';
 import { bundleAdmit, bundleEntry } from '../bundle.ts';
@@ -9,7 +10,8 @@ import { packRules } from '../pack-rules.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';
 
 const run = promisify(execFile);
-const ROUNDS = 15;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const ROUNDS = 11;
 
 /** What the ledger uses of the SDK, and nothing else. */
 const CLIENT_ALONE = `export {
@@ -17,7 +19,7 @@ const CLIENT_ALONE = `export {
 } from '@aws-sdk/client-dynamodb';`;
 
 /** Import time of the deployed bundle (client made, routes compiled) against the SDK client alone. */
-export async function coldStartFigure(root: string): Promise<Figure> {
+export async function coldStartFigure(): Promise<Figure> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cold-'));
   try {
     const admit = await bundleAdmit(join(folder, 'handler.mjs'));

@@ -1,101 +1,110 @@
-import { systemClock } from '../../relay/clock.ts';
-import { createStreamPool } from '../../relay/streams/pool.ts';
-import { encodeAdmitted, loadSchema } from '../../relay/wire/schema.ts';
-import { startBareClient } from './bare-client.ts';
-import { benchRelay } from './bench-relay.ts';
-import { benchRouter } from './bench-router.ts';
-import { type Figure, ratioOfRounds } from './figure.ts';
-import { type RouterProcess, startRouterProcess } from './router-process.ts';
+import { type Figure, median, ratioOfRounds, type Spread, spreadOf } from './figure.ts';
+import {
+  BENCH_TOKENS,
+  type BenchController,
+  type RouterProcess,
+  startRouterProcess,
+} from './router-process.ts';
+import { type SideKind, type SideProcess, startSideProcess } from './side-process.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 13;
 const IN_FLIGHT = 64;
-const STREAMS = 128;
-const QUESTIONS = 2_000;
+const QUESTIONS = 1_000;
+/** Until both sides' code is compiled and their pools have their sizes. */
+const WARM_UP_QUESTIONS = 2_000;
 
-let lastJobId = 0;
-
-/** Exchanges a second of one round, all of them answered "admitted" or the round does not count. */
-async function rate(router: RouterProcess, questions = QUESTIONS): Promise<number> {
-  const firstJobId = lastJobId + 1;
-  lastJobId += questions;
-  const asked = await router.ask({ ask: questions, inFlight: IN_FLIGHT, streams: IN_FLIGHT, firstJobId });
-  if (asked.admitted !== questions) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
-  return questions / asked.seconds;
-}
-
-type Side = () => Promise<{ stop(): unknown }>;
-
-/** Starts a side, lets it warm up once, and measures it each time it is asked to. */
-async function measured(router: RouterProcess, start: Side, questions = QUESTIONS): Promise<number> {
-  const side = await start();
-  await rate(router, Math.ceil(questions / 4));
-  const perSecond = await rate(router, questions);
-  await side.stop();
-  await router.emptied();
-  return perSecond;
+interface Compared {
+  readonly name: string;
+  readonly kind: SideKind;
+  readonly url: string;
 }
 
 /** Relay against the bare client, and the tunnel against plain gRPC. One router process serves all sides. */
 export async function exchangeFigures(): Promise<readonly Figure[]> {
   const router = await startRouterProcess();
-  const schema = loadSchema();
+  const { grpcUrl, wsUrl } = router;
   try {
-    const relay: Side = async () => benchRelay(router.grpcUrl, STREAMS);
-    const bare: Side = async () => startBareClient(router.grpcUrl, schema, STREAMS);
-    const echo =
-      (url: string): Side =>
-      async () => {
-        const admitted = encodeAdmitted(schema);
-        const client = benchRouter(url, schema);
-        const pool = createStreamPool({
-          router: client,
-          answer: async () => ({ answer: { outcome: 'admitted' }, delivered: () => {} }),
-          encode: { admitted: () => admitted, rejected: () => admitted },
-          clock: systemClock,
-          random: Math.random,
-          observe: () => {},
-          sizes: { start: STREAMS, max: STREAMS * 2, openMax: 1024 },
-        });
-        pool.start();
-        return {
-          stop: async () => {
-            await pool.drain();
-            client.close();
-          },
-        };
-      };
-    const relayToBare = await ratioOfRounds(
-      ROUNDS,
-      () => measured(router, relay),
-      () => measured(router, bare),
-    );
-    const tunnelToDirect = await ratioOfRounds(
-      ROUNDS,
-      () => measured(router, echo(router.wsUrl)),
-      () => measured(router, echo(router.grpcUrl)),
-    );
     return [
-      {
-        name: 'relay with inline function and in-memory ledger ÷ bare grpc-js client',
-        value: relayToBare.median,
-        must: { atLeast: 0.4 },
-        unit: '×',
-        kind: 'ratio',
-        range: relayToBare.range,
-        noisy: relayToBare.noisy,
-        note: `${IN_FLIGHT} in flight, ${QUESTIONS} questions a round`,
-      },
-      {
-        name: 'ws tunnel ÷ direct gRPC',
-        value: tunnelToDirect.median,
-        must: { atLeast: 0.7 },
-        unit: '×',
-        kind: 'ratio',
-        range: tunnelToDirect.range,
-        noisy: tunnelToDirect.noisy,
-      },
+      ...(await compare(router, {
+        side: { kind: 'relay', url: grpcUrl, name: 'relay with inline function and in-memory ledger' },
+        to: { kind: 'bare', url: grpcUrl, name: 'bare grpc-js client' },
+        atLeast: 0.4,
+      })),
+      ...(await compare(router, {
+        side: { kind: 'streams', url: wsUrl, name: 'ws tunnel' },
+        to: { kind: 'streams', url: grpcUrl, name: 'direct gRPC' },
+        atLeast: 0.7,
+      })),
     ];
   } finally {
     router.stop();
   }
+}
+
+/**
+ * Exchanges a second of one side ÷ of the other, and the same per second of CPU of the client's process alone, which
+ * neither the router nor a neighbour on the machine can change much. Both sides stay connected and warm, each in its own
+ * process, and are asked in turns: nothing starts, compiles or collects another's garbage inside a round.
+ */
+async function compare(
+  router: RouterProcess,
+  { side, to, atLeast }: { readonly side: Compared; readonly to: Compared; readonly atLeast: number },
+): Promise<readonly Figure[]> {
+  const sides = [await started(router, 1, side), await started(router, 2, to)] as const;
+  try {
+    for (const each of sides) await each.perSecond(WARM_UP_QUESTIONS);
+    for (const each of sides) each.cpuMicros.length = 0;
+    const rates = await ratioOfRounds(
+      ROUNDS,
+      () => sides[0].perSecond(QUESTIONS),
+      () => sides[1].perSecond(QUESTIONS),
+    );
+    const [own, other] = [sides[0].cpuMicros, sides[1].cpuMicros];
+    const cpu = spreadOf(own.map((micros, round) => (other[round] ?? Number.NaN) / micros));
+    const typical = (micros: readonly number[]): string =>
+      median(micros.toSorted((a, b) => a - b)).toFixed(0);
+    const name = `${side.name} ÷ ${to.name}`;
+    return [
+      figure(name, atLeast, rates, `${IN_FLIGHT} in flight, ${QUESTIONS} questions a round`),
+      figure(
+        `${name}, by CPU time`,
+        atLeast,
+        cpu,
+        `${typical(own)} µs of the client's process an exchange against ${typical(other)} µs`,
+      ),
+    ];
+  } finally {
+    for (const each of sides) each.process.stop();
+  }
+}
+
+const figure = (
+  name: string,
+  atLeast: number,
+  { median: value, range, noisy }: Spread,
+  note: string,
+): Figure => ({ name, value, must: { atLeast }, unit: '×', kind: 'ratio', range, noisy, note });
+
+let lastJobId = 0;
+
+async function started(router: RouterProcess, controller: BenchController, { kind, url }: Compared) {
+  const process: SideProcess = await startSideProcess(kind, url, BENCH_TOKENS[controller]);
+  const cpuMicros: number[] = [];
+  /** Of one round, all of it answered "admitted" or the round does not count. */
+  async function perSecond(questions: number): Promise<number> {
+    const firstJobId = lastJobId + 1;
+    lastJobId += questions;
+    const before = await process.cpuMicros();
+    const asked = await router.ask({
+      controller,
+      ask: questions,
+      inFlight: IN_FLIGHT,
+      streams: IN_FLIGHT,
+      firstJobId,
+    });
+    cpuMicros.push(((await process.cpuMicros()) - before) / questions);
+    if (asked.admitted !== questions) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
+    return questions / asked.seconds;
+  }
+  return { process, cpuMicros, perSecond };
 }

@@ -19,6 +19,14 @@ export const reached = ({ value, must }: Figure): boolean =>
 
 /** Beyond this spread between rounds a figure says more about the machine than about the code. */
 const NOISY_SPREAD = 2;
+/** Of the rounds, at either end: of fifteen, one that met a neighbour moves no median and is not counted as noise. */
+const OUTLIERS_SHARE = 0.1;
+
+export interface Spread {
+  readonly median: number;
+  readonly range: readonly [number, number];
+  readonly noisy: boolean;
+}
 
 /**
  * Runs two sides in turn, A B B A A B …, and returns the ratio of their speeds per round with its median.
@@ -28,7 +36,7 @@ export async function ratioOfRounds(
   rounds: number,
   fast: () => Promise<number>,
   base: () => Promise<number>,
-): Promise<{ median: number; range: readonly [number, number]; noisy: boolean }> {
+): Promise<Spread> {
   const ratios: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     if (round % 2 === 0) {
@@ -39,10 +47,17 @@ export async function ratioOfRounds(
       ratios.push((await fast()) / b);
     }
   }
+  return spreadOf(ratios);
+}
+
+/** What rounds come to: their median, their range, and whether they are too far apart to mean much. */
+export function spreadOf(ratios: readonly number[]): Spread {
   const sorted = ratios.toSorted((a, b) => a - b);
   const low = sorted[0] ?? Number.NaN;
   const high = sorted.at(-1) ?? Number.NaN;
-  return { median: median(sorted), range: [low, high], noisy: high / low > NOISY_SPREAD };
+  const outliers = Math.floor(ratios.length * OUTLIERS_SHARE);
+  const spread = (sorted.at(-1 - outliers) ?? Number.NaN) / (sorted[outliers] ?? Number.NaN);
+  return { median: median(sorted), range: [low, high], noisy: spread > NOISY_SPREAD };
 }
 
 export const median = (sorted: readonly number[]): number => quantile(sorted, 0.5);

@@ -17,7 +17,7 @@ const LARGE = 10_000;
 const ROOT = 1;
 const TEAMS_A_DIVISION = 50;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
-const ADMISSIONS = 20_000;
+const ADMISSIONS = 10_000;
 
 const clock: LedgerClock = { nowMs: () => NOW_MS, monotonicMs: () => 0, sleep: async () => {} };
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -109,11 +109,11 @@ export async function limitsDeskFigures(): Promise<readonly Figure[]> {
   const { policy } = benchRules(1);
   const [small, large] = [houseOf(SMALL, policy), houseOf(LARGE, policy)];
   await Promise.all([small.again(), large.again()]);
-  const imports = await ratioOfRounds(ROUNDS, timed(large.again, 1), timed(small.again, 5));
+  const imports = await ratioOfRounds(ROUNDS, timed(large.again, 1), timed(small.again, 3));
   const reading = (house: Imported) => async (): Promise<void> => {
     await storeOf(house, policy).limitsFor([`group/${ROOT}`]);
   };
-  const loads = await ratioOfRounds(ROUNDS, timed(reading(large), 1), timed(reading(small), 5));
+  const loads = await ratioOfRounds(ROUNDS, timed(reading(large), 1), timed(reading(small), 3));
   const admissions = await ratioOfRounds(
     ROUNDS,
     await admitting(large, LARGE, policy),

@@ -2,12 +2,15 @@
  * The local router in a process of its own, so that the bench measures the relay's side alone. Told what to do over
  * IPC: `{ask: n, inFlight: k}` asks n questions k at a time and answers with how long that took and what came back.
  */
-import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { startLocalRouter } from '../local-router/local-router.ts';
+import { obeyParent, startBenchProcess, tellParent } from './bench-process.ts';
 import { place } from './bench-rules.ts';
 
-export const BENCH_TOKEN = 'glrct-bench';
+/** The controllers of the bench's router, by id: two, so that both sides of a comparison can stay connected. */
+export const BENCH_TOKENS = { 1: 'glrct-bench-1', 2: 'glrct-bench-2' } as const;
+
+export type BenchController = keyof typeof BENCH_TOKENS;
 
 interface Ask {
   readonly ask: number;
@@ -15,6 +18,8 @@ interface Ask {
   /** Streams that must wait before the first question. */
   readonly streams: number;
   readonly firstJobId: number;
+  /** The one that is asked; the other one waits. @default 1 */
+  readonly controller?: BenchController;
 }
 
 export interface Asked {
@@ -29,38 +34,20 @@ export interface RouterProcess {
   readonly wsUrl: string;
   ask(ask: Ask): Promise<Asked>;
   resetConnections(): Promise<void>;
-  /** Resolves once the last side's streams are gone: questions must not meet them. */
-  emptied(): Promise<void>;
   stop(): void;
 }
 
-type Command = { readonly kind: 'ask'; readonly ask: Ask } | { readonly kind: 'reset' | 'emptied' };
+type Command = { readonly kind: 'ask'; readonly ask: Ask } | { readonly kind: 'reset' };
 
 /** Starts the child and waits until it listens. */
 export async function startRouterProcess(): Promise<RouterProcess> {
-  const child = fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const next = <T>(): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const ended = (code: number | null): void =>
-        reject(new Error(`the router process ended with code ${code}`));
-      child.once('exit', ended);
-      child.once('message', (message) => {
-        child.removeListener('exit', ended);
-        resolve(message as T);
-      });
-    });
-  const send = <T>(command: Command): Promise<T> => {
-    const answer = next<T>();
-    child.send(command);
-    return answer;
-  };
-  const urls = await next<{ grpcUrl: string; wsUrl: string }>();
+  const child = startBenchProcess(fileURLToPath(import.meta.url));
+  const urls = await child.next<{ grpcUrl: string; wsUrl: string }>();
   return {
     ...urls,
-    ask: (ask) => send<Asked>({ kind: 'ask', ask }),
-    resetConnections: () => send<void>({ kind: 'reset' }),
-    emptied: () => send<void>({ kind: 'emptied' }),
-    stop: () => void child.kill(),
+    ask: (ask) => child.send<Asked>({ kind: 'ask', ask }),
+    resetConnections: () => child.send<void>({ kind: 'reset' }),
+    stop: child.stop,
   };
 }
 
@@ -101,15 +88,17 @@ const CONTEXT_VARIABLES = [
 
 async function serve(): Promise<void> {
   const router = await startLocalRouter({
-    controllers: [{ id: 1, tokens: [BENCH_TOKEN], state: 'enabled' }],
+    controllers: CONTROLLERS.map((id) => ({ id, tokens: [BENCH_TOKENS[id]], state: 'disabled' })),
   });
-  const answer = (message: unknown): void => void process.send?.(message);
 
-  async function ask({ ask: count, inFlight, streams, firstJobId }: Ask): Promise<Asked> {
+  async function ask({ ask: count, inFlight, streams, firstJobId, controller = 1 }: Ask): Promise<Asked> {
+    for (const id of CONTROLLERS) {
+      router.changeController(id, { state: id === controller ? 'enabled' : 'disabled' });
+    }
     const questions = Array.from({ length: count }, (_, index) =>
       router.encode(benchQuestion(firstJobId + index)),
     );
-    await router.until(() => router.waitingStreams() >= streams);
+    await router.until(() => router.waitingStreams(controller) >= streams);
     const results = { admitted: 0, rejected: 0, failed: 0, disabled: 0 };
     let next = 0;
     const startedMs = performance.now();
@@ -126,27 +115,10 @@ async function serve(): Promise<void> {
     return { seconds: (performance.now() - startedMs) / 1000, admitted, rejected, failed };
   }
 
-  const obey = async (command: Command): Promise<unknown> => {
-    switch (command.kind) {
-      case 'ask':
-        return ask(command.ask);
-      case 'reset':
-        return router.resetConnections();
-      case 'emptied':
-        return router.until(() => router.waitingStreams() === 0, { what: 'the last side to be gone' });
-    }
-  };
-  process.on('message', (command: Command) => {
-    obey(command).then(
-      (result) => answer(result ?? {}),
-      (error) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
-  });
-  process.on('disconnect', () => process.exit(0));
-  answer({ grpcUrl: router.grpcUrl, wsUrl: router.wsUrl });
+  obeyParent((command: Command) => (command.kind === 'ask' ? ask(command.ask) : router.resetConnections()));
+  tellParent({ grpcUrl: router.grpcUrl, wsUrl: router.wsUrl });
 }
+
+const CONTROLLERS: readonly BenchController[] = [1, 2];
 
 if (import.meta.main) await serve();

@@ -47,3 +47,16 @@ test('rounds that differ more than twofold are marked noisy', async () => {
   );
   expect(result.noisy).toBe(true);
 });
+
+test.each([
+  { outliers: 1, noisy: false, guarantee: 'one disturbed round of fifteen moves no median and is no noise' },
+  { outliers: 2, noisy: true, guarantee: 'two on the same side are' },
+])('$guarantee', async ({ outliers, noisy }) => {
+  const values = [...Array(outliers).fill(5), ...Array(15 - outliers).fill(1)];
+  const result = await ratioOfRounds(
+    15,
+    async () => values.shift() ?? 0,
+    async () => 1,
+  );
+  expect(result).toMatchObject({ median: 1, noisy });
+});

@@ -1,0 +1,21 @@
+import type { Figure } from './figure.ts';
+
+/**
+ * The parts of the bench, loaded only by the process that measures them: what another part brings along would be in
+ * the same heap.
+ */
+export const PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  contention: async () => (await import('./contention.ts')).contentionFigures(),
+  settlement: async () => (await import('./settlement.ts')).settlementFigures(),
+  burst: async () => [await (await import('./burst.ts')).burstFigure()],
+  policy: async () => (await import('./policy-speed.ts')).policyFigures(),
+  load: async () => (await import('./load-speed.ts')).loadFigures(),
+  csv: async () => (await import('./csv-bench.ts')).csvFigures(),
+  limits: async () => (await import('./limits-desk-bench.ts')).limitsDeskFigures(),
+  estimate: async () => (await import('./estimate-bench.ts')).estimateFigures(),
+  sweep: async () => (await import('./sweep-bench.ts')).sweepFigures(),
+  console: async () => (await import('./console-bench.ts')).consoleFigures(),
+  cold: async () => [await (await import('./cold-start.ts')).coldStartFigure()],
+  exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),
+  memory: async () => [await (await import('./memory.ts')).memoryFigure()],
+};
