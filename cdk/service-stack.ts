@@ -6,6 +6,7 @@ import { DirectorySync } from './constructs/directory-sync.ts';
 import { DriftCheck } from './constructs/drift-check.ts';
 import type { LedgerTable } from './constructs/ledger-table.ts';
 import { RelayNetwork } from './constructs/network.ts';
+import { Notices } from './constructs/notices.ts';
 import { OperatorsTopic } from './constructs/operators-topic.ts';
 import { RelayService } from './constructs/relay-service.ts';
 import { Rollup } from './constructs/rollup.ts';
@@ -36,6 +37,8 @@ export class ServiceStack extends Stack {
   readonly directorySync: DirectorySync;
   readonly ssmLimits: SsmLimits;
   readonly driftCheck: DriftCheck;
+  /** Unless the settings switch them off. */
+  readonly notices: Notices | undefined;
   /** Only where the settings want one. */
   readonly console: Console | undefined;
   /** Only where the settings want one. */
@@ -72,10 +75,20 @@ export class ServiceStack extends Stack {
     this.directorySync = new DirectorySync(this, 'DirectorySync', { ...shared, network });
     this.ssmLimits = new SsmLimits(this, 'SsmLimits', shared);
     this.driftCheck = new DriftCheck(this, 'DriftCheck', shared);
+    const { everyMinutes } = settings.notices;
+    this.notices =
+      everyMinutes === 0
+        ? undefined
+        : new Notices(this, 'Notices', { ...shared, thresholds: this.thresholds, everyMinutes });
     this.console =
       settings.console === undefined
         ? undefined
-        : new Console(this, 'Console', { ...shared, network, console: settings.console });
+        : new Console(this, 'Console', {
+            ...shared,
+            network,
+            thresholds: this.thresholds,
+            console: settings.console,
+          });
     const { controllerId } = settings.gitlab;
     this.watchdog =
       settings.watchdog && controllerId !== undefined
@@ -102,6 +115,9 @@ export class ServiceStack extends Stack {
         sweep: this.sweep.program,
         directory: this.directorySync.program,
         drift: this.driftCheck.program,
+        notices: this.notices?.program,
+        'ssm-limits': this.ssmLimits.program,
+        console: this.console?.program,
         watchdog: this.watchdog?.program,
       },
       readers: { 'settle-stream': this.settleStream.consumer, rollup: this.rollup.consumer },

@@ -39,6 +39,9 @@ export const deployments: readonly Deployment[] = [
     //   financeGroupId: 124, // direct members may change every limit
     // },
 
+    // How often owners of limits are told what happened to them, in one message each; 0 tells nobody.
+    // notices: { everyMinutes: 15 },
+
     // Begin and end of a day in the usage figures.
     // usageZone: 'Europe/Berlin',
   },

@@ -59,6 +59,8 @@ export const DIRECTORY_PK_SUFFIX = '@directory';
 export const LIMITS_PK_SUFFIX = '@limits';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
+/** `gitlab.example.com@notices` begins the key of how far owners were told what happened. */
+export const NOTICES_PK_SUFFIX = '@notices';
 /** Where browsers reach the console, e.g. `https://budget.example.com`. */
 export const ENV_CONSOLE_URL = 'TOLLGATE_CONSOLE_URL';
 /** Id of the application registered in GitLab for the console, and the SSM parameter with its secret. */

@@ -14,14 +14,15 @@ import { runSteps, type Step, type StepResult } from './rehearse/step.ts';
 import { rehearseUpgrade } from './rehearse/upgrade.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** It takes 2 minutes on a quiet machine of two cores. */
+/** It takes 40 s on a quiet machine of two cores. */
 const REHEARSAL_MS_MAX = 20 * 60_000;
 
 const HELP = `npm run rehearse -- [--since <ref>] [--json]
 
 Deploys Tollgate to an AWS emulator on this machine (moto, in .tollgate/venv, installed once from PyPI) with the real CDK
 command line: bootstrap, deploy, update, destroy. In between the deployed names are used: parameters, the table, the
-functions' own code and environment. At the end the functions of an older version and of this one work on one table.
+functions' own code and environment, a limit in Parameter Store, tollgate budget, the console's sign-in. At the end the
+functions of an older version and of this one work on one table.
 Needs Python 3.10 or newer with venv, git, and Java for the last step; no account, no Docker.
 
   --since <ref>  the older version that must get on with this one; the newest tag, or the commit before the last

@@ -20,11 +20,14 @@ import type { ConsoleSettings, Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { grantSecret } from './secret-parameter.ts';
+import type { ThresholdsTopic } from './thresholds-topic.ts';
 
 export interface ConsoleProps {
   readonly settings: Settings;
   readonly console: ConsoleSettings;
   readonly ledger: LedgerTable;
+  /** Where a report is sent to an owner. */
+  readonly thresholds: ThresholdsTopic;
   /** Used where GitLab is reached from inside only. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
   readonly bundlesPath: string;
@@ -41,7 +44,8 @@ const AT_ONCE_MAX = 10;
  * Where people read and change limits. Public, because browsers cannot sign for AWS: signing in with GitLab is the door, and
  * behind it everybody sees their own groups. Strangers get a sign-in, a style sheet, and refusals.
  *
- * It reads everything and writes two things, limits and who is signed in; not even a fault in it could change the books.
+ * It reads everything and writes limits, who is signed in, and that an owner was told; not even a fault in it could change
+ * the books.
  */
 export class Console extends Construct {
   readonly program: NodeLambda;
@@ -50,7 +54,7 @@ export class Console extends Construct {
 
   constructor(scope: Construct, id: string, props: ConsoleProps) {
     super(scope, id);
-    const { settings, ledger, network, bundlesPath } = props;
+    const { settings, ledger, thresholds, network, bundlesPath } = props;
     this.program = new NodeLambda(this, 'Program', {
       settings,
       bundlesPath,
@@ -70,9 +74,12 @@ export class Console extends Construct {
     const { instance } = settings.gitlab;
     const limits = `${instance}${LIMITS_PK_SUFFIX}`;
     const sessions = `${instance}${SESSIONS_PK_SUFFIX}#*`;
+    // That an owner was told, so that nobody is told twice.
+    const told = `${instance}#announced#*`;
     const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
-    ledger.grantPartitions(this.program, write, [limits, `${limits}#*`, sessions]);
+    ledger.grantPartitions(this.program, write, [limits, `${limits}#*`, sessions, told]);
     ledger.grantPartitions(this.program, ['dynamodb:DeleteItem'], [sessions]);
+    thresholds.grantPublish(this.program);
     const { signInSecret, consoleToken } = settings.parameters;
     grantSecret(this.program, ENV_SIGNIN_SECRET_PARAMETER, signInSecret, settings);
     grantSecret(this.program, ENV_GITLAB_TOKEN_PARAMETER, consoleToken, settings);

@@ -43,6 +43,8 @@ export class Monitoring extends Construct {
       deadlineMs: settings.relay.deadlineMs,
       failurePolicy: settings.relay.failurePolicy,
       watchdog: settings.watchdog,
+      console: settings.console !== undefined,
+      notices: settings.notices.everyMinutes > 0,
       metrics: settings.metrics,
     };
     const metrics = metricsOf({

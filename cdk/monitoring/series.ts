@@ -10,6 +10,9 @@ export type ProgramName =
   | 'sweep'
   | 'directory'
   | 'drift'
+  | 'ssm-limits'
+  | 'notices'
+  | 'console'
   | 'watchdog';
 
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
@@ -127,6 +130,12 @@ export const SERIES = {
   sweepErrors: lambda('sweep', 'Errors'),
   directoryErrors: lambda('directory', 'Errors'),
   driftErrors: lambda('drift', 'Errors'),
+  ssmLimitsErrors: lambda('ssm-limits', 'Errors'),
+  noticesErrors: lambda('notices', 'Errors'),
+  consoleErrors: lambda('console', 'Errors'),
+  // A page that broke is no error of the function: it still answered, with a 500.
+  consoleBroken: lambda('console', 'Url5xxCount'),
+  consoleThrottles: lambda('console', 'Throttles'),
   watchdogErrors: lambda('watchdog', 'Errors'),
   // Milliseconds between a write to the table and its being worked off.
   settleAge: lambda('settle-stream', 'IteratorAge', 'Maximum'),
@@ -151,14 +160,20 @@ export const SERIES = {
   rollupMs: lambda('rollup', 'Duration'),
   sweepMs: lambda('sweep', 'Duration'),
   directoryMs: lambda('directory', 'Duration'),
+  ssmLimitsMs: lambda('ssm-limits', 'Duration'),
+  consoleMs: lambda('console', 'Duration'),
+  consoleMsP99: lambda('console', 'Duration', 'p99'),
   settleCalls: lambda('settle', 'Invocations'),
   settleStreamCalls: lambda('settle-stream', 'Invocations'),
   rollupCalls: lambda('rollup', 'Invocations'),
+  consoleCalls: lambda('console', 'Invocations'),
+  consoleRefused: lambda('console', 'Url4xxCount'),
   relayLogBytes: logBytes('relay'),
   admitLogBytes: logBytes('admit'),
   settleLogBytes: logBytes('settle'),
   settleStreamLogBytes: logBytes('settle-stream'),
   rollupLogBytes: logBytes('rollup'),
+  consoleLogBytes: logBytes('console'),
 } as const satisfies Readonly<Record<string, Series>>;
 
 export type SeriesName = keyof typeof SERIES;

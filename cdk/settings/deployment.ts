@@ -99,6 +99,10 @@ export interface Deployment {
     /** @default 'developer' */
     readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
   };
+  readonly notices?: {
+    /** Between two messages to an owner; 0 sends none. @default 15 */
+    readonly everyMinutes?: number;
+  };
   /** @default 'nothing' */
   readonly chargeUnknown?: 'hold' | 'nothing';
   /** @default 'UTC' */

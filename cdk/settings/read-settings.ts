@@ -26,6 +26,9 @@ const DEFAULT_CIDR = '10.83.0.0/24';
 /** A relay's own bounds for its deadline. */
 export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 
+/** From no notices to one a day. */
+const NOTICES_MINUTES = { min: 0, max: 1_440, fallback: 15 } as const;
+
 /** As GitLab shows it on the group's page. The fallback is no id: whoever opens a console says who rules it. */
 const GROUP_ID = { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 0 } as const;
 
@@ -46,6 +49,7 @@ export function readSettings(deployment: unknown, reading: Reading): Settings {
     state: readState(read.section('state')),
     alarms: readAlarms(read.section('alarms')),
     console: read.has('console') ? readConsole(read.section('console')) : undefined,
+    notices: readNotices(read.section('notices')),
     chargeUnknown: read.choice('chargeUnknown', ['hold', 'nothing'], 'nothing'),
     usageZone: read.optional('usageZone', shapes.TIME_ZONE) ?? 'UTC',
     logRetentionDays: read.choice('logRetentionDays', RETENTION_DAYS, 30),
@@ -155,6 +159,12 @@ function readConsole(read: Section): ConsoleSettings {
   };
   read.refuseUnknown();
   return settings;
+}
+
+function readNotices(read: Section): Settings['notices'] {
+  const notices = { everyMinutes: read.integer('everyMinutes', NOTICES_MINUTES) };
+  read.refuseUnknown();
+  return notices;
 }
 
 function readState(read: Section): Settings['state'] {

@@ -16,6 +16,7 @@ export interface Settings {
   readonly alarms: AlarmSettings;
   /** Absent: there is no console. */
   readonly console: ConsoleSettings | undefined;
+  readonly notices: NoticesSettings;
   /** What a job is charged that GitLab does not know any more. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** IANA zone in which the days of usage begin and end. */
@@ -117,6 +118,12 @@ export interface ConsoleSettings {
   readonly ownersFrom: 'maintainer' | 'owner';
   /** From which role somebody sees its figures. */
   readonly viewersFrom: 'guest' | 'reporter' | 'developer';
+}
+
+/** Owners of limits are told what happened to them. Thresholds are told at once, and apart from this. */
+export interface NoticesSettings {
+  /** Minutes between two looks, each of which tells an owner at most one message. 0: nobody is told. */
+  readonly everyMinutes: number;
 }
 
 export interface StateSettings {

@@ -5,6 +5,7 @@ import {
   ENV_LEDGER_TABLE,
   ENV_ROLLUP_ZONE,
   ENV_RULES_FILE,
+  ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
 import { readSignInConfig, type SignInConfig } from '../signin/config.ts';
 
@@ -16,6 +17,8 @@ export interface ConsoleConfig {
   /** IANA zone of the days of usage; the rollup's. */
   readonly zone: string;
   readonly signIn: SignInConfig;
+  /** ARN of the topic that owners listen to; absent: a report is mailed from the reader's own program. */
+  readonly ownersTopicArn: string | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -38,6 +41,7 @@ export function readConsoleConfig(env: Readonly<Record<string, string | undefine
     rulesFile: env[ENV_RULES_FILE] ?? '',
     zone,
     signIn: signIn.config,
+    ownersTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

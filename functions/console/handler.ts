@@ -3,10 +3,12 @@ import { getConnInfo, handle } from 'hono/aws-lambda';
 import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
+import { dynamoMarks } from '../ledger/dynamo-marks.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock as clock } from '../ledger/system-clock.ts';
 import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../limits/dynamo-limit-table.ts';
+import { snsNotify } from '../notify/sns-notify.ts';
 import { DynamoRollupStore } from '../rollup/dynamo-rollup-store.ts';
 import { consoleLog as log } from '../shared/log.ts';
 import { secretLines } from '../shared/secret-lines.ts';
@@ -24,6 +26,7 @@ import { renderNotice } from './pages/problem-page.ts';
 import { createUploads } from './pages/uploads.ts';
 import { createConsoleRead } from './read/create-console-read.ts';
 import { placesNow } from './read/places-now.ts';
+import { tellOwnerBy } from './tell-owner.ts';
 
 const config = readConsoleConfig(process.env);
 const { signIn: signInConfig, zone } = config;
@@ -40,6 +43,11 @@ const ledger = createLedger({ store: new DynamoStore(table) });
 const limitTable = new DynamoLimitTable(table);
 const places = placesNow({ table: new DynamoDirectoryTable(table), packed: packed.directory, clock });
 const directory = async () => (await places())?.directory;
+
+const marks = dynamoMarks(table);
+/** The sweep has looked at all jobs of a runner up to such an id. */
+const recentJobIds = async () =>
+  [...((await marks.read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
 
 const desk = createLimitsDesk({
   table: limitTable,
@@ -60,6 +68,7 @@ const read = createConsoleRead({
   places,
   zone,
   clock,
+  recentJobIds,
   gitlabUrl: signInConfig.gitlabUrl,
 });
 const signIn = createSignIn({
@@ -82,6 +91,8 @@ const signIn = createSignIn({
   log,
   render: renderNotice,
 });
+const { origin } = ownAddress(signInConfig.redirectUrl);
+const { ownersTopicArn: topicArn } = config;
 const pages = createPages({
   desk,
   read,
@@ -90,7 +101,10 @@ const pages = createPages({
   uploads: createUploads({ table: limitTable, clock, newId }),
   clock,
   zone,
-  origin: ownAddress(signInConfig.redirectUrl).origin,
+  origin,
+  ...(topicArn !== undefined && {
+    tellOwner: tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin }),
+  }),
   log,
 });
 

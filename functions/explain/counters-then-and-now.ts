@@ -1,7 +1,9 @@
 import { type CounterKey, counterName, type LimitClaim, type Unit } from '../../policies/claim.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
-import { type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
+import { limitOfCounter } from '../../policies/limits/limit-of-counter.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Mode } from '../../policies/mode.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { Counter, JobRecord, RecordClaim } from '../ledger/ledger.ts';
 
@@ -46,6 +48,8 @@ export interface CounterNow {
 /** Today's limits, and when that is: grants come and go. */
 export interface LimitsNow {
   readonly limits: LimitSet;
+  /** Tells which groups have which limits by default. */
+  readonly directory?: Directory | undefined;
   /** Unix ms. */
   readonly nowMs: number;
 }
@@ -61,7 +65,7 @@ export function counterLines(
   record: JobRecord,
   claims: readonly LimitClaim[],
   counters: ReadonlyMap<string, Counter>,
-  { limits, nowMs }: LimitsNow,
+  by: LimitsNow,
 ): readonly CounterLine[] {
   const violations = [...record.violations, ...record.shadow];
   return countersOf(record, claims).flatMap((counter): CounterLine[] => {
@@ -70,7 +74,7 @@ export function counterLines(
     const asked = claims.find((claim) => counterName(claim.counter) === name);
     const unit = claimed?.unit ?? asked?.unit;
     if (unit === undefined) return [];
-    const now = counterNow(counter, asked, counters.get(name), { limits, nowMs });
+    const now = counterNow(counter, asked, counters.get(name), by);
     return [
       { counter, unit, ...(claimed !== undefined && { atDecision: counterThen(claimed, violations) }), now },
     ];
@@ -95,10 +99,10 @@ function counterNow(
   key: CounterKey,
   asked: LimitClaim | undefined,
   counter: Counter | undefined,
-  { limits, nowMs }: LimitsNow,
+  { limits, directory, nowMs }: LimitsNow,
 ): CounterNow {
   const { committed = 0, settled = 0, fitted = 0 } = counter ?? {};
-  const written = limitsOn(limits, key.subject).find(({ id }) => id === key.limit);
+  const written = limitOfCounter(key, limits, directory, nowMs);
   const limit = written && limitAt(written, nowMs);
   const bound = asked?.bound ?? limit?.amount;
   const mode = asked?.mode ?? limit?.mode;

@@ -105,7 +105,7 @@ export function explanationOf(record: JobRecord, using: ExplainWith): Explanatio
     ...(now !== undefined && { now }),
     limitsVersionNow: rules.limits.version,
     rules: explainedRules(record, using, now),
-    counters: counterLines(record, again?.claims ?? [], counters, { limits: rules.limits, nowMs }),
+    counters: counterLines(record, again?.claims ?? [], counters, { ...rules, nowMs }),
     ...(text !== undefined && { rejectionText: text }),
     notRecorded: notRecorded(record, again),
   };

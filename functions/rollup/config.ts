@@ -1,5 +1,6 @@
 import { isZone } from '../../policies/limits/zone.ts';
 import {
+  ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_LEDGER_TABLE,
@@ -16,6 +17,8 @@ export interface RollupConfig {
   readonly zone: string;
   /** ARN of the topic that owners listen to; absent: nobody is told of thresholds. */
   readonly thresholdsTopicArn: string | undefined;
+  /** Where browsers reach the console; absent: messages have no links. */
+  readonly consoleUrl: string | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -35,6 +38,7 @@ export function readRollupConfig(env: Readonly<Record<string, string | undefined
     rulesFile: env[ENV_RULES_FILE] ?? '',
     zone,
     thresholdsTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
+    consoleUrl: env[ENV_CONSOLE_URL] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

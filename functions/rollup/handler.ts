@@ -5,10 +5,10 @@ import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../ledger/keys.ts';
 import { systemClock } from '../ledger/system-clock.ts';
+import { snsNotify } from '../notify/sns-notify.ts';
 import { consoleLog } from '../shared/log.ts';
 import { type AnnounceCrossingsDeps, announceCrossings } from '../thresholds/announce-crossings.ts';
 import { limitOf } from '../thresholds/limit-of.ts';
-import { snsNotify } from '../thresholds/sns-notify.ts';
 import { readRollupConfig } from './config.ts';
 import { placeAskOf, placeBy } from './contribution.ts';
 import { DynamoRollupStore } from './dynamo-rollup-store.ts';
@@ -44,6 +44,7 @@ function tellOwners(topicArn: string): OnTransitions {
     clock: systemClock,
     currency: policy.currency,
     log: consoleLog,
+    consoleUrl: config.consoleUrl,
   };
   return (steps) => announceCrossings(steps, telling);
 }

@@ -17,7 +17,7 @@ export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVaria
       defaultSrc: [NOTHING],
       scriptSrc: [SELF, NONCE],
       styleSrc: [SELF, NONCE],
-      imgSrc: [SELF, 'data:'],
+      imgSrc: [SELF],
       connectSrc: [SELF],
       formAction: [SELF],
       frameAncestors: [NOTHING],

@@ -3,11 +3,12 @@ import { type CounterKey, counterName } from '../../policies/claim.ts';
 import type { DailyUsage } from '../../policies/forecast/daily-usage.ts';
 import { type Forecast, runOut } from '../../policies/forecast/run-out.ts';
 import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import { addresseeKey } from '../notify/addressee.ts';
+import type { Notify } from '../notify/notify.ts';
 import type { Log } from '../shared/log.ts';
 import { type CrossingAt, crossingId, noteTold, untold } from './announced.ts';
 import { crossings, type Transition } from './crossings.ts';
 import { CROSSINGS_PER_MESSAGE_MAX, digest } from './digest.ts';
-import type { Notify } from './notify.ts';
 import { type CountedPeriod, countedPeriod, type ToldCrossing, type Watched } from './watched.ts';
 
 export interface AnnounceCrossingsDeps {
@@ -19,6 +20,8 @@ export interface AnnounceCrossingsDeps {
   /** ISO 4217 code of the deployment's currency. */
   readonly currency: string;
   readonly log: Log;
+  /** Where browsers reach the console, for links. @default none */
+  readonly consoleUrl?: string | undefined;
   /** What the limit's subject used of its unit per day of its zone, for the forecast. Without it nothing is forecast. */
   readonly usageOf?: (key: CounterKey, watched: Watched) => Promise<readonly DailyUsage[]>;
 }
@@ -45,19 +48,32 @@ export async function announceCrossings(
   transitions: readonly Transition[],
   deps: AnnounceCrossingsDeps,
 ): Promise<AnnouncedCrossings> {
-  const { ledger, clock, currency, notify } = deps;
+  const { ledger, clock, currency, notify, consoleUrl } = deps;
   const reached = await highestOf(transitions, deps);
   const news = await untold(reached, ledger);
   const nowMs = clock.nowMs();
   let messages = 0;
-  for (let start = 0; start < news.length; start += CROSSINGS_PER_MESSAGE_MAX) {
-    const part = news.slice(start, start + CROSSINGS_PER_MESSAGE_MAX);
+  for (const part of messagesOf(news)) {
     const told = await inParts(part, (each) => explained(each, nowMs, deps));
-    await notify.send(digest(told, { currency, nowMs }));
+    await notify.send(digest(told, { currency, nowMs, consoleUrl }));
     messages += 1;
     await inParts(told, (each) => noteTold(each, ledger));
   }
   return { told: news.length, repeated: reached.length - news.length, messages };
+}
+
+/** What stands in one message: crossings of one owner, so that nobody reads of others and a filter can choose. */
+function messagesOf(news: readonly Reached[]): readonly (readonly Reached[])[] {
+  const byOwner = new Map<string, Reached[]>();
+  for (const each of news) {
+    const key = addresseeKey(each.to);
+    byOwner.set(key, [...(byOwner.get(key) ?? []), each]);
+  }
+  return [...byOwner.values()].flatMap((ofOwner) =>
+    Array.from({ length: Math.ceil(ofOwner.length / CROSSINGS_PER_MESSAGE_MAX) }, (_, at) =>
+      ofOwner.slice(at * CROSSINGS_PER_MESSAGE_MAX, (at + 1) * CROSSINGS_PER_MESSAGE_MAX),
+    ),
+  );
 }
 
 interface Reached extends CrossingAt, Watched {}

@@ -3,6 +3,7 @@ import { instantText } from '../../policies/text/instant-text.ts';
 import { labelOf, limitName, limitNameFirst } from '../../policies/text/limit-name.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { untilText } from '../../policies/text/until-text.ts';
+import { linkTo, subjectPage } from '../notify/console-links.ts';
 import { crossingId, shortId } from './announced.ts';
 import { OVERDRAFT } from './level.ts';
 import type { ToldCrossing } from './watched.ts';
@@ -12,13 +13,15 @@ export interface Telling {
   readonly currency: string;
   /** Unix ms. */
   readonly nowMs: number;
+  /** Where browsers reach the console; absent: there is none. */
+  readonly consoleUrl?: string | undefined;
 }
 
 /** `CI budget of group acme/payments: 90 % spent`; for one message's subject. */
 export const crossingHeadline = (told: ToldCrossing): string =>
   `${limitNameFirst(told.limit)} of ${labelOf(told)}: ${reachedText(told)}`;
 
-/** What happened, the numbers, what to expect, and whom to ask: four lines at most. */
+/** What happened, the numbers, what to expect, whom to ask and where to look: five lines at most. */
 export function crossingText(told: ToldCrossing, telling: Telling): string {
   const { limit, period } = told;
   return [
@@ -26,16 +29,25 @@ export function crossingText(told: ToldCrossing, telling: Telling): string {
     numbersText(told, telling),
     forecastText(told, telling),
     [
-      limit.owner === undefined ? undefined : `Owner: ${oneLine(limit.owner)}.`,
+      limit.owner === undefined ? undefined : ownerText(told),
       limit.mode === 'warn' ? 'This limit only warns: it rejects no job.' : undefined,
       resetText(told, telling),
     ]
       .filter((part) => part !== undefined)
       .join(' '),
+    pageOf(told, telling),
   ]
     .filter((line) => line !== undefined)
     .join('\n  ');
 }
+
+function ownerText({ limit: { owner = '', contact } }: ToldCrossing): string {
+  const named = oneLine(owner);
+  return contact === undefined ? `Owner: ${named}.` : `Owner: ${named} (${oneLine(contact)}).`;
+}
+
+const pageOf = ({ crossing: { key } }: ToldCrossing, { consoleUrl }: Telling): string | undefined =>
+  linkTo(consoleUrl, subjectPage(key.subject));
 
 function reachedText({ crossing: { level, measure } }: ToldCrossing): string {
   if (level.name === OVERDRAFT) return 'overdrawn';
@@ -73,7 +85,9 @@ function resetText({ period: { endMs, isOver }, limit }: ToldCrossing, { nowMs }
 }
 
 /** The same for programs. Amounts are whole units; instants are ISO 8601. */
-export function crossingJson(told: ToldCrossing, { currency }: Telling): object {
+export function crossingJson(told: ToldCrossing, telling: Telling): object {
+  const { currency } = telling;
+  const link = pageOf(told, telling);
   const { crossing, limit, limitAmount, period, forecast } = told;
   const { key, measure, level, spent, committed } = crossing;
   const resets = period.endMs !== undefined && Number.isFinite(period.endMs);
@@ -94,6 +108,8 @@ export function crossingJson(told: ToldCrossing, { currency }: Telling): object 
     ...(limit.unit === 'micros' && { currency }),
     mode: limit.mode,
     ...(limit.owner !== undefined && { owner: limit.owner }),
+    ...(limit.contact !== undefined && { contact: limit.contact }),
+    ...(link !== undefined && { link }),
     zone: limit.zone,
     ...(resets && { resetsAt: new Date(period.endMs ?? 0).toISOString() }),
     ...(forecast !== undefined && {

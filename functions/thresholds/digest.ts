@@ -1,6 +1,6 @@
+import { type Message, subjectLine } from '../notify/notify.ts';
 import { crossingId, shortId } from './announced.ts';
 import { crossingHeadline, crossingJson, crossingText, type Telling } from './crossing-text.ts';
-import { type Message, subjectLine } from './notify.ts';
 import type { ToldCrossing } from './watched.ts';
 
 /** Each takes at most 3 KB in all its forms, so that a message stays below half of what SNS takes. */
@@ -9,7 +9,7 @@ export const CROSSINGS_PER_MESSAGE_MAX = 40;
 /**
  * Several crossings in one message, those nearest to their limit first.
  *
- * @param crossings - at least one, at most {@link CROSSINGS_PER_MESSAGE_MAX}.
+ * @param crossings - of one owner; at least one, at most {@link CROSSINGS_PER_MESSAGE_MAX}.
  */
 export function digest(crossings: readonly ToldCrossing[], telling: Telling): Message {
   const sorted = [...crossings].sort((one, other) => shareOf(other) - shareOf(one));
@@ -29,8 +29,18 @@ export function digest(crossings: readonly ToldCrossing[], telling: Telling): Me
       crossings: sorted.map((each) => crossingJson(each, telling)),
     }),
     id,
+    ...(first !== undefined && {
+      attributes: {
+        owner: first.to.owner,
+        kind: 'thresholds',
+        severity: sorted.some(isReached) ? 'warning' : 'info',
+      },
+    }),
   };
 }
+
+/** The whole of a limit: from here on jobs are stopped, or would be. */
+const isReached = ({ crossing, limitAmount }: ToldCrossing): boolean => crossing.level.amount >= limitAmount;
 
 /** Past a limit of 0 nothing is further. */
 const shareOf = ({ crossing, limitAmount }: ToldCrossing): number =>

@@ -3,6 +3,7 @@ import { limitAt } from '../../policies/limits/amount-in-force.ts';
 import { limitsOfGroup } from '../../policies/limits/levels.ts';
 import { type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
+import { addresseeOf } from '../notify/addressee.ts';
 import type { Watched } from './watched.ts';
 
 /** The limit a counter counts for, with the amount in force now, and whose it is. */
@@ -22,6 +23,7 @@ export function limitOf(
   return {
     limit: limitAt(limit, nowMs),
     subjectLabel: labelOf(kind, path ?? name, group?.personal === true),
+    to: addresseeOf(subject, id, { limits, directory }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import type { Forecast } from '../../policies/forecast/run-out.ts';
 import { limitPeriod } from '../../policies/limits/limits.ts';
+import type { Addressee } from '../notify/addressee.ts';
 import type { CrossingAt } from './announced.ts';
 import type { WatchedLimit } from './level.ts';
 
@@ -9,6 +10,8 @@ export interface Watched {
   readonly limit: WatchedLimit;
   /** What a person calls the subject: `group acme/payments`. */
   readonly subjectLabel: string;
+  /** Who is told. */
+  readonly to: Addressee;
 }
 
 /** A crossing with everything a message says about it. */

@@ -1,9 +1,9 @@
 import { dynamoClient } from '../ledger/dynamo-client.ts';
 import { systemClock } from '../ledger/system-clock.ts';
+import { snsNotify } from '../notify/sns-notify.ts';
 import { consoleLog } from '../shared/log.ts';
 import { secretLines } from '../shared/secret-lines.ts';
 import { ssmText } from '../shared/ssm-text.ts';
-import { snsNotify } from '../thresholds/sns-notify.ts';
 import { readWatchdogConfig } from './config.ts';
 import { createController } from './controller.ts';
 import { dynamoWatchTable } from './dynamo-watch-table.ts';

@@ -1,7 +1,7 @@
 /** One look of the watchdog: is a relay there, and if not, does GitLab know that it must not wait for one? */
 import { GitLabError } from '../gitlab/gitlab.ts';
+import { type Notify, NotifyError } from '../notify/notify.ts';
 import type { Log } from '../shared/log.ts';
-import { type Notify, NotifyError } from '../thresholds/notify.ts';
 import type { Controller } from './controller.ts';
 import { pageOf } from './page-text.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';

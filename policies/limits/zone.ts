@@ -34,12 +34,30 @@ export function clockIn(zone: string, atMs: number): ZonedClock {
 /** The day it is in a zone. */
 export const dayIn = (zone: string, atMs: number): CalendarDay => clockIn(zone, atMs);
 
+/** Some 100 bytes each: a year of days in the zones of a deployment. Beyond that it starts anew rather than grow. */
+const STARTS_MAX = 10_000;
+const starts = new Map<string, number>();
+
 /**
- * The first instant of a day in a zone, Unix ms. Usually 00:00 there, but not where the clocks skip midnight: so it is
- * searched for, as the earliest instant at which the zone's day is this one or later.
+ * The first instant of a day in a zone, Unix ms. Pure: what it remembers, it would compute again, and that takes 28 looks
+ * at the zone's calendar. Forecasts ask for the same thirty days for every row.
  */
 export function dayStartMs(zone: string, day: CalendarDay): number {
   const wanted = dayNumber(day);
+  const name = `${wanted} ${zone}`;
+  const known = starts.get(name);
+  if (known !== undefined) return known;
+  if (starts.size >= STARTS_MAX) starts.clear();
+  const startMs = searchedStartMs(zone, wanted);
+  starts.set(name, startMs);
+  return startMs;
+}
+
+/**
+ * Usually 00:00 there, but not where the clocks skip midnight: so it is searched for, as the earliest instant at which
+ * the zone's day is this one or later.
+ */
+function searchedStartMs(zone: string, wanted: number): number {
   let before = wanted * DAY_MS - SEARCH_MS;
   let after = wanted * DAY_MS + SEARCH_MS;
   while (after - before > 1) {

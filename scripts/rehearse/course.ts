@@ -3,19 +3,24 @@ import { GetParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import { ADMISSIONS_PATH } from '../../functions/admit/contract.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { arrivals, stateOfJob } from './books.ts';
+import { CONSOLE_COURSE } from './console-course.ts';
 import * as deployed from './deployed.ts';
 import { connection, dynamo, NOTE, noteIn, ssm, tableFacts, tableOf } from './deployed-table.ts';
 import { cdk, cdkMust, deploy } from './emulated-cdk.ts';
 import { functionUrlEvent } from './function-url-event.ts';
+import { LIMITS_COURSE } from './limits-course.ts';
 import { destroyWhile } from './rehearsed-destroy.ts';
 import { signedDelivery } from './signed-delivery.ts';
 import { expectEqual, type Step } from './step.ts';
 
 type Place = deployed.Place;
 
-const LIMIT_PARAMETER = `/tollgate/${deployed.STAGE}/limits/100`;
-const LIMIT = '{"path":"acme","budget":{"perMonth":"1200 EUR"}}';
 const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of this rehearsal only').toString('base64')}`;
+const SECRETS = {
+  'webhook-secrets': WEBHOOK_SECRET,
+  'signin-secret': 'a client secret of this rehearsal only',
+  'console-token': 'a token of this rehearsal only',
+};
 const JOB_ID = 4_711;
 const QUESTION = {
   jobId: JOB_ID,
@@ -56,17 +61,16 @@ export const COURSE: readonly Step<Place>[] = [
     },
   },
   {
-    name: 'a limit and a secret are put into SSM and read back',
+    name: 'secrets are put into SSM and read back',
     run: async (place) => {
       const client = ssm(place);
-      await client.send(new PutParameterCommand({ Name: LIMIT_PARAMETER, Value: LIMIT, Type: 'String' }));
-      const { Parameter } = await client.send(new GetParameterCommand({ Name: LIMIT_PARAMETER }));
-      expectEqual(LIMIT_PARAMETER, Parameter?.Value, LIMIT);
-      const secret = { Name: `/tollgate/${deployed.STAGE}/webhook-secrets`, WithDecryption: true };
-      await client.send(new PutParameterCommand({ ...secret, Value: WEBHOOK_SECRET, Type: 'SecureString' }));
-      const read = await client.send(new GetParameterCommand(secret));
-      expectEqual(`${secret.Name}’s type`, read.Parameter?.Type, 'SecureString');
-      return LIMIT_PARAMETER;
+      for (const [name, Value] of Object.entries(SECRETS)) {
+        const secret = { Name: `/tollgate/${deployed.STAGE}/${name}`, WithDecryption: true };
+        await client.send(new PutParameterCommand({ ...secret, Value, Type: 'SecureString' }));
+        const { Parameter } = await client.send(new GetParameterCommand(secret));
+        expectEqual(secret.Name, [Parameter?.Type, Parameter?.Value], ['SecureString', Value]);
+      }
+      return Object.keys(SECRETS).join(', ');
     },
   },
   {
@@ -127,6 +131,8 @@ export const COURSE: readonly Step<Place>[] = [
       }
     },
   },
+  ...LIMITS_COURSE,
+  ...CONSOLE_COURSE,
   {
     name: 'cdk deploy changes a setting and leaves the books alone',
     run: async (place) => {

@@ -94,9 +94,24 @@ function codeKeyOf(place: Place, name: string): string {
 
 /**
  * Starts a function as it was deployed: the code that lies in the bucket, with the environment that the stack gave it. Only
- * the path of its rules is another, since nothing here is unpacked to /var/task.
+ * the path of its rules is another, since nothing here is unpacked to /var/task, and what `instead` says.
  */
-export async function startDeployed(place: Place, name: string): Promise<HostedBundle> {
+export async function startDeployed(
+  place: Place,
+  name: string,
+  instead: Readonly<Record<string, string>> = {},
+): Promise<HostedBundle> {
+  const folder = await unpackedCode(place, name);
+  const deployedEnv = await environmentOf(place, name);
+  const unpacked = Object.entries(deployedEnv).map(([variable, value]) => [
+    variable,
+    value.replace('/var/task/', `${folder}/`),
+  ]);
+  return hostBundle({ folder, env: { ...place.awsEnv, ...Object.fromEntries(unpacked), ...instead } });
+}
+
+/** @returns its folder; a function that is started again has one already. */
+async function unpackedCode(place: Place, name: string): Promise<string> {
   const key = codeKeyOf(place, name);
   const response = await call(place, 's3', `/cdk-hnb659fds-assets-${ACCOUNT}-${REGION}/${key}`);
   if (!response.ok) throw new Error(`the code of ${name} is not in the bucket (HTTP ${response.status})`);
@@ -108,12 +123,7 @@ export async function startDeployed(place: Place, name: string): Promise<HostedB
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`the code of ${name} cannot be unpacked: ${stderr}`);
-  const deployedEnv = await environmentOf(place, name);
-  const unpacked = Object.entries(deployedEnv).map(([variable, value]) => [
-    variable,
-    value.replace('/var/task/', `${folder}/`),
-  ]);
-  return hostBundle({ folder, env: { ...place.awsEnv, ...Object.fromEntries(unpacked) } });
+  return folder;
 }
 
 /** How many relays the service wants. */

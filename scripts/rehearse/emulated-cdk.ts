@@ -2,14 +2,30 @@ import { join } from 'node:path';
 import { type CdkRun, runCdk } from './cdk-cli.ts';
 import type { Place } from './deployed.ts';
 
+/** Where browsers would reach the console. */
+export const CONSOLE_URL = 'https://budget.example.com';
+export const CLIENT_ID = '2f0a5d7c';
 const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
+const SETTINGS = [
+  `relayImage=${IMAGE}`,
+  `consoleUrl=${CONSOLE_URL}`,
+  `consoleClientId=${CLIENT_ID}`,
+  'consoleAdminGroupId=123',
+  'consoleFinanceGroupId=124',
+];
 /** One call of the command line against an emulator takes 5 to 15 s. */
 const CDK_MS_MAX = 240_000;
 
 /** One call of the command line against the emulator, whatever comes of it. */
 export async function cdk(place: Place, ...args: readonly string[]): Promise<CdkRun> {
-  const settings = ['-c', `relayImage=${IMAGE}`, '--output', join(place.folder, 'cdk.out')];
-  return runCdk([...args, ...settings], { env: place.awsEnv, timeoutMs: CDK_MS_MAX });
+  const out = join(place.folder, 'cdk.out');
+  // What is destroyed is what was deployed: there is nothing to synthesize.
+  const [verb] = args;
+  const from =
+    verb === 'destroy'
+      ? ['--app', out]
+      : [...SETTINGS.flatMap((setting) => ['-c', setting]), '--output', out];
+  return runCdk([...args, ...from], { env: place.awsEnv, timeoutMs: CDK_MS_MAX });
 }
 
 /** @throws {Error} with what it said, when it fails or breaks the emulator. */

@@ -1,7 +1,7 @@
 /** How one group's month went, hour by hour: what the chart shows. */
 import { counterName } from '../../policies/claim.ts';
-import { counterOf, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
-import { subjectKey } from '../../policies/limits/subject.ts';
+import { limitsOfGroup } from '../../policies/limits/levels.ts';
+import { counterOf, type LimitSet } from '../../policies/limits/limits.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Workload } from './draw-workload.ts';
 import { trueMicros } from './true-cost.ts';
@@ -34,7 +34,7 @@ export class CourseOfGroup {
   #rejections = 0;
   #highestMicros = 0;
 
-  constructor(workload: Workload, limits: LimitSet, store: WatchedStore) {
+  constructor(workload: Workload, { limits }: { readonly limits: LimitSet }, store: WatchedStore) {
     const { id, path, limit } = tightestGroup(workload, limits);
     this.#groupId = id;
     this.#path = path;
@@ -79,7 +79,7 @@ function tightestGroup({ places, jobs }: Workload, limits: LimitSet) {
     need.set(middle, (need.get(middle) ?? 0) + trueMicros(job));
   }
   const candidates = places.groups.flatMap(({ id, path, level }) => {
-    const ofGroup = limitsOn(limits, subjectKey({ kind: 'group', id }));
+    const ofGroup = limitsOfGroup(limits, { id, path, personal: false }, MONTH_START_MS);
     const limit = ofGroup.find(({ kind, per }) => kind === 'money' && per === 'month');
     if (level !== 2 || limit === undefined || typeof limit.amount !== 'number') return [];
     return [{ id, path, limit, share: limit.amount / (need.get(id) ?? 1) }];

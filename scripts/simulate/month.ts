@@ -70,6 +70,7 @@ export async function simulateMonth({
   const store = new WatchedStore({
     clock,
     limits: rules.limits,
+    directory: rules.directory,
     random: seededRandom(shape.seed + 2),
     onRecord: (record) => {
       learner.learn(record);
@@ -92,7 +93,7 @@ export async function simulateMonth({
   });
   const ends = ledgerEnds({ ledger: newLedger(shape.seed + 6), gitlab, clock, rules });
   const perfect = new PerfectKnowledge(workload, rules);
-  const course = new CourseOfGroup(workload, rules.limits, store);
+  const course = new CourseOfGroup(workload, rules, store);
   const events = new Agenda<JobTruth>();
   const result = { admitted: 0, rejected: 0, budget: 0, slots: 0 };
 

@@ -15,7 +15,9 @@ import type {
   Write,
 } from '../../functions/ledger/store.ts';
 import { counterName } from '../../policies/claim.ts';
+import { limitOfCounter } from '../../policies/limits/limit-of-counter.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import { ObjectStore } from './object-store.ts';
 import { faultAt, isSilent } from './table-faults.ts';
 
@@ -24,6 +26,8 @@ export type CounterSums = Pick<Counter, 'committed' | 'settled'>;
 export interface WatchedStoreOptions {
   readonly clock: LedgerClock;
   readonly limits: LimitSet;
+  /** Tells which groups have which limits by default. */
+  readonly directory: Directory | undefined;
   /** [0, 1), for the table's faults. */
   readonly random: () => number;
   /** Told of every record as it is written. */
@@ -44,7 +48,9 @@ export class WatchedStore implements LedgerStore {
   /** Counters that a checked claim left above their limit: must stay empty. */
   readonly heldPastLimit: string[] = [];
   commits = 0;
-  readonly #limitOf: ReadonlyMap<string, number>;
+  readonly #rules: Pick<WatchedStoreOptions, 'limits' | 'directory'>;
+  /** By `subject|limit`: looked up for every claim of every commit. */
+  readonly #limitOf = new Map<string, number | undefined>();
   readonly #recent = new Map<number, JobRecord>();
   readonly #clock: LedgerClock;
   readonly #onRecord: (record: JobRecord) => void;
@@ -52,7 +58,7 @@ export class WatchedStore implements LedgerStore {
   readonly #table: MemoryStore | ObjectStore;
   readonly #keys = ledgerKeys(INSTANCE);
 
-  constructor({ clock, limits, random, onRecord, table }: WatchedStoreOptions) {
+  constructor({ clock, limits, directory, random, onRecord, table }: WatchedStoreOptions) {
     const options: MemoryStoreOptions = {
       instance: INSTANCE,
       clock,
@@ -60,7 +66,7 @@ export class WatchedStore implements LedgerStore {
       onCommit: (writes) => this.#watch(writes),
     };
     this.#table = table === 'memory' ? new MemoryStore(options) : new ObjectStore(options);
-    this.#limitOf = enforcedLimits(limits);
+    this.#rules = { limits, directory };
     this.#clock = clock;
     this.#onRecord = onRecord;
   }
@@ -94,7 +100,16 @@ export class WatchedStore implements LedgerStore {
 
   /** The amount enforced on a counter, by `subject|limit`. */
   limitOf({ subject, limit }: Pick<Counter['key'], 'subject' | 'limit'>): number | undefined {
-    return this.#limitOf.get(`${subject}|${limit}`);
+    const name = `${subject}|${limit}`;
+    if (!this.#limitOf.has(name)) this.#limitOf.set(name, this.#enforced({ subject, limit }));
+    return this.#limitOf.get(name);
+  }
+
+  /** Limits of the month have no dates and no grants: they are the same at any instant. */
+  #enforced(counter: Pick<Counter['key'], 'subject' | 'limit'>): number | undefined {
+    const { limits, directory } = this.#rules;
+    const limit = limitOfCounter(counter, limits, directory, this.#clock.nowMs());
+    return limit?.mode === 'enforce' && limit.amount !== 'unlimited' ? limit.amount : undefined;
   }
 
   /** Records written lately as they were written: a sweep reads the same few thousand every minute. */
@@ -166,12 +181,3 @@ export class WatchedStore implements LedgerStore {
     }
   }
 }
-
-const enforcedLimits = (limits: LimitSet): ReadonlyMap<string, number> =>
-  new Map(
-    [...limits.bySubject.values()]
-      .flat()
-      .flatMap(({ subject, id, amount, mode }) =>
-        amount === 'unlimited' || mode !== 'enforce' ? [] : [[`${subject}|${id}`, amount] as const],
-      ),
-  );

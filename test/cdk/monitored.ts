@@ -1,5 +1,5 @@
 import type { Deployment } from '../../cdk/settings/deployment.ts';
-import { DEFAULTS, type Resource, type Synthesized } from './synthesized.ts';
+import { A_CONSOLE, DEFAULTS, type Resource, type Synthesized } from './synthesized.ts';
 
 export const RUNBOOK_URL = 'https://gitlab.corp.test/ci/tollgate/-/blob/main/cdk/RUNBOOK.md';
 export const PAGER = 'arn:aws:sns:eu-central-1:111122223333:pager';
@@ -9,6 +9,7 @@ export const WATCHED: readonly Deployment[] = DEFAULTS.map((each) => ({
   ...each,
   gitlab: { ...each.gitlab, controllerId: 7 },
   watchdog: true,
+  console: A_CONSOLE,
   alarms: { topicArns: [PAGER], runbookUrl: RUNBOOK_URL },
 }));
 

@@ -7,7 +7,7 @@ import { SERIES, seriesIn } from '../../cdk/monitoring/series.ts';
 import { FUNCTION_METRICS, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
 import { alarmsOf, PAGER, RUNBOOK_URL, UNMEASURED, WATCHED } from './monitored.ts';
-import { DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';
+import { BUNDLES, DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';
 
 let standard: Synthesized;
 let watched: Synthesized;
@@ -23,14 +23,16 @@ const shape = {
   deadlineMs: 2_000,
   failurePolicy: 'admit',
   watchdog: false,
+  console: false,
+  notices: true,
   metrics: true,
 } as const;
 const TICKETS = ALL_ALARMS.filter(({ toldBy }) => toldBy === undefined).map(({ name }) => name);
 
 describe('the alarms of the default shape', () => {
-  test('are at most sixteen: more are not read', () => {
+  test('are at most seventeen: more are not read', () => {
     expect(alarmsOf(standard)).toHaveLength(alarmsFor(shape).length);
-    expect(alarmsFor(shape).length).toBeLessThanOrEqual(16);
+    expect(alarmsFor(shape).length).toBeLessThanOrEqual(17);
   });
 
   test('are as their specs say', () => {
@@ -134,7 +136,13 @@ describe('a page', () => {
 
   test('comes when relays say nothing at all, and nothing else that is silent wakes anybody', () => {
     const breaching = ALL_ALARMS.filter(({ missing }) => missing === 'breaching').map(({ name }) => name);
-    expect(breaching).toEqual(['RelayDisconnected', 'SweepFailing', 'WatchdogFailing', 'DirectoryStale']);
+    expect(breaching).toEqual([
+      'RelayDisconnected',
+      'SweepFailing',
+      'WatchdogFailing',
+      'DirectoryStale',
+      'DeskFailing',
+    ]);
     const pages = ALL_ALARMS.filter(({ severity }) => severity === 'page');
     expect(pages.every(({ toldBy }) => toldBy === COMPOSITE.name)).toBe(true);
   });
@@ -161,7 +169,7 @@ describe('a deployment of another shape', () => {
 
   test('without metrics of ours has alarms on those of AWS alone, so none that would wait for ever', () => {
     const left = alarmsOf(unmeasured).map(({ AlarmName }) => AlarmName.replace('tollgate-prod-', ''));
-    expect(left).toEqual(['AdmitErrors', 'TableThrottled', 'DeadLetters', 'WatchdogFailing']);
+    expect(left).toEqual(['AdmitErrors', 'TableThrottled', 'DeadLetters', 'WatchdogFailing', 'DeskFailing']);
     expect(JSON.stringify(alarmsOf(unmeasured))).not.toContain(`"${METRIC_NAMESPACE}"`);
     expect(unmeasured.resources('AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
@@ -181,5 +189,6 @@ test('functions and relays are told the name that alarms look for', () => {
         ),
       ),
   ];
-  expect(told).toEqual(Array.from({ length: 10 }, () => 'prod'));
+  // Each function and the relay.
+  expect(told).toEqual(Array.from({ length: BUNDLES.length + 1 }, () => 'prod'));
 });

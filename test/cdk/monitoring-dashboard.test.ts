@@ -29,6 +29,8 @@ const AWS_METRICS = [
   'AWS/Lambda Invocations',
   'AWS/Lambda IteratorAge',
   'AWS/Lambda Throttles',
+  'AWS/Lambda Url4xxCount',
+  'AWS/Lambda Url5xxCount',
   'AWS/Logs IncomingBytes',
   'AWS/SQS ApproximateNumberOfMessagesVisible',
 ];
@@ -173,6 +175,8 @@ describe('the dashboard', () => {
       deadlineMs: 2_000,
       failurePolicy: 'admit',
       watchdog: false,
+      console: false,
+      notices: true,
       metrics: true,
     })) {
       expect(words('DEFAULTS')).toContain(`**${name}**`);
@@ -233,7 +237,7 @@ describe('what Tollgate itself costs, on the dashboard', () => {
 
   test('is reckoned with the memory that the functions have', () => {
     const deployed = bySettings
-      .get('DEFAULTS')
+      .get('WATCHED')
       ?.resources('AWS::Lambda::Function')
       .map(([, { Properties }]) => [
         Properties.FunctionName.replace('tollgate-prod-', ''),

@@ -37,6 +37,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
   state: { tableKeyArn: undefined },
   alarms: { emails: [], webhooks: [], topicArns: [], runbookUrl: undefined },
   console: undefined,
+  notices: { everyMinutes: 15 },
   chargeUnknown: 'nothing',
   usageZone: 'UTC',
   logRetentionDays: 30,

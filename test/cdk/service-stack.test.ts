@@ -4,6 +4,7 @@ import { readConsoleConfig } from '../../functions/console/config.ts';
 import { readDirectoryConfig } from '../../functions/directory/config.ts';
 import { readDriftConfig } from '../../functions/drift/config.ts';
 import { ledgerKeys } from '../../functions/ledger/keys.ts';
+import { readNoticesConfig } from '../../functions/notices/config.ts';
 import { readRollupConfig } from '../../functions/rollup/config.ts';
 import { readSettleConfig } from '../../functions/settle/config.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
@@ -81,6 +82,7 @@ describe('every function', () => {
     ['DriftCheck', readDriftConfig],
     ['DirectorySync', readDirectoryConfig],
     ['SsmLimits', readSsmLimitsConfig],
+    ['Notices', readNoticesConfig],
     ['Watchdog', readWatchdogConfig],
     ['Console', readConsoleConfig],
   ])('%s is told everything it refuses to start without', (construct, read) => {

@@ -59,6 +59,7 @@ const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   DirectorySync: {},
   SsmLimits: { Scan: SCAN },
   Console: { Scan: SCAN },
+  Notices: { Scan: SCAN, UpdateItem: 'in the stores’ code; a run only reads, and puts its cursor' },
   DriftCheck: {
     PutItem: WRITES,
     UpdateItem: WRITES,
@@ -90,6 +91,7 @@ test.each([
   ['Sweep', 'sweep'],
   ['DirectorySync', 'directory'],
   ['SsmLimits', 'ssm-limits'],
+  ['Notices', 'notices'],
   ['Console', 'console'],
   ['DriftCheck', 'drift'],
 ])('%s may do with the table what its program does, and nothing else', (construct, folder) => {

@@ -59,7 +59,7 @@ test('what somebody may not see cannot be edited by hand-made forms either', asy
   const { app, desk } = pagesApp('full');
   const answer = await app.request('/edit', {
     ...form({ ...SET, subject: 'group/555', step: 'apply' }),
-    headers: { cookie: 'person=dev' },
+    headers: { cookie: 'person=olaf' },
   });
   expect(answer.status).toBe(404);
   expect(desk.set()).toBe('s42');
@@ -137,6 +137,33 @@ test.each([
   [0, 1],
 ])('the ticks of a chart up to %d are round and end at %d', (highest, last) => {
   expect(roundTicks(highest).at(-1)).toBe(last);
+});
+
+test('minutes that no decimal can name are shown short', () => {
+  expect(writtenAmount(100, 'minutes')).toBe('1.67');
+});
+
+test('browsers that ask for an icon on their own get one', async () => {
+  const { app } = pagesApp('full');
+  const page = await (await app.request('/')).text();
+  const href = /rel="icon"[^>]*href="([^"]+)"/.exec(page)?.[1] ?? '';
+  for (const path of ['/favicon.ico', href]) {
+    const answer = await app.request(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('image/svg+xml');
+  }
+});
+
+test('the way to a page that is not for somebody is not offered', async () => {
+  const { app } = pagesApp('full');
+  const links = async (person: string) => {
+    const text = await (await app.request('/me', { headers: { cookie: `person=${person}` } })).text();
+    const nav = /<nav aria-label="Main">.*?<\/nav>/s.exec(text)?.[0] ?? '';
+    return [...nav.matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
+  };
+  expect(await links('fiona')).toContain('/import');
+  expect(await links('dev')).not.toContain('/import');
+  expect(await links('nobody')).toEqual(['/']);
 });
 
 test('a notice before the sign-in has the same dress and runs no markup', async () => {

@@ -24,6 +24,7 @@ beforeEach(async () => {
   server = await startPages('full', {
     tellOwner: async (message) => {
       told.push(message);
+      return 'sent';
     },
   });
 });

@@ -25,6 +25,8 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
   let amount = 500;
   let seen = 0;
   const set = (): string => `s${edit}`;
+  /** Of sets that were live: what an edit of them started from. */
+  const amounts = new Map([[set(), amount]]);
   const live = (): LiveLimits => ({
     pointer: { set: set(), edit, atMs: NOW_MS - 60_000 },
     change: { actor: 'fiona', why: 'Release week', source: 'page', atMs: NOW_MS - 60_000 },
@@ -32,7 +34,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
     // No page looks into it but the totals of an import.
     limits: { version: set(), bySubject: new Map(), rollouts: new Map(), personalDefault: [] },
   });
-  const rowsOf = (edits: readonly LimitEdit[]): readonly ChangeRow[] =>
+  const rowsOf = (edits: readonly LimitEdit[], was: number): readonly ChangeRow[] =>
     edits.flatMap((each): ChangeRow[] => {
       const row = {
         about: 'limit',
@@ -56,10 +58,10 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
           {
             ...row,
             field: 'amount',
-            from: amount * EUR,
+            from: was * EUR,
             to: Number(each.amount) * EUR,
             unit: 'micros',
-            effect: Number(each.amount) > amount ? 'loosens' : 'tightens',
+            effect: Number(each.amount) > was ? 'loosens' : 'tightens',
           },
         ];
       if (each.kind === 'freeze')
@@ -103,7 +105,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
   const preview = (edits: readonly LimitEdit[], base: string | undefined): Preview => {
     const problems = problemsOf(edits);
     if (problems.length > 0) return { outcome: 'invalid', problems };
-    const rows = rowsOf(edits);
+    const rows = rowsOf(edits, amounts.get(base ?? '') ?? amount);
     return {
       outcome: 'valid',
       stale: base !== set(),
@@ -137,8 +139,10 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
     overtake: () => {
       edit += 1;
       amount = 450;
+      amounts.set(set(), amount);
     },
     live: async () => live(),
+    at: async () => ({ document: live().document, limits: live().limits }),
     preview: async (edits, base) => preview(edits, base),
     async apply(edits, by): Promise<ApplyOutcome> {
       const checked = preview(edits, by.base);
@@ -171,6 +175,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
       edit += 1;
       const [each] = edits;
       if (each?.kind === 'set') amount = Number(each.amount);
+      amounts.set(set(), amount);
       return { outcome: 'live', pointer: { set: set(), edit, atMs: NOW_MS }, rows: checked.rows };
     },
     history: async () => ({ entries: [] }),

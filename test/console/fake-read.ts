@@ -7,6 +7,7 @@ import type {
   RequestRow,
   Viewer,
 } from '../../functions/console/read/contract.ts';
+import { isEarlier } from '../../functions/console/read/group-rows.ts';
 import { rightsOf, roleNames } from '../../functions/console/read/rights-of.ts';
 import type { BreakGlassState, LimitRequest } from '../../functions/limits/desk/contract.ts';
 import type { FakeDesk } from './fake-desk.ts';
@@ -20,7 +21,9 @@ export type Amount = 'empty' | 'full';
 const COUNT = 10_000;
 
 export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
-  const groups = amount === 'empty' ? [] : Array.from({ length: COUNT }, (_, index) => aGroup(index));
+  const groups = (amount === 'empty' ? [] : Array.from({ length: COUNT }, (_, index) => aGroup(index))).sort(
+    (a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)),
+  );
   return {
     async me(viewer) {
       const rights = rightsOf(viewer.roles);
@@ -123,6 +126,22 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
         toDay: '2026-11-21',
         rows,
         total: rows.length,
+      };
+    },
+    async backtest(edits) {
+      const subjects = edits.flatMap((edit) => ('subject' in edit ? [edit.subject] : []));
+      const figures = { jobs: 12_030, wouldFail: 41, wouldFailNow: 3, failed: 2, unasked: 0 };
+      return {
+        outcome: 'counted',
+        set: desk.set(),
+        days: 30,
+        fromMs: Date.parse('2026-11-12T23:00:00Z'),
+        untilMs: NOW_MS,
+        fromDay: '2026-11-13',
+        complete: false,
+        all: figures,
+        subjects: subjects.map((subject) => ({ subject, path: 'acme/payments', ...figures, missed: 0 })),
+        jobsRead: 20_000,
       };
     },
     async preview(edits, base, _viewer): Promise<PreviewAnswer> {

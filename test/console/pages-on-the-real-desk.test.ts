@@ -134,8 +134,8 @@ test('an amount that is none is told beside its field', async () => {
 
 test.each([
   ['viewer', 403],
-  ['none', 404],
-  ['viewer of another subtree', 404],
+  ['none', 403],
+  ['viewer of another subtree', 403],
   ['owner of another subtree', 404],
 ] as const)('a %s saves nothing: %d', async (who, status) => {
   const { appFor, amount, desk } = await house();
@@ -190,6 +190,100 @@ test('a downloaded file comes back edited, with its differences shown before the
     status: 303,
   });
   expect(await amount()).toBe(550_000_000);
+});
+
+test('a file of a version that is no longer live shows what it would change and what others changed since', async () => {
+  const { appFor, apply, amount } = await house();
+  const finance = appFor(USERS.finance);
+  const { text: file } = await finance.get('/export.csv');
+  await apply([
+    { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 450 },
+    { kind: 'set', subject: 'group/102', unit: 'jobs', amount: 7 },
+  ]);
+  const upload = new FormData();
+  upload.set('file', new File([file.replace(/(payments,101,money),500,/, '$1,550,')], 'limits.csv'));
+  const answer = await finance.post('/import', upload);
+  expect(answer.status).toBe(409);
+  const [mine = '', theirs = ''] = answer.text.split('id="theirs"');
+  expect(mine).toContain('550.00 EUR');
+  expect(mine).not.toContain('450.00 EUR');
+  expect(theirs).toContain('450.00 EUR');
+  expect(theirs).toContain('href="/import"');
+  expect(await amount()).toBe(450_000_000);
+});
+
+test('a file of a set that is gone is refused, and said so', async () => {
+  const { appFor, amount } = await house();
+  const finance = appFor(USERS.finance);
+  const { text: file } = await finance.get('/export.csv');
+  const upload = new FormData();
+  const [set = ''] = /[0-9a-f]{24}/.exec(file) ?? [];
+  expect(set).not.toBe('');
+  upload.set('file', new File([file.replaceAll(set, 'f'.repeat(24))], 'limits.csv'));
+  const answer = await finance.post('/import', upload);
+  expect(answer.status).toBe(409);
+  expect(answer.text).toContain('The version you began with is gone');
+  expect(await amount()).toBe(500_000_000);
+});
+
+/** What the form of a limit is sent with. */
+const raised = async (
+  appFor: Awaited<ReturnType<typeof house>>['appFor'],
+  subject: string,
+  amount: string,
+) => {
+  const owner = appFor(USERS.owner);
+  const form = fieldsOf((await owner.get(`/edit?kind=set&subject=${subject}&limit=money-month`)).text);
+  const fields = { ...form, mode: form['was.mode'] ?? '', amount, why: 'more', step: 'apply' };
+  return owner.post('/edit', fields);
+};
+
+test('an owner who may not loosen their own limit is told that it takes one above, and whom to ask', async () => {
+  const { appFor, apply } = await house();
+  await apply([
+    { kind: 'set', subject: 'group/101', limit: 'money-month', contact: 'payments@example.com' },
+    { kind: 'set', subject: 'group/100', limit: 'money-month', owner: 'cfo', contact: 'cfo@example.com' },
+  ]);
+  const answer = await raised(appFor, 'group/101', '600');
+  expect(answer.status).toBe(403);
+  expect(answer.text).toContain('you must be an owner of a group above, of finance or an administrator');
+  expect(answer.text).toContain('acme/payments money-month: payments-leads');
+  expect(answer.text).toContain('mailto:payments%40example.com');
+});
+
+test('where no limit above holds, no owner is named who could not loosen it either', async () => {
+  const { appFor, apply } = await house();
+  await apply([{ kind: 'remove', subject: 'group/100', limit: 'money-month' }]);
+  const answer = await raised(appFor, 'group/101', '600');
+  expect(answer.text).toContain('to loosen it you must be of finance or an administrator');
+});
+
+test('a group without a rollout of its own is rolled out, and rolled back to what the group above says', async () => {
+  const { appFor, desk } = await house();
+  const admin = appFor(USERS.admin);
+  const base = async () => (await desk.live())?.pointer.set ?? '';
+  const sent = { kind: 'rollout', subject: 'group/102', why: 'w', step: 'apply' };
+  const send = async (cost: string) =>
+    admin.post('/edit', { ...sent, cost, capacity: '', base: await base() });
+  expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=nothing' });
+  expect(await send('warn')).toMatchObject({ status: 303, to: '/groups/102?saved=2' });
+  expect((await desk.live())?.limits.rollouts.get(102)).toEqual({ cost: 'warn' });
+  expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=3' });
+  expect((await desk.live())?.limits.rollouts.get(102)).toBeUndefined();
+});
+
+test('ending and reviewing a break-glass begins and ends at its list, whatever it is of', async () => {
+  const { appFor, apply } = await house();
+  await apply([
+    { kind: 'breakglass', subject: 'group/104', users: [7], jobs: 3, until: '2026-11-23', reason: 'r' },
+  ]);
+  const finance = appFor(USERS.finance);
+  const list = await finance.get('/break-glass');
+  const href = /href="(\/edit\?kind=review-breakglass[^"]*)"/.exec(list.text)?.[1]?.replaceAll('&amp;', '&');
+  const form = await finance.get(href ?? '');
+  expect(form.text).toContain('href="/break-glass">Cancel');
+  const fields = { ...fieldsOf(form.text), note: 'seen', step: 'apply' };
+  expect(await finance.post('/edit', fields)).toMatchObject({ status: 303, to: '/break-glass?saved=3' });
 });
 
 test('a rejected job is explained to whoever sees its group, and to nobody else', async () => {

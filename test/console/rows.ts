@@ -104,7 +104,7 @@ export function aGroup(index: number): GroupRow {
             forecast:
               share >= 1
                 ? { outcome: 'used_up', atEndAmount: Math.round(amount * 1.5) }
-                : share > 0.6
+                : share > 0.6 && NOW_MS + (index + 1) * 20 * 3_600_000 < NOVEMBER.endMs
                   ? {
                       outcome: 'runs_out',
                       atMs: NOW_MS + (index + 1) * 20 * 3_600_000,

@@ -114,6 +114,16 @@ describe('the deployed functions of a schedule', () => {
     expect(await directory.invoke(scheduled)).toMatchObject({ groups: 0 });
   });
 
+  test('the notices begin where they stand, and tell nobody anything', async () => {
+    const notices = await rig.start('notices', {
+      [names.ENV_THRESHOLDS_TOPIC]: 'arn:aws:sns:eu-central-1:123456789012:thresholds',
+      AWS_ENDPOINT_URL_SNS: NOWHERE,
+    });
+    const nothing = { notices: 0, messages: 0, waiting: 0 };
+    expect(await notices.invoke(scheduled)).toEqual(nothing);
+    expect(await notices.invoke(scheduled)).toEqual(nothing);
+  });
+
   test('the watchdog pages nobody where no relay was ever heard', async () => {
     const watchdog = await rig.start('watchdog', {
       ...asking,

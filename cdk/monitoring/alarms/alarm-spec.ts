@@ -31,6 +31,8 @@ export interface Watched {
   readonly deadlineMs: number;
   readonly failurePolicy: 'admit' | 'reject';
   readonly watchdog: boolean;
+  readonly console: boolean;
+  readonly notices: boolean;
   /** Whether there are metrics of ours. */
   readonly metrics: boolean;
 }

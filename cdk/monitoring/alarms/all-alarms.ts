@@ -1,6 +1,7 @@
 import { needsOwnMetrics } from '../series.ts';
 import type { AlarmSpec, Watched } from './alarm-spec.ts';
 import { answerAlarms } from './answers.ts';
+import { deskFailing } from './desk.ts';
 import { endsOfJobsAlarms } from './ends-of-jobs.ts';
 import { ledgerAlarms } from './ledger.ts';
 import { ruleAlarms } from './rules.ts';
@@ -14,6 +15,7 @@ export const alarmsFor = (watched: Watched): readonly AlarmSpec[] =>
     ...endsOfJobsAlarms,
     ...truthAlarms(watched),
     ...ruleAlarms,
+    deskFailing(watched),
   ].filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula));
 
 /** Every alarm that any deployment can have, for the runbook. */
@@ -22,5 +24,7 @@ export const ALL_ALARMS = alarmsFor({
   deadlineMs: 2_000,
   failurePolicy: 'admit',
   watchdog: true,
+  console: true,
+  notices: true,
   metrics: true,
 });

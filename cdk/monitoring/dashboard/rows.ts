@@ -1,7 +1,7 @@
 import type { Watched } from '../alarms/alarm-spec.ts';
 import type { Graph, Row } from './panel.ts';
 import * as queries from './queries.ts';
-import { COST_PERIOD_MINUTES, USAGE_COST } from './usage-cost.ts';
+import { COST_PERIOD_MINUTES, usageCost } from './usage-cost.ts';
 
 /** From what hurts most to what can wait: whoever is woken reads from the top and stops where it is red. */
 export const rowsFor = (watched: Watched): readonly Row[] => [
@@ -11,8 +11,9 @@ export const rowsFor = (watched: Watched): readonly Row[] => [
   endsOfJobs,
   truth(watched),
   rulesAndDirectory,
+  desk,
   groups,
-  cost,
+  cost(watched),
 ];
 
 const answers = ({ deadlineMs }: Watched): Row => ({
@@ -140,6 +141,9 @@ const endsOfJobs: Row = {
         { formula: 'rollupErrors', label: 'rollup' },
         { formula: 'sweepErrors', label: 'sweep' },
         { formula: 'directoryErrors', label: 'directory' },
+        { formula: 'ssmLimitsErrors', label: 'ssm-limits' },
+        { formula: 'noticesErrors', label: 'notices' },
+        { formula: 'consoleErrors', label: 'console' },
       ],
     },
   ],
@@ -187,6 +191,28 @@ const rulesAndDirectory: Row = {
   ],
 };
 
+const desk: Row = {
+  title: 'Desk',
+  says: 'Where people see and change limits.',
+  panels: [
+    { kind: 'graph', title: 'Pages and runs that failed', alarm: 'DeskFailing' },
+    {
+      kind: 'graph',
+      title: 'Console: requests',
+      lines: [{ formula: 'consoleCalls', label: 'Requests' }],
+      right: [
+        { formula: 'consoleRefused', label: 'Refused' },
+        { formula: 'consoleThrottles', label: 'Throttled' },
+      ],
+    },
+    {
+      kind: 'graph',
+      title: 'Console: from request to answer, ms',
+      lines: [{ formula: 'consoleMsP99', label: 'p99' }],
+    },
+  ],
+};
+
 const groups: Row = {
   title: 'Groups',
   says: 'The ten with the most, in the time that the dashboard shows. Each look reads the decision log, which AWS bills by the GB.',
@@ -201,7 +227,7 @@ const groups: Row = {
   ],
 };
 
-const cost: Row = {
+const cost = (watched: Watched): Row => ({
   title: 'Cost of Tollgate itself',
   says: 'What a month of hours like this one would cost, from AWS’s own counts and the list prices of us-east-1.',
   panels: [
@@ -210,7 +236,7 @@ const cost: Row = {
       title: 'US dollars a month, what depends on use',
       stacked: true,
       periodMinutes: COST_PERIOD_MINUTES,
-      lines: USAGE_COST,
+      lines: usageCost(watched),
     },
     {
       kind: 'words',
@@ -225,4 +251,4 @@ const cost: Row = {
       ].join('\n'),
     },
   ],
-};
+});

@@ -1,3 +1,4 @@
+import type { Watched } from '../alarms/alarm-spec.ts';
 import type { ProgramName } from '../series.ts';
 import type { Line } from './panel.ts';
 
@@ -23,6 +24,8 @@ export const MEMORY_MIB = {
   rollup: 512,
   sweep: 512,
   directory: 512,
+  'ssm-limits': 1024,
+  console: 512,
 } as const satisfies Partial<Record<ProgramName, number>>;
 
 const HOURS_PER_MONTH = 730;
@@ -36,8 +39,11 @@ const sumOf = (names: readonly string[]): string => names.map((name) => `FILL(${
 const gbSeconds = (series: string, program: keyof typeof MEMORY_MIB): string =>
   `FILL(${series}, 0) * ${decimal(MEMORY_MIB[program] / 1024 / 1000)}`;
 
+const CALLS = ['admitCalls', 'settleCalls', 'settleStreamCalls', 'rollupCalls'];
+const LOGS = ['relayLogBytes', 'admitLogBytes', 'settleLogBytes', 'settleStreamLogBytes', 'rollupLogBytes'];
+
 /** What each part would cost in a month of hours like this one. */
-export const USAGE_COST: readonly Line[] = [
+export const usageCost = ({ console }: Pick<Watched, 'console'>): readonly Line[] => [
   {
     label: 'Table, writes',
     formula: `(${sumOf(['writeUnits', 'indexWriteUnits'])}) * ${perMonth(USAGE_PRICES.writeUnit)}`,
@@ -55,14 +61,16 @@ export const USAGE_COST: readonly Line[] = [
       gbSeconds('rollupMs', 'rollup'),
       gbSeconds('sweepMs', 'sweep'),
       gbSeconds('directoryMs', 'directory'),
+      gbSeconds('ssmLimitsMs', 'ssm-limits'),
+      ...(console ? [gbSeconds('consoleMs', 'console')] : []),
     ].join(' + ')}) * ${perMonth(USAGE_PRICES.lambdaGbSecond)}`,
   },
   {
     label: 'Functions, calls',
-    formula: `(${sumOf(['admitCalls', 'settleCalls', 'settleStreamCalls', 'rollupCalls'])}) * ${perMonth(USAGE_PRICES.lambdaRequest)}`,
+    formula: `(${sumOf([...CALLS, ...(console ? ['consoleCalls'] : [])])}) * ${perMonth(USAGE_PRICES.lambdaRequest)}`,
   },
   {
     label: 'Logs',
-    formula: `(${sumOf(['relayLogBytes', 'admitLogBytes', 'settleLogBytes', 'settleStreamLogBytes', 'rollupLogBytes'])}) * ${perMonth(USAGE_PRICES.logGb / 1e9)}`,
+    formula: `(${sumOf([...LOGS, ...(console ? ['consoleLogBytes'] : [])])}) * ${perMonth(USAGE_PRICES.logGb / 1e9)}`,
   },
 ];

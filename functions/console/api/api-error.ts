@@ -51,3 +51,9 @@ export const NOT_THERE = apiError(
   'There is nothing of this name, or it is not in one of your groups.',
   'Check the id; ask the owner of the group to be made a member.',
 );
+
+export const TOO_OFTEN = apiError(
+  'too_often',
+  'Counting jobs costs thousands of reads, so it can be asked six times a minute.',
+  'Wait as long as `retry-after` says; the preview tells an estimate at once.',
+);

@@ -6,7 +6,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { matchedRoutes } from 'hono/route';
 import type { SignInEnv } from '../../signin/user.ts';
-import { mayCall, whoMay } from './access.ts';
+import { mayEnter, whoMayEnter } from '../access.ts';
+import { ACCESS } from './access.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { apiError } from './api-error.ts';
 import { csvRoutes } from './csv-routes.ts';
@@ -41,9 +42,9 @@ export function createApi(deps: ApiDeps) {
     const route = routeOf(c.req.method, matchedRoutes(c));
     // Whoever asks for what is not there learns no more than that.
     if (route === undefined) return c.json(NO_ROUTE, 404);
-    if (!mayCall(route, c.var.user.roles)) {
+    if (!mayEnter(ACCESS, route, c.var.user.roles)) {
       deps.log.warn('api denied', { route, user: c.var.user.username });
-      return c.json(forbidden(whoMay(route)), 403);
+      return c.json(forbidden([whoMayEnter(ACCESS, route)]), 403);
     }
     return next();
   });

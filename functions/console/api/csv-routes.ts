@@ -5,7 +5,9 @@ import { exportLimits } from '../../limits/csv/export-limits.ts';
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
 import type { SignInEnv } from '../../signin/user.ts';
-import type { PreviewAnswer } from '../read/contract.ts';
+import type { BacktestAnswer, PreviewAnswer } from '../read/contract.ts';
+import { rightsOf } from '../read/rights-of.ts';
+import { staleImport } from '../stale-import.ts';
 import { type ApiDeps, editedBy, etagOf } from './api-deps.ts';
 import { type ApiError, apiError } from './api-error.ts';
 import { invalidHook } from './invalid-hook.ts';
@@ -16,6 +18,12 @@ import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
 const dialect = z.enum(['comma', 'semicolon']).default('comma');
 const yes = z.literal('yes').optional();
+
+/** What a file would do. */
+export type ImportPreview = PreviewAnswer & {
+  /** Only where it was asked for and the file can be taken. */
+  readonly backtest?: BacktestAnswer;
+};
 
 const download = createRoute({
   method: 'get',
@@ -37,6 +45,9 @@ const upload = createRoute({
       dialect,
       prune: yes.openapi({ description: 'Takes limits out that the file does not name.' }),
       dry_run: yes.openapi({ description: 'Only what it would do.' }),
+      backtest: yes.openapi({
+        description: 'With `dry_run`: counts the jobs of the last days that would have failed, too.',
+      }),
       confirmed: yes,
       why: z.string().min(1).max(500),
       name: z.string().max(100).default('limits.csv'),
@@ -44,7 +55,7 @@ const upload = createRoute({
     body: { required: true, content: { 'text/csv': { schema: z.string() } } },
   },
   responses: {
-    200: answerOf<Applied | PreviewAnswer>('Imported', 'What it did, or with `dry_run` what it would do'),
+    200: answerOf<Applied | ImportPreview>('Imported', 'What it did, or with `dry_run` what it would do'),
     403: errorAnswer('Not with your roles'),
     404: errorAnswer('Names what is not there'),
     409: errorAnswer('Has grants that somebody else must approve'),
@@ -78,7 +89,14 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
       const base = rows.version ?? live.pointer.set;
       const sees = await read.sight(user);
       if (base !== live.pointer.set) {
-        const stale = outcomeAnswer({ outcome: 'stale', live }, sees);
+        const file = {
+          rows: rows.rows,
+          dialect: dialectOf(asked.dialect),
+          prune: asked.prune === 'yes',
+          base,
+        };
+        const by = { actor: user.username, rights: rightsOf(user.roles) };
+        const stale = outcomeAnswer(await staleImport(file, live, by, { desk, policy, directory }), sees);
         return c.json(stale.body as ApiError, 412);
       }
       const imported = importLimits(rows.rows, {
@@ -90,7 +108,12 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
       });
       if (!imported.ok) return c.json(refused(imported.problems), 422);
       const edit = { kind: 'replace', document: imported.document } as const;
-      if (asked.dry_run === 'yes') return c.json(await read.preview([edit], base, user), 200);
+      if (asked.dry_run === 'yes') {
+        const preview = await read.preview([edit], base, user);
+        if (asked.backtest !== 'yes' || preview.outcome !== 'valid') return c.json(preview, 200);
+        const backtest = await read.backtest([edit], base, user);
+        return c.json({ ...preview, backtest } satisfies ImportPreview, 200);
+      }
       const by = {
         ...editedBy(user, base, { why: asked.why, confirmed: asked.confirmed === 'yes' }),
         source: `file ${asked.name}`,

@@ -2,9 +2,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { BreakGlassState, HistoryPage, LimitEdit } from '../../limits/desk/contract.ts';
 import type { SignInEnv } from '../../signin/user.ts';
-import type { PreviewAnswer } from '../read/contract.ts';
+import type { BacktestAnswer, PreviewAnswer } from '../read/contract.ts';
 import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf } from './api-deps.ts';
-import { apiError, NOT_THERE } from './api-error.ts';
+import { apiError, NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import {
   EditsSchema,
   editOf,
@@ -74,6 +74,25 @@ const preview = createRoute({
     404: changed[404],
     422: changed[422],
     428: errorAnswer('`If-Match` is missing'),
+  },
+});
+
+const backtest = createRoute({
+  method: 'post',
+  path: '/limits/backtest',
+  summary: 'Which jobs of the last days edits would have failed; changes nothing',
+  description:
+    'Lives the jobs again, newest days first, as many as one request may read: `complete`, `fromMs` and `untilMs` say how far it came. `npx tollgate budget set … --dry-run` counts all.',
+  request: { headers: baseHeader, body: jsonBody(PreviewSchema) },
+  responses: {
+    200: answerOf<Exclude<BacktestAnswer, { outcome: 'unknown_subject' | 'too_often' }>>(
+      'Backtest',
+      'Jobs by edited subject: with the edits, with the limits as they are, and what really happened',
+    ),
+    404: changed[404],
+    422: changed[422],
+    428: errorAnswer('`If-Match` is missing'),
+    429: errorAnswer('Asked too often; `retry-after` says when again'),
   },
 });
 
@@ -172,6 +191,15 @@ export function limitRoutes({ desk, read }: ApiDeps) {
       const answer = await read.preview(c.req.valid('json').edits.map(editOf), asked.base, c.var.user);
       if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       return c.json(answer, 200);
+    })
+    .openapi(backtest, async (c) => {
+      const asked = baseOf(c.req.header('if-match'));
+      if (asked === 'missing') return c.json(NO_BASE, 428);
+      const answer = await read.backtest(c.req.valid('json').edits.map(editOf), asked.base, c.var.user);
+      if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
+      if (answer.outcome !== 'too_often') return c.json(answer, 200);
+      c.header('retry-after', String(answer.retryAfterSeconds));
+      return c.json(TOO_OFTEN, 429);
     })
     .openapi(edits, async (c) => {
       const body = c.req.valid('json');

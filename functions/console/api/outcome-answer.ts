@@ -1,5 +1,6 @@
 /** What became of an edit → what the API answers. */
-import type { ApplyOutcome, ChangeRow, LimitRequest } from '../../limits/desk/contract.ts';
+import type { ApplyOutcome, ChangeRow, LimitRequest, RoleName } from '../../limits/desk/contract.ts';
+import { whoMayText } from '../../limits/desk/rights-words.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 
 export interface Applied {
@@ -14,7 +15,7 @@ export interface Filed {
   readonly outcome: 'needs_approval';
   readonly rows: readonly ChangeRow[];
   /** Who may approve it. */
-  readonly by: readonly string[];
+  readonly by: readonly RoleName[];
   readonly request: LimitRequest;
 }
 
@@ -64,8 +65,8 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
     }
     case 'forbidden': {
       if (outcome.denied.some(({ row }) => !sees(row.subject))) return { status: 404, body: NOT_THERE };
-      const needs = [...new Set(outcome.denied.flatMap((each) => each.needs))];
-      return { status: 403, body: { ...forbidden(needs), denied: [...outcome.denied] } };
+      const who = outcome.denied.map(({ act, needs }) => whoMayText(act, needs));
+      return { status: 403, body: { ...forbidden([...new Set(who)]), denied: [...outcome.denied] } };
     }
     case 'needs_confirmation':
       return {
@@ -97,16 +98,17 @@ const UNCONFIRMED = apiError(
   'Look at the rows, and send it again with `"confirmed": true`.',
 );
 
+/** @param needs - what one must be: `of finance or an administrator`; several where differences ask for several. */
 export const forbidden = (needs: readonly string[]): ApiError =>
   apiError(
     'forbidden',
     'You may not do this; nothing was changed.',
-    `Ask somebody who is ${needs.join(' or ')}.`,
+    `Ask somebody who is ${needs.join('; and somebody who is ')}.`,
   );
 
-export const needsApproval = (by: readonly string[]): ApiError =>
+export const needsApproval = (by: readonly RoleName[]): ApiError =>
   apiError(
     'needs_approval',
     'Somebody else has to approve this; nothing was changed.',
-    `Send the grant by itself and a request is filed, which ${by.join(' or ')} may approve.`,
+    `Send the grant by itself and a request is filed, to be approved by somebody who is ${whoMayText('approve', by)}.`,
   );

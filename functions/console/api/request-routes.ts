@@ -1,6 +1,7 @@
 /** "Ask for more", and what becomes of it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { AskForMore, DecideOutcome, LimitRequest, RequestVerdict } from '../../limits/desk/contract.ts';
+import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv } from '../../signin/user.ts';
 import type { RequestRow } from '../read/contract.ts';
 import { rightsOf } from '../read/rights-of.ts';
@@ -69,7 +70,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
         case 'invalid':
           return c.json(withProblems(outcome.problems), 422);
         case 'forbidden':
-          return c.json(forbidden(outcome.needs), 403);
+          return c.json(forbidden([whoMayText(outcome.act, outcome.needs)]), 403);
         case 'too_many':
           return c.json(tooMany(outcome.whose, outcome.max), 409);
       }
@@ -106,7 +107,10 @@ function decided(outcome: DecideOutcome): Decided {
         ),
       };
     case 'forbidden':
-      return { status: 403, body: outcome.own === true ? OWN : forbidden(outcome.needs) };
+      return {
+        status: 403,
+        body: outcome.own === true ? OWN : forbidden([whoMayText(outcome.act, outcome.needs)]),
+      };
     case 'invalid':
       return { status: 422, body: withProblems(outcome.problems) };
     case 'busy':

@@ -82,14 +82,21 @@ function drawing(burnUp: BurnUp, { name, width, height, labels }: Size): Markup 
   }${
     limit !== undefined &&
     html`<path class="limit" d="M${LEFT} ${y(limit)}H${width - RIGHT}"/><text class="limit-text" x="${LEFT + 4}" y="${y(limit) - 6}">limit ${bare(limit, unit)}</text>`
-  }<circle class="dot" cx="${x(now.at)}" cy="${y(now.total)}" r="4.5"/>${nowLabel(x(now.at), y(now.total), bare(now.total, unit), width)}</svg>`;
+  }<circle class="dot" cx="${x(now.at)}" cy="${y(now.total)}" r="4.5"/>${nowLabel(x(now.at), y(now.total), bare(now.total, unit), { width, lineY: limit === undefined ? undefined : y(limit) })}</svg>`;
 }
 
-/** Below the line to its right, where the area leaves room; near the edge on its left. */
-const nowLabel = (x: number, y: number, text: string, width: number): Markup =>
-  x > width - 140
+/** Below the line to its right, where the area leaves room; near the edge, or on the limit's line, above it on its left. */
+function nowLabel(
+  x: number,
+  y: number,
+  text: string,
+  { width, lineY }: { readonly width: number; readonly lineY: number | undefined },
+): Markup {
+  const crossed = lineY !== undefined && lineY > y && lineY < y + 22;
+  return x > width - 140 || crossed
     ? html`<text class="dot-text" x="${x - 10}" y="${y - 9}" text-anchor="end">${text}</text>`
     : html`<text class="dot-text" x="${x + 10}" y="${y + 14}">${text}</text>`;
+}
 
 /** The last day of a period that ends; the chart shows how much of it is to come. */
 function endDay({ period, days }: BurnUp): number {

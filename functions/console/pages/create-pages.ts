@@ -8,8 +8,9 @@ import { findJobPage, jobPage } from './job-page.ts';
 import { subjectOf } from './links.ts';
 import { breakGlassPage, historyPage, mePage } from './other-pages.ts';
 import { overviewPage } from './overview-page.ts';
+import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
-import { noAnswer, problemPage, unknownPlace } from './problem-page.ts';
+import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.ts';
 import { requestRoutes } from './request-routes.ts';
 import { ownerMessage, shadowPage } from './shadow-page.ts';
 import { subjectPage } from './subject-page.ts';
@@ -29,6 +30,14 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     log.error('page failed', { path: c.req.path, error: error.name });
     if (unanswered) return send(c, noAnswer(user, c.req.method === 'POST'), 503);
     return send(c, problemPage(user, BROKEN), 500);
+  });
+
+  app.use(async (c, next) => {
+    const { user } = c.var;
+    const route = routeOf(c);
+    if (route === undefined || mayOpen(route, user.roles)) return next();
+    log.warn('page denied', { route, user: user.username });
+    return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
 
   app.get('/', async (c) => {
@@ -69,7 +78,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
       },
       user,
     );
-    const done = query(c, 'sent') === undefined ? undefined : 'Sent to the owner.';
+    const done = SENT[query(c, 'sent') ?? ''];
     const shown = {
       view,
       days: bounded(days),
@@ -88,9 +97,9 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     const { rows } = await read.shadow({ days, ...(group !== undefined && { group }) }, user);
     const row = rows.find(({ subject }) => subject === `group/${group}`);
     if (row === undefined || deps.tellOwner === undefined) return send(c, unknownPlace(user), 404);
-    await deps.tellOwner(ownerMessage(row, days, deps.origin, tellingOf(deps)));
-    log.info('shadow report sent', { actor: user.username, subject: row.subject });
-    return c.redirect(`/shadow?days=${days}&sent=1`, 303);
+    const sent = await deps.tellOwner(ownerMessage(row, days, deps.origin, tellingOf(deps)));
+    log.info('shadow report', { actor: user.username, subject: row.subject, outcome: sent });
+    return c.redirect(`/shadow?days=${days}&sent=${sent}`, 303);
   });
 
   app.get('/break-glass', async (c) => {
@@ -119,7 +128,18 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   return app;
 }
 
-const UNANSWERED: ReadonlySet<string> = new Set(['LimitsError', 'LedgerError', 'DirectoryError']);
+const UNANSWERED: ReadonlySet<string> = new Set([
+  'LimitsError',
+  'LedgerError',
+  'DirectoryError',
+  'NotifyError',
+]);
+
+/** What became of a report. */
+const SENT: Readonly<Record<string, string>> = {
+  sent: 'Sent to the owner.',
+  'told-before': 'Not sent: the owner was told of this group within the last hour.',
+};
 
 const BROKEN = {
   title: 'Failed',

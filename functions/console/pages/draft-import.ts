@@ -3,6 +3,9 @@ import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
 import { type TotalChange, totalChanges } from '../../limits/csv/totals.ts';
 import type { LimitEdit, LiveLimits } from '../../limits/desk/contract.ts';
+import type { User } from '../../signin/user.ts';
+import { rightsOf } from '../read/rights-of.ts';
+import { type Stale, staleImport } from '../stale-import.ts';
 import type { Values } from './form-field.ts';
 import type { PagesDeps } from './pages-deps.ts';
 
@@ -30,10 +33,16 @@ interface Draft {
 type Drafted =
   | { readonly outcome: 'drafted'; readonly draft: Draft }
   | { readonly outcome: 'refused'; readonly problems: readonly CsvProblem[] }
-  | { readonly outcome: 'old'; readonly live: LiveLimits };
+  /** Of a set that is not live any more. */
+  | { readonly outcome: 'old'; readonly stale: Stale };
 
 /** A file's rows → what they would do to the limits that are live. */
-export async function drafted(deps: PagesDeps, { bytes }: Upload, values: Values): Promise<Drafted> {
+export async function drafted(
+  deps: PagesDeps,
+  { bytes }: Upload,
+  values: Values,
+  user: User,
+): Promise<Drafted> {
   const dialect = dialectOf(values.dialect);
   const read = readRows(bytes, dialect);
   if (!read.ok) return { outcome: 'refused', problems: read.problems };
@@ -45,7 +54,11 @@ export async function drafted(deps: PagesDeps, { bytes }: Upload, values: Values
     };
   const base = read.version ?? live.pointer.set;
   // What the rows are edits of is gone: against another set they would undo what others did meanwhile.
-  if (base !== live.pointer.set) return { outcome: 'old', live };
+  if (base !== live.pointer.set) {
+    const file = { rows: read.rows, dialect, prune: values.prune === 'yes', base };
+    const by = { actor: user.username, rights: rightsOf(user.roles) };
+    return { outcome: 'old', stale: await staleImport(file, live, by, deps) };
+  }
   const imported = importLimits(read.rows, {
     document: live.document,
     policy: deps.policy,

@@ -3,6 +3,8 @@ import type { Field, Values } from './form-field.ts';
 
 export interface EditForm {
   readonly title: string;
+  /** The limit it is about, to be shown as it stands. */
+  readonly standing?: LimitRow;
   readonly fields: readonly Field[];
   /** Behind a fold: rarely wanted. */
   readonly more?: readonly Field[];

@@ -22,10 +22,10 @@ export type EditKind = (typeof EDIT_KINDS)[number];
 
 export function editForm(kind: EditKind, context: EditContext): EditForm {
   const { view, limit } = context;
-  const path = view?.path ?? '';
+  const { path = '', currency = '' } = view ?? {};
   switch (kind) {
     case 'set':
-      return limit === undefined ? newLimit(path) : changedLimit(limit, path);
+      return limit === undefined ? newLimit(path, currency) : changedLimit(limit, path, currency);
     case 'remove':
       return {
         title: `Remove ${limitName(limit)} of ${path}`,

@@ -1,14 +1,17 @@
 import { html } from 'hono/html';
 import type { ApplyOutcome, ChangeRow } from '../../limits/desk/contract.ts';
 import type { User } from '../../signin/user.ts';
+import type { BacktestAnswer, LimitRow } from '../read/contract.ts';
+import { SAVE_FORM } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import type { EditForm } from './edit-form-parts.ts';
 import type { EditKind } from './edit-kinds.ts';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from './form-field.ts';
 import { csrf, type Markup, page } from './frame.ts';
+import { leftClass, leftText, limitAmount } from './limit-words.ts';
 import { address, subjectHref } from './links.ts';
 import { confirmPart, previewPart, type ValidPreview } from './preview-part.ts';
-import { distance, instant, type Telling } from './told.ts';
+import { amount, distance, instant, type Telling } from './told.ts';
 
 export interface FormShown {
   readonly kind: EditKind;
@@ -21,7 +24,7 @@ export interface FormShown {
 
 const NO_PROBLEMS: FieldProblems = new Map();
 
-export function editPage(user: User, shown: FormShown): Markup {
+export function editPage(user: User, shown: FormShown, telling: Telling): Markup {
   const { kind, form, values, problems, others } = shown;
   const all = [...form.fields, ...(form.more ?? [])];
   const names = new Set(all.map(({ name }) => name));
@@ -34,9 +37,9 @@ export function editPage(user: User, shown: FormShown): Markup {
     { title: form.title, at: 'overview', user },
     html`<div class="head"><h1>${form.title}</h1></div>${problemList(problems, others, labels)}
 <form class="card" method="post" action="/edit">${csrf(user)}${hiddenFields({ ...along, kind })}<input type="hidden" name="step" value="preview">
-${form.fields.map((each) => field(each, values, problems))}
+${form.standing !== undefined && standingText(form.standing, telling)}${form.fields.map((each) => field(each, values, problems))}
 ${form.more !== undefined && html`<details class="field"${moreOpen && html` open`}><summary>More</summary>${form.more.map((each) => field(each, values, problems))}</details>`}
-<div class="actions"><button class="main">${form.submit}</button><a class="button" href="${backOf(values)}">Cancel</a>${
+<div class="actions"><button class="main">${form.submit}</button><a class="button" href="${backOf({ ...values, kind })}">Cancel</a>${
       kind === 'set' &&
       values.limit !== undefined &&
       html`<a class="button" href="${address('/edit', { kind: 'remove', subject: values.subject, limit: values.limit })}">Remove this limit</a>`
@@ -44,13 +47,23 @@ ${form.more !== undefined && html`<details class="field"${moreOpen && html` open
   );
 }
 
-const backOf = (values: Values): string => subjectHref(values.subject ?? '') ?? '/';
+/** What the number is in now, so that nobody has to remember it from the page before. */
+const standingText = (limit: LimitRow, telling: Telling): Markup => {
+  const { amount: whole, settled, held, unit, granted, period } = limit;
+  return html`<p>${period?.label ?? 'Now'}: ${amount(settled, unit, telling)} spent and ${amount(held, unit, telling)} held of ${limitAmount(limit, telling)}${granted > 0 && html`, of which ${amount(granted, unit, telling)} are granted for a time`}. ${whole === 'unlimited' ? '' : html`<span class="${leftClass(limit)}">${leftText(limit, telling)}</span>${(limit.left ?? 0) < 0 ? '' : ' left'}.`}</p>`;
+};
+
+/** Where an edit began: the page of what it is about, or the list that a break-glass stands in. */
+export const backOf = ({ kind, subject = '' }: Values): string =>
+  kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
 
 export interface PreviewShown {
   readonly title: string;
   /** What the form was sent with; goes along. */
   readonly values: Values;
   readonly preview: ValidPreview;
+  /** Absent: not counted yet. */
+  readonly exact?: BacktestAnswer | undefined;
   /** It was sent without the confirmation it needs. */
   readonly unconfirmed?: true;
 }
@@ -58,15 +71,15 @@ export interface PreviewShown {
 /** What it would do, before it does it. */
 export const previewPage = (
   user: User,
-  { title, values, preview, unconfirmed }: PreviewShown,
+  { title, values, preview, exact, unconfirmed }: PreviewShown,
   telling: Telling,
 ): Markup =>
   page(
     { title: `Check: ${title}`, at: 'overview', user },
     html`<div class="head"><div><h1>${title}</h1><p>Not saved yet. Look at what it does, then save it.</p></div></div>
 ${unconfirmed && html`<div class="note bad" role="alert"><p><strong>Not saved:</strong> this is a large change and needs to be confirmed.</p></div>`}
-${previewPart(preview, telling)}
-<form class="card" method="post" action="/edit">${csrf(user)}${hiddenFields(withoutStep(values))}<p><span class="soft">Why:</span> ${values.why ?? values.reason ?? values.note}</p>${confirmPart(preview, telling)}
+${previewPart(preview, telling, exact)}
+<form class="card" id="${SAVE_FORM}" method="post" action="/edit">${csrf(user)}${hiddenFields(withoutStep(values))}<p><span class="soft">Why:</span> ${values.why ?? values.reason ?? values.note}</p>${confirmPart(preview, telling)}
 <div class="actions"><button class="main" name="step" value="apply"${preview.rows.length === 0 && html` disabled`}>${preview.needsApproval.length > 0 ? 'File a request' : 'Save'}</button><button name="step" value="change" formnovalidate>Change</button><a class="button" href="${backOf(values)}">Cancel</a></div></form>`,
   );
 
@@ -75,27 +88,30 @@ export const withoutStep = (values: Values): Values =>
 
 type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
+export interface Again {
+  /** What the form was sent with; absent: it cannot be put on top of theirs. */
+  readonly values?: Values;
+  readonly back: string;
+  /** What else to do. */
+  readonly hint?: string;
+}
+
 /** Somebody else was faster: both versions, and nothing lost of either. */
-export const stalePage = (
-  user: User,
-  stale: Stale,
-  again: { readonly action: string; readonly values: Values } | undefined,
-  telling: Telling,
-): Markup => {
+export const stalePage = (user: User, stale: Stale, again: Again, telling: Telling): Markup => {
   const { live, mine, theirs } = stale;
-  const values = again && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
+  const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
   return page(
-    { title: 'Changed meanwhile', at: 'overview', user },
+    { title: 'Changed meanwhile', at: values === undefined ? 'import' : 'overview', user },
     html`<div class="head"><div><h1>Somebody changed it meanwhile</h1><p>Yours was not saved.${
       live !== undefined &&
       html` ${seesAll(user) ? html`${live.change.actor} saved another version` : 'Another version was saved'} ${distance(live.change.atMs, telling.nowMs)}${seesAll(user) && html`: “${live.change.why}”`} (edit ${live.pointer.edit}, ${instant(live.change.atMs, telling)}).`
     }</p></div></div>
 <div class="compare"><section class="card" aria-labelledby="mine"><h2 id="mine">Yours, not saved</h2>${rowsOr(mine, 'The version you began with is gone, so what you changed cannot be told from it.', telling)}</section>
 <section class="card" aria-labelledby="theirs"><h2 id="theirs">Saved since you began</h2>${rowsOr(theirs, 'What the others changed cannot be told any more; look at the history.', telling)}</section></div>
-<form class="card" method="post" action="${again?.action ?? '/edit'}">${csrf(user)}${values !== undefined && hiddenFields(values)}<div class="actions">${
-      again !== undefined &&
+<form class="card" method="post" action="/edit">${csrf(user)}${values !== undefined && hiddenFields(values)}${again.hint !== undefined && html`<p>${again.hint}</p>`}<div class="actions">${
+      values !== undefined &&
       html`<button class="main" name="step" value="preview">See mine on top of theirs</button>`
-    }<a class="button" href="${backOf(again?.values ?? {})}">Keep theirs</a></div></form>`,
+    }<a class="button" href="${again.back}">Keep theirs</a></div></form>`,
   );
 };
 

@@ -3,14 +3,16 @@ import type { ApplyOutcome, LimitEdit } from '../../limits/desk/contract.ts';
 import type { SignInEnv } from '../../signin/user.ts';
 import { rightsOf } from '../read/rights-of.ts';
 import { query, readValues } from './asked.ts';
+import { countedFor } from './counted-for.ts';
 import { byField } from './document-problems.ts';
 import { EDIT_KINDS, type EditKind } from './edit-kinds.ts';
-import { editPage, type FormShown, previewPage, stalePage, untouched } from './edit-pages.ts';
+import { backOf, editPage, type FormShown, previewPage, stalePage, untouched } from './edit-pages.ts';
 import type { Values } from './form-field.ts';
-import { address, subjectHref } from './links.ts';
+import { address } from './links.ts';
 import { openForm } from './open-form.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { forbiddenPage, problemPage, unknownPlace } from './problem-page.ts';
+import { reachOf } from './reach.ts';
 import { readEdit } from './read-edit.ts';
 import { approvalPage } from './requests-page.ts';
 
@@ -40,7 +42,7 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
       base: opened.base ?? '',
       ...form.values,
     };
-    return send(c, editPage(c.var.user, untouched(opened.kind, form, values)));
+    return send(c, editPage(c.var.user, untouched(opened.kind, form, values), tellingOf(deps)));
   });
 
   app.post('/edit', async (c) => {
@@ -57,9 +59,9 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
       problems: new Map<string, string>(),
       others: [] as string[],
     };
-    if (values.step === 'change') return send(c, editPage(user, shown));
+    if (values.step === 'change') return send(c, editPage(user, shown, tellingOf(deps)));
     const read = readEdit(opened.kind, values, wasOf(values));
-    if (!read.ok) return send(c, editPage(user, { ...shown, problems: read.problems }), 422);
+    if (!read.ok) return send(c, editPage(user, { ...shown, problems: read.problems }, tellingOf(deps)), 422);
     return judge(c, deps, shown, read.edit, read.why);
   });
 
@@ -90,11 +92,14 @@ async function judge(
     case 'unknown_subject':
       return send(c, unknownPlace(user), 404);
     case 'invalid':
-      return send(c, editPage(user, { ...shown, ...byField(answer.problems, form) }), 422);
-    case 'valid':
+      return send(c, editPage(user, { ...shown, ...byField(answer.problems, form) }, tellingOf(deps)), 422);
+    case 'valid': {
       // A set that is not live never becomes so again: the desk refuses, and tells both versions.
       if (answer.stale || values.step === 'apply') return apply(c, deps, shown, edit, why);
-      return send(c, previewPage(user, { title: form.title, values, preview: answer }, tellingOf(deps)));
+      const exact = await countedFor(deps, [edit], values.base || undefined, values, user);
+      const preview = { title: form.title, values, preview: answer, exact };
+      return send(c, previewPage(user, preview, tellingOf(deps)));
+    }
   }
 }
 
@@ -107,7 +112,7 @@ async function apply(
 ): Promise<Response> {
   const { user } = c.var;
   const { form, values } = shown;
-  const back = subjectHref(values.subject ?? '') ?? '/break-glass';
+  const back = backOf(values);
   const outcome = await deps.desk.apply([edit], {
     actor: user.username,
     rights: rightsOf(user.roles),
@@ -128,19 +133,18 @@ async function apply(
     case 'unchanged':
       return c.redirect(address(back, { saved: 'nothing' }), 303);
     case 'invalid':
-      return send(c, editPage(user, { ...shown, ...byField(outcome.problems, form) }), 422);
-    case 'forbidden':
-      return send(
-        c,
-        forbiddenPage(
-          user,
-          outcome.denied.filter(({ row }) => sees(row.subject)),
-          back,
-        ),
-        403,
+      return send(c, editPage(user, { ...shown, ...byField(outcome.problems, form) }, tellingOf(deps)), 422);
+    case 'forbidden': {
+      const denied = outcome.denied.filter(({ row }) => sees(row.subject));
+      const reach = await reachOf(
+        denied.map(({ row }) => row),
+        deps.read,
+        user,
       );
+      return send(c, forbiddenPage(user, denied, reach, back), 403);
+    }
     case 'stale':
-      return send(c, stalePage(user, seen(outcome, sees), { action: '/edit', values }, tellingOf(deps)), 409);
+      return send(c, stalePage(user, seen(outcome, sees), { values, back }, tellingOf(deps)), 409);
     case 'needs_confirmation': {
       const answer = await deps.read.preview([edit], values.base || undefined, user);
       if (answer.outcome === 'valid')

@@ -17,7 +17,7 @@ export const grantFields = (limits: readonly LimitRow[]): readonly Field[] => [
     label: 'How much more',
     required: true,
     short: true,
-    hint: 'In the unit of the limit, on top of it.',
+    hint: 'On top of the limit and in its unit: currency, minutes, jobs, CPUs or memory such as 8Gi.',
   },
   { name: 'from', label: 'From', type: 'date', required: true, short: true },
   {
@@ -45,7 +45,7 @@ export const breakGlassForm = ({ view }: EditContext): EditForm => ({
     {
       name: 'users',
       label: 'Whose jobs',
-      hint: "GitLab's user ids, apart by commas. Empty: everybody's, of protected refs only.",
+      hint: 'GitLab’s user ids, apart by commas: each stands on its user’s profile, in the menu at the top right. Empty: everybody’s, then of protected refs only.',
       autofocus: true,
     },
     {

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { User } from '../../signin/user.ts';
-import { SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
+import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
 import { HELD_PATTERNS } from './bar.ts';
+import { mayOpen } from './page-access.ts';
 
 /** Escaped: only `html` makes it. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
@@ -30,7 +31,9 @@ const NAVIGATION: readonly (readonly [Place, string, string])[] = [
 export const page = ({ title, at, user }: Frame, body: Markup): Markup =>
   document(
     title,
-    html`<header class="top"><div>${BRAND}<nav aria-label="Main"><ul>${NAVIGATION.map(
+    html`<header class="top"><div>${BRAND}<nav aria-label="Main"><ul>${NAVIGATION.filter(([, href]) =>
+      mayOpen(`GET ${href}`, user.roles),
+    ).map(
       ([place, href, text]) =>
         html`<li><a href="${href}"${place === at ? html` aria-current="page"` : ''}>${text}</a></li>`,
     )}</ul></nav><div class="who"><a href="/me">${user.name}</a><form method="post" action="/signout">${csrf(user)}<button class="plain">Sign out</button></form></div></div></header>
@@ -57,7 +60,7 @@ const document = (title: string, body: Markup): Markup => html`<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Tollgate</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${ICON_HREF}">
 <link rel="stylesheet" href="${STYLE_HREF}">
 <script src="${SCRIPT_HREF}" defer></script>
 </head>

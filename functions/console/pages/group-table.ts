@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { GroupRow } from '../read/contract.ts';
 import { bar } from './bar.ts';
 import type { Markup } from './frame.ts';
-import { leftText, limitAmount, runsOut } from './limit-words.ts';
+import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.ts';
 import { pathText } from './links.ts';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts';
 
@@ -29,10 +29,10 @@ function groupLine(row: GroupRow, telling: Telling, tree: ((groupId: number) => 
   const forecast = budget.forecast?.atEndAmount;
   return html`<tr>${name}<td class="bar-cell">${
     limit !== undefined && bar({ spent: settled, held, limit, ...(forecast !== undefined && { forecast }) })
-  }</td><td class="n wide">${limit === undefined ? '–' : percent(settled + held, limit)}</td><td class="n wide">${bare(settled, unit)}</td><td class="n wide">${bare(held, unit)}</td><td class="n wide">${limitAmount(budget, telling)}</td><td${(budget.left ?? 0) < 0 ? html` class="n bad-text"` : html` class="n" data-l="left"`}>${leftText(budget, telling)}</td><td class="ro">${
+  }</td><td class="n wide">${limit === undefined ? '–' : percent(settled + held, limit)}</td><td class="n wide">${bare(settled, unit)}</td><td class="n wide">${bare(held, unit)}</td><td class="n wide">${limitAmount(budget, telling)}</td><td class="n ${leftClass(budget)}"${(budget.left ?? 0) >= 0 && html` data-l="left"`}>${leftText(budget, telling)}</td><td class="ro">${
     limit === undefined
       ? html`<span class="soft">never</span>`
-      : runsOut(budget.forecast, budget.zone, telling.nowMs)
+      : runsOut(budget.forecast, budget.zone, telling.nowMs, onlyWatches(budget))
   }</td></tr>`;
 }
 
@@ -42,8 +42,8 @@ const link = ({ subject, path }: GroupRow): Markup =>
     : html`<a href="/groups/${subject.slice('group/'.length)}">${pathText(path)}</a>`;
 
 function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
-  const spent = metered === undefined ? '–' : bare(metered.settledMicros, 'micros');
-  const held = metered === undefined ? '–' : bare(metered.heldMicros, 'micros');
+  const spent = metered === undefined ? '–' : amount(metered.settledMicros, 'micros', telling);
+  const held = metered === undefined ? '–' : amount(metered.heldMicros, 'micros', telling);
   return html`<td class="bar-cell"><small class="soft">no budget${
     metered !== undefined &&
     html`<span class="hidden">, cost this month ${amount(metered.settledMicros, 'micros', telling)}</span>`

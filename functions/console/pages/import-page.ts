@@ -2,6 +2,8 @@ import { html } from 'hono/html';
 import { type CsvProblem, csvProblemText } from '../../limits/csv/columns.ts';
 import type { TotalChange } from '../../limits/csv/totals.ts';
 import type { User } from '../../signin/user.ts';
+import type { BacktestAnswer } from '../read/contract.ts';
+import { SAVE_FORM } from './backtest-part.ts';
 import type { Values } from './form-field.ts';
 import { hiddenFields } from './form-field.ts';
 import { csrf, type Markup, page } from './frame.ts';
@@ -37,23 +39,25 @@ export interface ImportShown {
   readonly unnamed: number;
   /** What the second click sends: where the file is kept, and how it is read. */
   readonly values: Values;
+  /** Absent: not counted yet. */
+  readonly exact?: BacktestAnswer | undefined;
   readonly unconfirmed?: true;
 }
 
 export function importPreviewPage(user: User, shown: ImportShown, telling: Telling): Markup {
-  const { file, preview, totals, unnamed, values, unconfirmed } = shown;
+  const { file, preview, totals, unnamed, values, exact, unconfirmed } = shown;
   return page(
     { title: 'Check the file', at: 'import', user },
     html`<div class="head"><div><h1>${file}</h1><p>Not saved yet: ${counted(preview.rows.length, 'difference')}. All of them or none.</p></div></div>
 ${unconfirmed && html`<div class="note bad" role="alert"><p><strong>Not saved:</strong> there are large changes that need to be confirmed.</p></div>`}
-<section class="card" aria-labelledby="totals"><h2 id="totals">Totals</h2><div class="scroll" role="region" aria-label="Totals" tabindex="0"><table><caption class="hidden">All limits of a kind, before and after</caption><thead><tr><th scope="col">Limits</th><th scope="col" class="n">How many before</th><th scope="col" class="n">after</th><th scope="col" class="n">Together before</th><th scope="col" class="n">after</th></tr></thead><tbody>${totals.map(
+<section class="card" aria-labelledby="totals"><h2 id="totals">Totals</h2><div class="scroll" role="region" aria-label="Totals" tabindex="0"><table class="stack"><caption class="hidden">All limits of a kind, before and after</caption><thead><tr><th scope="col">Limits</th><th scope="col" class="n">Count before</th><th scope="col" class="n">Count after</th><th scope="col" class="n">Sum before</th><th scope="col" class="n">Sum after</th></tr></thead><tbody>${totals.map(
       (total) =>
-        html`<tr><th scope="row">${limitWords(total)}</th><td class="n">${total.before.limits.toLocaleString('en-US')}</td><td class="n">${total.after.limits.toLocaleString('en-US')}</td><td class="n">${amount(Number(total.before.amount), total.unit, telling)}</td><td class="n">${amount(Number(total.after.amount), total.unit, telling)}</td></tr>`,
+        html`<tr><th scope="row">${limitWords(total)}</th><td class="n" data-l="count">${total.before.limits.toLocaleString('en-US')}</td><td class="n" data-l="then">${total.after.limits.toLocaleString('en-US')}</td><td class="n" data-l="sum">${amount(Number(total.before.amount), total.unit, telling)}</td><td class="n" data-l="then">${amount(Number(total.after.amount), total.unit, telling)}</td></tr>`,
     )}</tbody></table></div>${
       unnamed > 0 &&
       html`<p>${counted(unnamed, 'limit')} that the file does not name ${values.prune === 'yes' ? html`<strong class="warn-text">will be removed</strong>` : 'stay as they are'}.</p>`
     }</section>
-${previewPart(preview, telling)}
-<form class="card" method="post" action="/import">${csrf(user)}${hiddenFields(values)}<div class="field"><label for="f-why">Why</label><textarea id="f-why" name="why" rows="2" maxlength="500" required></textarea></div>${confirmPart(preview, telling)}<div class="actions"><button class="main" name="step" value="apply"${preview.rows.length === 0 && html` disabled`}>Save all of it</button><a class="button" href="/import">Another file</a></div></form>`,
+${previewPart(preview, telling, exact)}
+<form class="card" id="${SAVE_FORM}" method="post" action="/import">${csrf(user)}${hiddenFields(values)}<div class="field"><label for="f-why">Why</label><textarea id="f-why" name="why" rows="2" maxlength="500" required></textarea></div>${confirmPart(preview, telling)}<div class="actions"><button class="main" name="step" value="apply"${preview.rows.length === 0 && html` disabled`}>Save all of it</button><a class="button" href="/import">Another file</a></div></form>`,
   );
 }

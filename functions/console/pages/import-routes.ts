@@ -5,6 +5,7 @@ import { exportLimits } from '../../limits/csv/export-limits.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
 import { rightsOf } from '../read/rights-of.ts';
 import { query, readValues } from './asked.ts';
+import { countedFor } from './counted-for.ts';
 import { dialectOf, drafted, type Upload } from './draft-import.ts';
 import { stalePage } from './edit-pages.ts';
 import type { Values } from './form-field.ts';
@@ -18,10 +19,9 @@ const NAME_CHARACTERS_MAX = 100;
 export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
   const app = new Hono<SignInEnv>();
 
-  app.get('/import', async (c) => (mayAll(c.var.user) ? send(c, importPage(c.var.user, [], {})) : refuse(c)));
+  app.get('/import', (c) => send(c, importPage(c.var.user, [], {})));
 
   app.get('/export.csv', async (c) => {
-    if (!mayAll(c.var.user)) return refuse(c);
     const live = await deps.desk.live();
     if (live === undefined) return send(c, nothingLive(c.var.user), 404);
     const file = exportLimits(live.document, {
@@ -37,7 +37,6 @@ export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
   app.post('/import', async (c) => {
     const { user } = c.var;
-    if (!mayAll(user)) return refuse(c);
     const values = await readValues(c);
     const upload = await uploaded(c, deps, values);
     if (upload === undefined) return send(c, importPage(user, [GONE], values), 422);
@@ -46,20 +45,6 @@ export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
   return app;
 }
-
-/** The file has everybody's limits. */
-const mayAll = ({ roles }: User): boolean => roles.admin || roles.finance;
-
-const refuse = (c: PageContext): Promise<Response> =>
-  send(
-    c,
-    problemPage(c.var.user, {
-      title: 'Not yours to see',
-      sentence: `The file has the limits of all groups, so you must be of finance or an administrator. You are signed in as ${c.var.user.username}.`,
-      remedy: 'Edit the limits of your own groups on their pages.',
-    }),
-    403,
-  );
 
 const GONE: CsvProblem = {
   line: 0,
@@ -95,13 +80,13 @@ async function preview(
   unconfirmed?: true,
 ): Promise<Response> {
   const { user } = c.var;
-  const answer = await drafted(deps, upload, values);
+  const answer = await drafted(deps, upload, values, user);
   if (answer.outcome === 'refused') return send(c, importPage(user, answer.problems, values), 422);
-  if (answer.outcome === 'old')
-    return send(c, stalePage(user, { outcome: 'stale', live: answer.live }, undefined, tellingOf(deps)), 409);
+  if (answer.outcome === 'old') return send(c, stalePage(user, answer.stale, AGAIN, tellingOf(deps)), 409);
   const { edit, base, totals, unnamed } = answer.draft;
   const shown = await deps.read.preview([edit], base, user);
   if (shown.outcome !== 'valid') return send(c, importPage(user, problemsOf(shown), values), 422);
+  const exact = await countedFor(deps, [edit], base, values, user);
   const along = {
     kept: upload.kept,
     name: upload.name,
@@ -116,6 +101,7 @@ async function preview(
       totals,
       unnamed,
       values: along,
+      exact,
       ...(unconfirmed && { unconfirmed }),
     },
     tellingOf(deps),
@@ -125,7 +111,7 @@ async function preview(
 
 async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Values): Promise<Response> {
   const { user } = c.var;
-  const answer = await drafted(deps, upload, values);
+  const answer = await drafted(deps, upload, values, user);
   if (answer.outcome !== 'drafted' || !values.why) return preview(c, deps, upload, values);
   const { edit, base } = answer.draft;
   const outcome = await deps.desk.apply([edit], {
@@ -149,9 +135,9 @@ async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
     case 'invalid':
       return send(c, importPage(user, problemsOf(outcome), values), 422);
     case 'forbidden':
-      return send(c, forbiddenPage(user, outcome.denied, '/import'), 403);
+      return send(c, forbiddenPage(user, outcome.denied, [], '/import'), 403);
     case 'stale':
-      return send(c, stalePage(user, outcome, undefined, tellingOf(deps)), 409);
+      return send(c, stalePage(user, outcome, AGAIN, tellingOf(deps)), 409);
     case 'needs_confirmation':
       return preview(c, deps, upload, values, true);
     case 'needs_approval':
@@ -166,6 +152,12 @@ async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
       );
   }
 }
+
+/** Rows of an older file put on top would undo what others did since. */
+const AGAIN = {
+  back: '/import',
+  hint: 'Download the file as it is now, make your changes in it, and upload it again.',
+} as const;
 
 const problemsOf = (answer: {
   readonly outcome: string;

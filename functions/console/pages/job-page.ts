@@ -110,14 +110,23 @@ function counterLine(
 const ruleTable = (rules: readonly ExplainedRuleRow[]): Markup =>
   html`<div class="scroll" role="region" aria-label="Rules" tabindex="0"><table class="stack"><caption class="hidden">Rules, then and now</caption><thead><tr><th scope="col">Rule</th><th scope="col">Then</th><th scope="col">Now</th></tr></thead><tbody>${rules.map(
     ({ id, kind, mode, atDecision, now, whyNot }) =>
-      html`<tr><th scope="row"><code>${id}</code><small class="soft">${kind} ${mode}</small></th><td class="full" data-l="then">${violations(atDecision)}</td><td class="full" data-l="now">${
+      html`<tr><th scope="row"><code>${id}</code><small class="soft">${kind} ${mode}</small></th><td class="full" data-l="Then:">${violations(atDecision)}</td><td class="full" data-l="Now:">${
         now === undefined
           ? html`<span class="soft">${whyNot ?? 'not asked again'}</span>`
           : now.violations.length > 0
             ? violations(now.violations)
-            : html`<span class="soft">${now.outcome}${now.detail !== undefined && html`: ${now.detail}`}</span>`
+            : html`<span class="soft">${NOW_WORDS[now.outcome]}${now.detail !== undefined && html`: ${now.detail}`}</span>`
       }</td></tr>`,
   )}</tbody></table></div>`;
+
+const NOW_WORDS: Readonly<Record<NonNullable<ExplainedRuleRow['now']>['outcome'], string>> = {
+  matched: 'nothing against it',
+  'not matched': 'does not ask about this job',
+  off: 'off',
+  missing: 'cannot tell',
+  exempt: 'exempt',
+  failed: 'failed',
+};
 
 const violations = (all: readonly ToldViolation[]): Markup | Markup[] =>
   all.length === 0

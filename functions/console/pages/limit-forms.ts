@@ -5,14 +5,16 @@ import { KIND_WORDS, limitWords, writtenAmount } from './limit-words.ts';
 
 const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) => [each, each] as const);
 
-const AMOUNT_HINTS: Readonly<Record<LimitRow['kind'], string>> = {
-  money: 'Like 500 or 500.25. 0 blocks every job, unlimited asks nothing here.',
-  minutes: 'Minutes. 0 blocks every job, unlimited asks nothing here.',
-  jobs: 'Jobs that run at the same time. 0 blocks every job, unlimited asks nothing here.',
-  starts: 'Jobs that may start. 0 blocks every job, unlimited asks nothing here.',
-  cpu: 'Like 12 or 500m, as Kubernetes writes it.',
-  memory: 'Like 64Gi, as Kubernetes writes it.',
-};
+const ENDS = '0 blocks every job; the word unlimited lifts the limit.';
+
+const amountHints = (currency: string): Readonly<Record<LimitRow['kind'], string>> => ({
+  money: `In ${currency}, like 500 or 500.25. ${ENDS}`,
+  minutes: `In CI minutes. ${ENDS}`,
+  jobs: `Jobs that run at the same time. ${ENDS}`,
+  starts: `Jobs that may start. ${ENDS}`,
+  cpu: `In CPUs, like 12 or 500m, as Kubernetes writes it. ${ENDS}`,
+  memory: `Like 64Gi, as Kubernetes writes it. ${ENDS}`,
+});
 
 const TEXTS: readonly Field[] = [
   { name: 'soft', label: 'Warn from', hint: 'A share like 80% or an amount.', short: true },
@@ -23,7 +25,7 @@ const TEXTS: readonly Field[] = [
   { name: 'until', label: 'Asks until', hint: 'The last day.', short: true },
 ];
 
-export const newLimit = (path: string): EditForm => ({
+export const newLimit = (path: string, currency: string): EditForm => ({
   title: `New limit for ${path}`,
   fields: [
     {
@@ -33,7 +35,13 @@ export const newLimit = (path: string): EditForm => ({
       options: Object.entries(KIND_WORDS),
       autofocus: true,
     },
-    { name: 'amount', label: 'Limit', required: true, short: true, hint: AMOUNT_HINTS.money },
+    {
+      name: 'amount',
+      label: 'Limit',
+      required: true,
+      short: true,
+      hint: `Money in ${currency}, like 500 or 500.25; minutes; jobs; CPUs or memory as Kubernetes writes them. ${ENDS}`,
+    },
     {
       name: 'per',
       label: 'Per',
@@ -47,17 +55,18 @@ export const newLimit = (path: string): EditForm => ({
   submit: 'See what it does',
 });
 
-export function changedLimit(limit: LimitRow, path: string): EditForm {
+export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
   const { kind, baseAmount, mode, owner, contact, costCenter, softAmount } = limit;
   return {
     title: `${limitWords(limit)} of ${path}`,
+    standing: limit,
     fields: [
       {
         name: 'amount',
         label: 'Limit',
         required: true,
         short: true,
-        hint: AMOUNT_HINTS[kind],
+        hint: amountHints(currency)[kind],
         autofocus: true,
       },
       { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },

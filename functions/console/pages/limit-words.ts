@@ -41,12 +41,25 @@ export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: Tellin
       ? `${amount(-limit.left, limit.unit, telling)} over`
       : amount(limit.left, limit.unit, telling);
 
-/** When the number is used up, short enough for a cell. */
-export function runsOut(forecast: ForecastRow | undefined, zone: string, nowMs: number): Markup {
+/** Nothing is rejected for it. */
+export const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
+  (rolledOutAs ?? mode) !== 'enforce';
+
+/** Of what is left: red where jobs are rejected, amber where they would be. */
+export const leftClass = (limit: LimitRow): string =>
+  (limit.left ?? 0) >= 0 ? '' : onlyWatches(limit) ? 'warn-text' : 'bad-text';
+
+/** When the number is used up, short enough for a cell. @param watched - nothing is rejected for it. */
+export function runsOut(
+  forecast: ForecastRow | undefined,
+  zone: string,
+  nowMs: number,
+  watched = false,
+): Markup {
   if (forecast === undefined) return html`<span class="soft">not known yet</span>`;
   switch (forecast.outcome) {
     case 'used_up':
-      return html`<strong class="bad-text">used up</strong>`;
+      return html`<strong class="${watched ? 'warn-text' : 'bad-text'}">used up</strong>`;
     case 'lasts':
       return html`<span class="good-text">lasts</span>`;
     case 'runs_out':
@@ -69,7 +82,9 @@ export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
     case undefined:
       return html`There is too little history to say when it runs out.`;
     case 'used_up':
-      return html`It is <strong class="bad-text">used up</strong>.`;
+      return onlyWatches(limit)
+        ? html`It is <strong class="warn-text">used up</strong>; no job is rejected for it.`
+        : html`It is <strong class="bad-text">used up</strong>.`;
     case 'lasts':
       return html`At the pace of the last four weeks it <strong class="good-text">lasts</strong> until the period ends.`;
     case 'runs_out':
@@ -86,8 +101,8 @@ export function writtenAmount(whole: number | 'unlimited', kind: LimitKind): str
     case 'money':
       return decimal(whole, 1_000_000, 6);
     case 'minutes':
-      // Thirds of a minute have no end; a second is the smallest there is, and comes back by rounding.
-      return whole % 3 === 0 ? decimal(whole, 60, 2) : String(whole / 60);
+      // Thirds of a minute have no end, so no file can name them: shares and grants come to them. Only shown, never sent.
+      return whole % 3 === 0 ? decimal(whole, 60, 2) : (whole / 60).toFixed(2);
     case 'cpu':
       return whole % 1000 === 0 ? String(whole / 1000) : `${whole}m`;
     case 'memory':

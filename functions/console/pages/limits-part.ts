@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { LimitRow, SubjectView } from '../read/contract.ts';
 import { bar } from './bar.ts';
 import type { Markup } from './frame.ts';
-import { leftText, limitAmount, limitWords, runsOut } from './limit-words.ts';
+import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.ts';
 import { address, contactLink } from './links.ts';
 import { amount, bare, instant, modeTag, percent, type Telling } from './told.ts';
 
@@ -19,7 +19,7 @@ export function limitsPart(view: SubjectView, telling: Telling): Markup {
 }
 
 function limitLine(limit: LimitRow, { may }: SubjectView, telling: Telling): Markup {
-  const { settled, held, unit, forecast, subject, id, zone } = limit;
+  const { settled, held, unit, forecast, subject, id } = limit;
   const of = limit.amount === 'unlimited' ? undefined : limit.amount;
   const edit = address('/edit', { kind: 'set', subject, limit: id });
   return html`<tr><th scope="row">${limitWords(limit)} ${modeTag(limit.rolledOutAs ?? limit.mode)}<small class="soft">${factsText(limit, telling)}</small></th><td class="bar-cell">${
@@ -31,10 +31,10 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: Telling): Mar
       limit: of,
       ...(forecast?.atEndAmount !== undefined && { forecast: forecast.atEndAmount }),
     })
-  }</td><td class="n wide">${of === undefined ? '–' : percent(settled + held, of)}</td><td class="n wide">${bare(settled, unit)}</td><td class="n wide">${bare(held, unit)}</td><td class="n" data-l="limit">${limitAmount(limit, telling)}</td><td${(limit.left ?? 0) < 0 ? html` class="n bad-text"` : html` class="n" data-l="left"`}>${leftText(limit, telling)}</td><td class="wide ro">${
+  }</td><td class="n wide">${of === undefined ? '–' : percent(settled + held, of)}</td><td class="n wide">${bare(settled, unit)}</td><td class="n wide">${bare(held, unit)}</td><td class="n" data-l="limit">${limitAmount(limit, telling)}</td><td class="n ${leftClass(limit)}"${(limit.left ?? 0) >= 0 && html` data-l="left"`}>${leftText(limit, telling)}</td><td class="wide ro">${
     limit.per === undefined || of === undefined
       ? html`<span class="soft">–</span>`
-      : runsOut(forecast, zone, telling.nowMs)
+      : runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))
   }</td><td>${(may.tighten || may.loosen) && html`<a href="${edit}">Edit<span class="hidden"> ${limitWords(limit)}</span></a>`}</td></tr>`;
 }
 

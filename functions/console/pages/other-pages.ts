@@ -87,7 +87,7 @@ export const mePage = (user: User, me: Me): Markup =>
       me.roles.length === 0
         ? html`<p><strong>You are signed in, and nothing is yours to see.</strong> Rights come from membership in GitLab’s groups and are read anew every 15 minutes. Ask whoever runs Tollgate which groups give them.</p>`
         : html`<ul>${me.roles.map((role) => html`<li>${ROLE_SENTENCES[role]}</li>`)}</ul><p class="soft">From your groups in GitLab; read anew every 15 minutes.</p>`
-    }${me.waiting > 0 && html`<p><a href="/requests">${counted(me.waiting, 'request')}</a> wait for somebody like you.</p>`}</section>
+    }${me.waiting > 0 && html`<p><a href="/requests">${counted(me.waiting, 'request')}</a> ${me.waiting === 1 ? 'waits' : 'wait'} for somebody with your rights.</p>`}</section>
 ${
   me.seesAll
     ? html`<section class="card" aria-labelledby="see"><h2 id="see">What you see</h2><p>The whole GitLab.</p></section>`

@@ -35,7 +35,7 @@ export function overviewPage(frame: Pick<Frame, 'user'>, shown: OverviewShown, t
       html`<div class="actions"><a class="button" href="/groups/${here.id}">The group itself</a></div>`
     }</div>
 ${instanceCard(overview, telling)}
-<section class="card" aria-labelledby="groups"><h2 id="groups" class="hidden">Groups</h2>${filters(shown)}${
+<section class="card" aria-labelledby="groups"><h2 id="groups" class="hidden">Groups</h2>${isNothing(shown) ? '' : filters(shown)}${
       overview.rows.length === 0
         ? emptyNote(asked)
         : html`${BAR_KEY}${groupTable(overview.rows, 'Groups and their budgets', telling, (id) => address('/', { under: id, sort: asked.sort }))}${pages(overview, asked)}`
@@ -92,12 +92,16 @@ const SORTS = [
   ['name', 'Name'],
 ] as const;
 
+/** Nothing there, whatever is asked: no search helps. */
+const isNothing = ({ overview, asked }: OverviewShown): boolean =>
+  overview.total === 0 && asked.search === undefined && asked.under === undefined && asked.mine !== true;
+
 function emptyNote(asked: OverviewAsked): Markup {
   if (asked.search !== undefined)
     return html`<p>No group you may see has <strong>${asked.search}</strong> in its path. <a href="/">Show all</a>.</p>`;
   if (asked.mine === true) return html`<p>You own no group here. <a href="/">Show all you may see</a>.</p>`;
   if (typeof asked.under === 'number') return html`<p>There are no groups below it.</p>`;
-  return html`<p><strong>There is nothing to see yet.</strong></p><p>Groups appear as soon as they were read from GitLab. If you expected some: you see groups in which you are a member; ask whoever runs Tollgate whether yours is connected.</p>`;
+  return html`<p><strong>There is nothing to see yet.</strong></p><p>Groups appear as soon as they were read from GitLab. If you expected some: you see groups in which you are a member; ask whoever runs Tollgate whether yours is connected. <a href="/me">See your rights</a>.</p>`;
 }
 
 function pages(overview: Overview, asked: OverviewAsked): Markup {

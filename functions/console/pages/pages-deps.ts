@@ -22,16 +22,21 @@ export interface PagesDeps {
   readonly zone: string;
   /** Our own address, as the browser sees it; stands in mails. */
   readonly origin: string;
-  /** Tells a group's owner, e.g. by SNS; absent: a mail is opened in the reader's own program. */
-  readonly tellOwner?: (message: OwnerMessage) => Promise<void>;
+  /**
+   * Tells a group's owner, e.g. by SNS; absent: a mail is opened in the reader's own program. `told-before`: within the last
+   * hour, and so not again.
+   */
+  readonly tellOwner?: (message: OwnerMessage) => Promise<'sent' | 'told-before'>;
   readonly log: Log;
 }
 
 export interface OwnerMessage {
   readonly subject: string;
   readonly text: string;
-  /** The group it is about. */
+  /** The group it is about: `group/101`, and its path. */
+  readonly about: string;
   readonly path: string;
+  readonly owner?: string;
   readonly contact?: string;
 }
 

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { Oversubscription } from '../../limits/desk/contract.ts';
-import type { EditEffect, LookBack, PreviewAnswer } from '../read/contract.ts';
+import type { BacktestAnswer, EditEffect, LookBack, PreviewAnswer } from '../read/contract.ts';
+import { backtestPart } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import type { Markup } from './frame.ts';
 import { leftText, limitAmount, limitWords, runsOut } from './limit-words.ts';
@@ -8,10 +9,11 @@ import { amount, counted, type Telling } from './told.ts';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
-/** What would become of it: differences, new run-out dates, jobs that would have failed, pools. */
-export const previewPart = (preview: ValidPreview, telling: Telling): Markup =>
+/** What would become of it: differences, new run-out dates, jobs that would have failed, pools. @param exact - once counted */
+export const previewPart = (preview: ValidPreview, telling: Telling, exact?: BacktestAnswer): Markup =>
   html`<section class="card" aria-labelledby="differs"><h2 id="differs">What changes<small class="soft">${counted(preview.rows.length, 'difference')}</small></h2>${changeTable(preview.rows, 'What changes', telling)}</section>
 ${preview.effects.length > 0 && html`<section class="card" aria-labelledby="effects"><h2 id="effects">What it does</h2>${effectTable(preview.effects, telling)}</section>`}
+${preview.rows.length > 0 && backtestPart(exact, telling)}
 ${preview.oversubscription.length > 0 && html`<div class="note warn"><p><strong>Given more than once.</strong> Allowed, and then a pool: whoever comes first has it.</p><ul>${preview.oversubscription.slice(0, POOLS_SHOWN).map((pool) => html`<li>${poolText(pool, telling)}</li>`)}</ul></div>`}
 ${preview.needsApproval.length > 0 && html`<div class="note warn"><p><strong>Somebody else must approve this.</strong> If you go on, a request is filed; nothing changes until then.</p></div>`}`;
 

@@ -1,8 +1,10 @@
 import { html } from 'hono/html';
-import type { Denied, RoleName } from '../../limits/desk/contract.ts';
+import type { Denied } from '../../limits/desk/contract.ts';
+import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { Notice, RenderNotice } from '../../signin/answers.ts';
 import type { User } from '../../signin/user.ts';
 import { barePage, type Markup, page } from './frame.ts';
+import { contactLink } from './links.ts';
 
 export interface Problem {
   readonly title: string;
@@ -46,19 +48,6 @@ export const noAnswer = (user: User, changing: boolean): Markup =>
       : 'Load the page again in a moment. Jobs are decided nevertheless.',
   });
 
-const ROLE_WORDS: Readonly<Record<RoleName, string>> = {
-  viewer: 'a viewer',
-  owner: 'an owner of the group',
-  finance: 'of finance',
-  admin: 'an administrator',
-};
-
-/** `of finance or an administrator` */
-export const roleList = (roles: readonly RoleName[]): string => {
-  const words = roles.map((role) => ROLE_WORDS[role]);
-  return words.length < 2 ? (words[0] ?? 'nobody') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-};
-
 const ACT_WORDS: Readonly<Record<Denied['act'], string>> = {
   view: 'see it',
   describe: 'describe it',
@@ -72,18 +61,44 @@ const ACT_WORDS: Readonly<Record<Denied['act'], string>> = {
   ask: 'ask for more',
 };
 
-/** Names the right that is missing, for each difference that nobody but others may make. */
-export const forbiddenPage = (user: User, denied: readonly Denied[], back: string): Markup =>
+/** Somebody to ask: who owns a limit, and where they are found. */
+export interface Reach {
+  /** `acme/payments money-month` */
+  readonly of: string;
+  readonly owner?: string;
+  readonly contact?: string;
+}
+
+/** Names the right that is missing, for each difference that nobody but others may make, and whom to ask. */
+export const forbiddenPage = (
+  user: User,
+  denied: readonly Denied[],
+  reach: readonly Reach[],
+  back: string,
+): Markup =>
   problemPage(user, {
     title: 'Not yours to change',
     sentence: html`Nothing was saved. You are signed in as ${user.username}, and this needs another right:<ul>${denied
       .slice(0, DENIED_SHOWN)
       .map(
         ({ row, act, needs }) =>
-          html`<li>${row.path ?? row.subject} <code>${row.limit}</code> ${row.field.replaceAll('_', ' ')}: to ${ACT_WORDS[act]} you must be ${roleList(needs)}.</li>`,
-      )}${denied.length > DENIED_SHOWN && html`<li>and ${denied.length - DENIED_SHOWN} more</li>`}</ul>`,
-    remedy: html`Ask somebody who is, or <a href="/ask">ask for more</a>. Your rights come from GitLab's groups and are read anew every 15 minutes; <a href="/me">see yours</a>.`,
+          html`<li>${row.path ?? row.subject} <code>${row.limit}</code> ${row.field.replaceAll('_', ' ')}: to ${ACT_WORDS[act]} you must be ${whoMayText(act, needs)}.</li>`,
+      )}${denied.length > DENIED_SHOWN && html`<li>and ${denied.length - DENIED_SHOWN} more</li>`}</ul>${reachList(reach)}`,
+    remedy: html`Ask somebody who is${user.roles.finance || user.roles.admin ? '' : html`, or <a href="/ask">ask for more</a>: then it is put before them`}. Your rights come from GitLab’s groups and are read anew every 15 minutes; <a href="/me">see yours</a>.`,
     link: { href: back, text: 'Back' },
   });
 
+export const reachList = (reach: readonly Reach[]): Markup | '' =>
+  reach.length === 0
+    ? ''
+    : html`<p>Whom to ask:</p><ul>${reach.map(({ of, owner, contact }) => html`<li>${of}: ${owner}${owner !== undefined && contact !== undefined && ', '}${contact !== undefined && contactLink(contact)}</li>`)}</ul>`;
+
 const DENIED_SHOWN = 10;
+
+/** A page that is not for everybody. @param who - `of finance or an administrator` */
+export const closedPage = (user: User, who: string): Markup =>
+  problemPage(user, {
+    title: 'Not yours to open',
+    sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
+    remedy: html`Your rights come from GitLab’s groups and are read anew every 15 minutes; <a href="/me">see yours</a>. Who gives them: whoever runs Tollgate, or an owner of the group in GitLab.`,
+  });

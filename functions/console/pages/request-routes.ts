@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { DecideOutcome, RequestOutcome } from '../../limits/desk/contract.ts';
+import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
 import { rightsOf } from '../read/rights-of.ts';
 import { query, readValues } from './asked.ts';
@@ -8,7 +9,7 @@ import { grantFields } from './exception-forms.ts';
 import type { Values } from './form-field.ts';
 import type { Markup } from './frame.ts';
 import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
-import { type Problem, problemPage, roleList, unknownPlace } from './problem-page.ts';
+import { type Problem, problemPage, unknownPlace } from './problem-page.ts';
 import { askPage, chooseGroupPage, requestsPage } from './requests-page.ts';
 
 /** "Ask for more", and whoever decides about it. */
@@ -114,8 +115,10 @@ function notFiled(outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid
   if (outcome.outcome === 'forbidden')
     return {
       title: 'Not yours to ask for',
-      sentence: `To ask for more here you must be ${roleList(outcome.needs)}.`,
-      remedy: 'Ask somebody of the group.',
+      sentence: `To ask for more here you must be ${whoMayText(outcome.act, outcome.needs)}.`,
+      remedy:
+        'Ask a member of the group to file it; the page of your rejected job names the group and its contact.',
+      link: BACK,
     };
   return {
     title: 'Too many requests are waiting',
@@ -150,7 +153,7 @@ function notDecided(outcome: NotDecided, user: User): Problem {
         title: 'Not yours to decide',
         sentence: outcome.own
           ? 'You asked for it yourself; somebody else must decide.'
-          : `You are signed in as ${user.username}; to decide this you must be ${roleList(outcome.needs)}.`,
+          : `You are signed in as ${user.username}; to decide this you must be ${whoMayText(outcome.act, outcome.needs)}.`,
         remedy: 'The request still waits.',
         link: BACK,
       };

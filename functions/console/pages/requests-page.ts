@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { ApplyOutcome, LimitRequest } from '../../limits/desk/contract.ts';
+import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { User } from '../../signin/user.ts';
 import type { RequestRow, SubjectView } from '../read/contract.ts';
 import { grantFields } from './exception-forms.ts';
@@ -7,7 +8,7 @@ import { type FieldProblems, field, problemList, type Values } from './form-fiel
 import { csrf, type Markup, page } from './frame.ts';
 import { leftText, limitAmount, limitWords } from './limit-words.ts';
 import { outside, subjectHref, subjectLink } from './links.ts';
-import { problemPage, roleList } from './problem-page.ts';
+import { problemPage } from './problem-page.ts';
 import { distance, instant, type Telling } from './told.ts';
 
 /** What waits, and what became of the others. */
@@ -123,8 +124,8 @@ export const approvalPage = (user: User, { by, request }: NeedsApproval, back: s
     title: request === undefined ? 'Needs somebody else' : 'Request filed',
     sentence:
       request === undefined
-        ? `Nothing was changed: this must be approved by somebody else, who is ${roleList(by)}.`
-        : `Nothing is changed yet: somebody else, who is ${roleList(by)}, must approve it.`,
+        ? `Nothing was changed: this must be approved by somebody else, who is ${whoMayText('approve', by)}.`
+        : `Nothing is changed yet: somebody else, who is ${whoMayText('approve', by)}, must approve it.`,
     remedy:
       request === undefined
         ? 'File it as a grant of its own; then a request goes to those who may approve it.'

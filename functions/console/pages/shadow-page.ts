@@ -4,6 +4,7 @@ import type { ShadowRow, ShadowView } from '../read/contract.ts';
 import { csrf, type Markup, page } from './frame.ts';
 import { limitAmount, limitWords } from './limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from './links.ts';
+import { mayOpen } from './page-access.ts';
 import type { OwnerMessage } from './pages-deps.ts';
 import { amount, counted, type Telling } from './told.ts';
 
@@ -47,7 +48,7 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
 ${wouldFail.length > 0 && html`<ul>${wouldFail.map(({ rule, jobs: count }) => html`<li><code>${rule}</code>: ${counted(count, 'job')}</li>`)}</ul>`}
 ${limits.length > 0 && html`<ul>${limits.map(({ limit, refusedAmount }) => html`<li>${limitWords(limit)}, ${limitAmount(limit, telling)} (${limit.mode})${limit.period !== undefined && html`, ${limit.period.label}`}: ${amount(refusedAmount, limit.unit, telling)} would not have been let in</li>`)}</ul>`}
 <div class="actions">${
-    canTell && contact !== undefined
+    canTell && (owner ?? contact) !== undefined && mayOpen('POST /shadow/send', user.roles)
       ? html`<form method="post" action="/shadow/send">${csrf(user)}<input type="hidden" name="group" value="${subject.slice(subject.indexOf('/') + 1)}"><input type="hidden" name="days" value="${days}"><button>Send to owner<span class="hidden"> of ${path}</span></button></form>`
       : mail !== undefined
         ? html`<a class="button" href="${mail}">Send to owner<span class="hidden"> of ${path}</span></a>`
@@ -57,7 +58,7 @@ ${limits.length > 0 && html`<ul>${limits.map(({ limit, refusedAmount }) => html`
 
 /** What the owner of a group reads: whose, how many, by what, and where to look. */
 export function ownerMessage(row: ShadowRow, days: number, origin: string, telling: Telling): OwnerMessage {
-  const { path, jobs, wouldFail, limits, contact, subject } = row;
+  const { path, jobs, wouldFail, limits, owner, contact, subject } = row;
   const lines = [
     `In the last ${days} days ${path} ran ${counted(jobs, 'CI job')}. These would have failed, had every limit and rule been enforced:`,
     '',
@@ -74,7 +75,9 @@ export function ownerMessage(row: ShadowRow, days: number, origin: string, telli
   return {
     subject: `CI limits of ${path}: what would have failed`,
     text: lines.join('\n'),
+    about: subject,
     path,
+    ...(owner !== undefined && { owner }),
     ...(contact !== undefined && { contact }),
   };
 }

@@ -6,7 +6,7 @@ import { freezeNotes, grantsPart } from './exceptions-part.ts';
 import { type Frame, type Markup, page } from './frame.ts';
 import { groupTable } from './group-table.ts';
 import { historyPart } from './history-part.ts';
-import { leftText, limitAmount, limitWords, runsOut } from './limit-words.ts';
+import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.ts';
 import { limitsPart } from './limits-part.ts';
 import { address, contactLink, subjectHref, subjectLink } from './links.ts';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts';
@@ -48,7 +48,7 @@ ${
 const CHILDREN_SHOWN = 25;
 
 const KIND_LABEL: Readonly<Record<SubjectView['kind'], string>> = {
-  instance: 'Instance',
+  instance: 'All groups, projects and personal namespaces together',
   group: 'Group',
   project: 'Project',
   'runner-class': 'Runner class',
@@ -60,7 +60,7 @@ function head(view: SubjectView): Markup {
     html`<a class="button" href="${address('/edit', { subject, ...query })}">${text}</a>`;
   return html`<div class="head"><div><nav class="crumbs" aria-label="Above"><ol><li><a href="/">Budgets</a></li>${above.map(
     (each) => html`<li>${subjectLink(each.subject, lastOf(each.path))}</li>`,
-  )}</ol></nav><h1>${path}</h1><p>${KIND_LABEL[kind]} <span class="id">${subject.slice(subject.indexOf('/') + 1)}</span></p></div>
+  )}</ol></nav><h1>${path}</h1><p>${KIND_LABEL[kind]}${kind !== 'instance' && html` <span class="id">${subject.slice(subject.indexOf('/') + 1)}</span>`}</p></div>
 <div class="actions">${may.loosen && link('New limit', { kind: 'set' })}${may.grant && view.limits.length > 0 && link('Grant more', { kind: 'grant' })}${
     may.ask &&
     !may.grant &&
@@ -75,7 +75,7 @@ function mainCard(limit: LimitRow, view: SubjectView, telling: Telling): Markup 
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
   const here = subjectHref(view.subject) ?? '/';
   return html`<section class="card" aria-labelledby="budget"><h2 id="budget"><span>${limitWords(limit)} ${modeTag(limit.rolledOutAs ?? limit.mode)}</span><small class="soft">${limit.period?.label}</small></h2>
-<dl class="figures"><div><dt>Spent</dt><dd>${amount(settled, unit, telling)}</dd></div><div><dt>Held</dt><dd>${amount(held, unit, telling)}<small class="soft">by jobs that run or wait</small></dd></div><div><dt>Limit</dt><dd>${limitAmount(limit, telling)}<small class="soft">${madeOf(limit)}</small></dd></div><div><dt>Left</dt><dd${(limit.left ?? 0) < 0 ? html` class="bad-text"` : ''}>${leftText(limit, telling)}<small class="soft">${of !== undefined && html`${percent(settled + held, of)} used`}</small></dd></div><div><dt>Runs out</dt><dd>${runsOut(forecast, limit.zone, telling.nowMs)}</dd></div></dl>
+<dl class="figures"><div><dt>Spent</dt><dd>${amount(settled, unit, telling)}</dd></div><div><dt>Held</dt><dd>${amount(held, unit, telling)}<small class="soft">by jobs that run or wait</small></dd></div><div><dt>Limit</dt><dd>${limitAmount(limit, telling)}<small class="soft">${madeOf(limit)}</small></dd></div><div><dt>Left</dt><dd class="${leftClass(limit)}">${leftText(limit, telling)}<small class="soft">${of !== undefined && html`${percent(settled + held, of)} used`}</small></dd></div><div><dt>Runs out</dt><dd>${of === undefined ? html`<span class="soft">never</span>` : runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))}</dd></div></dl>
 ${of !== undefined && html`${bar({ spent: settled, held, limit: of, ...(forecast?.atEndAmount !== undefined && { forecast: forecast.atEndAmount }) })}${BAR_KEY}`}
 ${view.burnUp !== undefined && view.burnUp.limit === limit.id && burnUpChart(view.burnUp, limit, telling)}
 ${others.length > 0 && html`<p class="soft">Chart of: ${others.map((other, index) => html`${index > 0 && ', '}<a href="${address(here, { limit: other.id })}">${limitWords(other)}</a>`)}</p>`}

@@ -50,7 +50,7 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, te
     latest.length > 0 &&
     html`<div class="scroll" role="region" aria-label="Rejected jobs" tabindex="0"><table class="stack"><caption class="hidden">The latest rejected jobs</caption><thead><tr><th scope="col">Job</th><th scope="col">When</th><th scope="col">Why</th></tr></thead><tbody>${latest.map(
       (job) =>
-        html`<tr><th scope="row" class="path"><a href="/jobs/${job.decisionId}">${job.jobName ?? `job ${job.jobId}`}</a><small class="soft">${job.projectPath}${job.url !== undefined && html` · ${outside(job.url, 'in GitLab')}`}</small></th><td>${shortInstant(job.atMs, telling)}<small class="soft"> ${distance(job.atMs, telling.nowMs)}</small></td><td class="full">${job.reasons.map(
+        html`<tr><th scope="row" class="path job"><a href="/jobs/${job.decisionId}">${job.jobName ?? `job ${job.jobId}`}</a><small class="soft">${job.projectPath}${job.url !== undefined && html` · ${outside(job.url, 'in GitLab')}`}</small></th><td>${shortInstant(job.atMs, telling)}<small class="soft"> ${distance(job.atMs, telling.nowMs)}</small></td><td class="full">${job.reasons.map(
           ({ code, text }) => html`<div><code>${code}</code> ${text}</div>`,
         )}</td></tr>`,
     )}</tbody></table></div>`

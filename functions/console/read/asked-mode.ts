@@ -8,16 +8,30 @@ import { rolloutModes } from '../../../policies/rollout.ts';
  * How far a limit goes for jobs of its own subject: not further than the policy's rule of its kind, nor than the rollout of
  * the closest group. Without such a rule nobody asks it.
  */
-export function askedMode(
-  { kind, mode }: Limit,
+export const askedMode = (
+  limit: Limit,
   ancestors: readonly PlacedGroup[],
+  policy: Policy,
+  limits: LimitSet,
+): Mode => askedModes(policy, limits)(limit, ancestors);
+
+/** The same for many limits of one set: there are few answers, and an overview asks for ten thousand. */
+export function askedModes(
   { rules }: Policy,
   limits: LimitSet,
-): Mode {
-  const rollout = rolloutModes({ ancestors, known: true, personal: false }, limits);
-  const strictest = rules
-    .filter((rule) => rule.kind === ASKED_BY[kind])
-    .map((rule) => leastMode(rule.mode, rollout[rule.class]))
-    .reduce((a, b) => (compareModes(a, b) >= 0 ? a : b), 'off');
-  return leastMode(mode, strictest);
+): (limit: Limit, ancestors: readonly PlacedGroup[]) => Mode {
+  const known = new Map<string, Mode>();
+  return ({ kind, mode }, ancestors) => {
+    const rollout = rolloutModes({ ancestors, known: true, personal: false }, limits);
+    const name = `${kind} ${mode} ${rollout.cost} ${rollout.capacity}`;
+    const answer = known.get(name);
+    if (answer !== undefined) return answer;
+    const strictest = rules
+      .filter((rule) => rule.kind === ASKED_BY[kind])
+      .map((rule) => leastMode(rule.mode, rollout[rule.class]))
+      .reduce((a, b) => (compareModes(a, b) >= 0 ? a : b), 'off');
+    const asked = leastMode(mode, strictest);
+    known.set(name, asked);
+    return asked;
+  };
 }

@@ -26,6 +26,10 @@ export interface ConsoleReadDeps {
   /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: { nowMs(): number };
+  /** Ids of jobs decided lately, for whoever counts back from them; beside those of jobs rejected last. @default none */
+  readonly recentJobIds?: () => Promise<readonly number[]>;
+  /** For deadlines: never steps back, ms. @default performance.now */
+  readonly monotonicMs?: () => number;
   /** `https://gitlab.example.com`, for links to jobs. */
   readonly gitlabUrl?: string;
 }

@@ -10,6 +10,7 @@ import type { LimitKind } from '../../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { RuleKind } from '../../../policies/rule.ts';
+import type { JobsCounted } from '../../backtest/compare-recent.ts';
 import type {
   BreakGlassState,
   HistoryAsked,
@@ -37,6 +38,8 @@ export interface ConsoleRead {
   shadow(asked: ShadowAsked, viewer: Viewer): Promise<ShadowView>;
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
+  /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */
+  backtest(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<BacktestAnswer>;
   /** Newest first; rows of subjects outside are left out, `count` with them. */
   history(asked: HistoryAsked, viewer: Viewer): Promise<HistoryPage>;
   /** Newest first; those the viewer filed, and those of their groups. */
@@ -73,7 +76,10 @@ export interface Me {
 
 // ── overview ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** `runs-out-first`: by when the money is gone, what is gone already first; `spent`: most first; `name`: by path. */
+/**
+ * `runs-out-first`: by when the money is gone, what is gone already first, and what only watches after what rejects jobs;
+ * `spent`: most first; `name`: by path.
+ */
 export type OverviewSort = 'runs-out-first' | 'spent' | 'name';
 
 export interface OverviewAsked {
@@ -126,7 +132,10 @@ export interface GroupRow {
   /** Groups right below it. */
   readonly children: number;
   readonly personal: boolean;
-  /** The budget that runs out first: of money, or else of minutes. Absent: it has none, see `metered`. */
+  /**
+   * The budget that runs out first, of money or minutes, of those that reject jobs; one that only watches where there is no
+   * other. Absent: it has none, see `metered`.
+   */
   readonly budget?: LimitRow;
   /** How many other limits it has in force. */
   readonly others: number;
@@ -500,6 +509,42 @@ export interface LookBack {
   /** The first day on which it would have been reached. */
   readonly reachedOn?: string;
 }
+
+export type BacktestAnswer =
+  | (Extract<Preview, { outcome: 'invalid' }> & { readonly set: string | undefined })
+  /** A subject that is not there, or not theirs to see. */
+  | { readonly outcome: 'unknown_subject'; readonly subject: string }
+  /** It costs many reads: so often a minute and no more. */
+  | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number }
+  | BacktestCounted;
+
+/** From the jobs' records, lived again with the limits as they are and with the edit. */
+export interface BacktestCounted {
+  readonly outcome: 'counted';
+  /** The live one. */
+  readonly set: string | undefined;
+  /** Days that were to be counted, today included. */
+  readonly days: number;
+  /** What was counted of them: half-open, Unix ms, and its first day. Equal: nothing could be. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly fromDay: string;
+  /** All of these days, and every job of them. */
+  readonly complete: boolean;
+  /** Jobs of any edited subject, each counted once. */
+  readonly all: JobsCounted;
+  /** By edited subject, as the edits name them; at most 20. */
+  readonly subjects: readonly (JobsCounted & {
+    readonly subject: string;
+    readonly path: string;
+    /** What the days' totals have and no record was found of: jobs that were started long after they were created. */
+    readonly missed: number;
+  })[];
+  /** Records read, of all subjects. */
+  readonly jobsRead: number;
+}
+
+export type { JobsCounted };
 
 // ── requests ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,5 +1,6 @@
 /** Puts the read models together. Keep one per process: it remembers the limits, the groups, and counters for a minute. */
 import type { Ledger } from '../../ledger/ledger.ts';
+import { backtestOf } from './backtest-view.ts';
 import type { ConsoleReadDeps, Reading } from './console-read-deps.ts';
 import type { ConsoleRead } from './contract.ts';
 import { countersNow } from './counters-now.ts';
@@ -36,6 +37,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
     job: explainJob(reading),
     shadow: shadowViewOf(reading),
     preview: previewOf(reading),
+    backtest: backtestOf(reading),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
     requests,
     breakGlasses: async (viewer) => {

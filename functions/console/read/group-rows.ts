@@ -11,6 +11,7 @@ import type { Reading } from './console-read-deps.ts';
 import type { GroupRow, LimitRow, Metered } from './contract.ts';
 import { freezeRows, frozenNow } from './freeze-rows.ts';
 import { type Having, havingsOf, isBudget } from './group-limits.ts';
+import { LAST_TIER, leading, tier } from './leading.ts';
 import { limitRow } from './limit-row.ts';
 import { historySpan } from './outlook.ts';
 import { labelOf, type Places } from './places.ts';
@@ -102,19 +103,35 @@ function whereOf(of: RowOf, { directory, childrenOf }: Places, scope: Scope) {
   };
 }
 
-/** Money before minutes; of several the one that is used up, or runs out, first; else of which most is used. */
+/**
+ * What a group's row is led by: of the limits that reject jobs the one that is used up, or runs out, first; limits that only
+ * watch lead where no other is. Of those that last, money before minutes, then what most is used of.
+ */
 export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
-  const money = rows.filter(({ kind }) => kind === 'money');
-  const [first, ...others] = money.length > 0 ? money : rows;
+  const [first, ...others] = leading(rows, ({ rolledOutAs, mode }) => rolledOutAs ?? mode);
   if (first === undefined) return undefined;
-  return others.reduce((best, row) => (isEarlier(row, best) ? row : best), first);
+  return others.reduce((best, row) => (isEarlierOfOne(row, best) ? row : best), first);
+}
+
+function isEarlierOfOne(one: LimitRow, other: LimitRow): boolean {
+  const [a, b] = [endOf(one), endOf(other)];
+  if (a !== b) return a < b;
+  if (one.kind !== other.kind) return one.kind === 'money';
+  return (one.percent ?? -1) > (other.percent ?? -1);
 }
 
 /** Whether it comes before the other in a list that begins with what runs out first. */
 export function isEarlier(one: LimitRow | undefined, other: LimitRow | undefined): boolean {
+  const [tierOne, tierOther] = [tierOf(one), tierOf(other)];
+  if (tierOne !== tierOther) return tierOne < tierOther;
   const [a, b] = [endOf(one), endOf(other)];
   return a === b ? (one?.percent ?? -1) > (other?.percent ?? -1) : a < b;
 }
+
+const tierOf = (row: LimitRow | undefined): number =>
+  row === undefined
+    ? LAST_TIER
+    : tier({ rejects: (row.rolledOutAs ?? row.mode) === 'enforce', runsOut: endOf(row) < Number.MAX_VALUE });
 
 function endOf(row: LimitRow | undefined): number {
   if (row === undefined) return Number.POSITIVE_INFINITY;

@@ -27,7 +27,10 @@ export interface OutlookQuestion {
 export const historySpan = (today: number): DaySpan => ({ from: today - HISTORY_DAYS, to: today });
 
 /** A day's use in the unit of a budget; what is counted at once is not used up. */
-export function usedOn({ settledMicros, heldMicros, seconds }: DayUsage, kind: LimitKind): number {
+export function usedOn(
+  { settledMicros, heldMicros, seconds }: Pick<DayUsage, 'settledMicros' | 'heldMicros' | 'seconds'>,
+  kind: LimitKind,
+): number {
   if (kind === 'money') return settledMicros + heldMicros;
   return kind === 'minutes' ? seconds : 0;
 }
@@ -69,16 +72,4 @@ export function aheadOf(question: Omit<OutlookQuestion, 'left'>): BurnUp['ahead'
   return days;
 }
 
-/** A page asks for the same thirty days of one or two zones, for every row. */
-const starts = new Map<string, number>();
-const STARTS_MAX = 5_000;
-
-function startOf(zone: string, day: number): number {
-  const name = `${day} ${zone}`;
-  const known = starts.get(name);
-  if (known !== undefined) return known;
-  if (starts.size >= STARTS_MAX) starts.clear();
-  const startMs = dayStartMs(zone, calendarDay(day));
-  starts.set(name, startMs);
-  return startMs;
-}
+const startOf = (zone: string, day: number): number => dayStartMs(zone, calendarDay(day));

@@ -6,12 +6,17 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import type { CountersByName } from './counters-now.ts';
+import { LAST_TIER, tier } from './leading.ts';
 import { counterIn, type PeriodPair } from './period-pair.ts';
 
 /** A group and the budgets it is ordered by. */
 export interface Candidate {
   readonly group: DirectoryGroup;
+  /** Those that reject jobs; where there are none, those that only watch. */
   readonly budgets: readonly Limit[];
+  readonly rejects: boolean;
+  /** What its spending is counted on. */
+  readonly money: Limit | undefined;
 }
 
 const HISTORY_MS = HISTORY_DAYS * DAY_MS;
@@ -24,31 +29,36 @@ export interface Standing {
   readonly nowMs: number;
 }
 
-/** Those that run out first; of those that last, whoever has used most of theirs; then who has no budget, by path. */
+/**
+ * Those that run out first, and of them those whose jobs are rejected then before those that only watch; of those that last,
+ * whoever has used most of theirs; then who has no budget, by path.
+ */
 export const byRunOut = (candidates: readonly Candidate[], standing: Standing): readonly Candidate[] =>
-  sorted(candidates, ({ budgets }) =>
-    budgets.reduce<Rank>((first, budget) => earlier(first, rankOf(budget, standing)), LAST),
+  sorted(candidates, ({ budgets, rejects }) =>
+    budgets.reduce<Rank>((first, budget) => earlier(first, rankOf(budget, rejects, standing)), LAST),
   );
 
 interface Rank {
+  readonly tier: number;
   /** Unix ms; 0: it is used up. Infinity: nobody uses it. */
   readonly atMs: number;
   /** Of the amount, settled + held. */
   readonly share: number;
 }
 
-const LAST: Rank = { atMs: Number.POSITIVE_INFINITY, share: -1 };
+const LAST: Rank = { tier: LAST_TIER, atMs: Number.POSITIVE_INFINITY, share: -1 };
 
-function rankOf(written: Limit, standing: Standing): Rank {
+function rankOf(written: Limit, rejects: boolean, standing: Standing): Rank {
   const { now, periods, nowMs } = standing;
   const { current } = periods(written);
   const { amount } = limitAt(written, nowMs);
   if (amount === 'unlimited' || current === undefined) return LAST;
   const committed = now.get(counterName(counterIn(written, current)))?.committed ?? 0;
   const share = amount === 0 ? Number.POSITIVE_INFINITY : committed / amount;
-  if (committed >= amount) return { atMs: 0, share };
+  if (committed >= amount) return { tier: tier({ rejects, runsOut: true }), atMs: 0, share };
   const pace = paceOf(written, committed, standing);
-  return { atMs: pace <= 0 ? Number.POSITIVE_INFINITY : nowMs + (amount - committed) / pace, share };
+  const atMs = pace <= 0 ? Number.POSITIVE_INFINITY : nowMs + (amount - committed) / pace;
+  return { tier: tier({ rejects, runsOut: atMs < current.endMs }), atMs, share };
 }
 
 /** Per ms: the mean of the last four weeks, with what is missing of them taken from the period before. */
@@ -71,8 +81,10 @@ function paceOf(limit: Limit, committed: number, { before, periods, nowMs }: Sta
 const earlier = (one: Rank, other: Rank): Rank => (compare(one, other) <= 0 ? one : other);
 
 /** Of those that are used up, or are not used, the one with the larger share. */
-const compare = (a: Rank, b: Rank): number =>
-  a.atMs === b.atMs ? descending(a.share, b.share) : a.atMs < b.atMs ? -1 : 1;
+const compare = (a: Rank, b: Rank): number => {
+  if (a.tier !== b.tier) return a.tier - b.tier;
+  return a.atMs === b.atMs ? descending(a.share, b.share) : a.atMs < b.atMs ? -1 : 1;
+};
 
 const descending = (a: number, b: number): number => (a === b ? 0 : a > b ? -1 : 1);
 
@@ -92,5 +104,5 @@ export function bySpent(
   candidates: readonly Candidate[],
   spent: (candidate: Candidate) => number | undefined,
 ): readonly Candidate[] {
-  return sorted(candidates, (candidate) => ({ atMs: 0, share: spent(candidate) ?? -1 }));
+  return sorted(candidates, (candidate) => ({ tier: 0, atMs: 0, share: spent(candidate) ?? -1 }));
 }

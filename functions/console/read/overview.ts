@@ -8,10 +8,12 @@
 import { counterName } from '../../../policies/claim.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
+import { askedModes } from './asked-mode.ts';
 import type { Reading } from './console-read-deps.ts';
 import type { Overview, OverviewAsked, Viewer } from './contract.ts';
 import { havingsOf, isBudget } from './group-limits.ts';
 import { firstOfMonth, groupRows, isEarlier, meteredOf, type RowsFrom, subjectOf } from './group-rows.ts';
+import { leading } from './leading.ts';
 import { byRunOut, bySpent, type Candidate } from './overview-order.ts';
 import { counterIn, periodPairs } from './period-pair.ts';
 import { NOWHERE, type Places } from './places.ts';
@@ -70,19 +72,16 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
   };
 
   async function orderOf(asked: OverviewAsked, groups: readonly DirectoryGroup[], from: RowsFrom) {
-    const { limits, nowMs } = from;
+    const { nowMs } = from;
     const sort = asked.sort ?? 'runs-out-first';
     if (sort === 'name' || asked.under !== undefined)
       return { ordered: groups, orderedAtMs: nowMs, unranked: 0 };
     const [some, rest] = [groups.slice(0, RANKED_MAX), groups.slice(RANKED_MAX)];
-    const candidates = some.map((group): Candidate => {
-      const budgets = havingsOf(group, limits, nowMs)
-        .map(({ limit }) => limit)
-        .filter(isBudget);
-      const money = budgets.filter(({ kind }) => kind === 'money');
-      return { group, budgets: money.length > 0 ? money : budgets };
-    });
-    const budgets = candidates.flatMap((candidate) => candidate.budgets);
+    const modeOf = askedModes(reading.policy, from.limits);
+    const candidates = some.map((group) => candidateOf(group, modeOf, from));
+    const budgets = candidates.flatMap(({ budgets, money }) =>
+      money === undefined ? budgets : [...budgets, money],
+    );
     const periods = periodPairs(nowMs);
     const keysOf = (which: 'current' | 'previous') =>
       budgets.flatMap((budget) => {
@@ -95,12 +94,12 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
       const ordered = byRunOut(candidates, { now: now.counters, before: before.counters, periods, nowMs });
       return { ordered: [...groupsOf(ordered), ...rest], orderedAtMs: now.sinceMs, unranked: rest.length };
     }
-    const unbudgeted = candidates.filter(({ budgets: [first] }) => first?.kind !== 'money');
+    const unbudgeted = candidates.filter(({ money }) => money === undefined);
     const spentBy = await spentWithout(unbudgeted, from);
-    const ordered = bySpent(candidates, ({ group, budgets: [first] }) => {
-      if (first?.kind !== 'money') return spentBy.get(group.id);
-      const { current } = periods(first);
-      return current && now.counters.get(counterName(counterIn(first, current)))?.committed;
+    const ordered = bySpent(candidates, ({ group, money }) => {
+      if (money === undefined) return spentBy.get(group.id);
+      const { current } = periods(money);
+      return current && now.counters.get(counterName(counterIn(money, current)))?.committed;
     });
     const unranked = rest.length + unbudgeted.length - spentBy.size;
     return { ordered: [...groupsOf(ordered), ...rest], orderedAtMs: now.sinceMs, unranked };
@@ -135,6 +134,20 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
       }),
     );
   }
+}
+
+function candidateOf(
+  group: DirectoryGroup,
+  modeOf: ReturnType<typeof askedModes>,
+  { limits, places, nowMs }: RowsFrom,
+): Candidate {
+  const all = havingsOf(group, limits, nowMs)
+    .map(({ limit }) => limit)
+    .filter(isBudget);
+  const ancestors = places.directory.chainById.get(group.id) ?? [];
+  const budgets = leading(all, (limit) => modeOf(limit, ancestors));
+  const rejects = budgets[0] !== undefined && modeOf(budgets[0], ancestors) === 'enforce';
+  return { group, budgets, rejects, money: all.find(({ kind }) => kind === 'money') };
 }
 
 const groupsOf = (candidates: readonly Candidate[]): readonly DirectoryGroup[] =>

@@ -2,13 +2,14 @@
 
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { counterOf, type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
-import type { ChangeRow, LimitEdit } from '../../limits/desk/contract.ts';
+import type { ChangeRow, LimitEdit, Preview } from '../../limits/desk/contract.ts';
 import type { Reading } from './console-read-deps.ts';
 import type { EditEffect, PreviewAnswer, Viewer } from './contract.ts';
+import type { LimitsNow } from './limits-now.ts';
 import { lookBackFrom, lookBackOf } from './look-back.ts';
 import { historySpan } from './outlook.ts';
 import { labelOf, NOWHERE, type Places } from './places.ts';
-import { scopeOf } from './scope.ts';
+import { type Scope, scopeOf } from './scope.ts';
 import { subjectRow } from './subject-rows.ts';
 import { readDays, today } from './usage-days.ts';
 
@@ -19,22 +20,43 @@ const FIELDS: ReadonlySet<string> = new Set(['amount', 'unit', 'per', 'zone', 'f
 export const previewOf =
   (reading: Reading) =>
   async (edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer> => {
-    const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
-    const scope = scopeOf(viewer.roles, places.directory);
-    const foreign = edits.flatMap(subjectsOfEdit).find((subject) => !scope.sees(subject));
-    if (foreign !== undefined) return { outcome: 'unknown_subject', subject: foreign };
-    const preview = await reading.desk.preview(edits, base);
-    if (preview.outcome === 'invalid') return { ...preview, set };
-    const hidden = preview.rows.find(({ subject }) => !scope.sees(subject));
-    if (hidden !== undefined) return { outcome: 'unknown_subject', subject: hidden.id ?? hidden.subject };
+    const judged = await judgeEdits(edits, base, viewer, reading);
+    if (judged.outcome !== 'valid') return judged;
+    const { preview, now, places, scope } = judged;
     const { document: _document, limits: after, oversubscription, ...told } = preview;
     return {
       ...told,
-      set,
+      set: now.set,
       oversubscription: oversubscription.filter(({ subject }) => scope.sees(subject)),
-      effects: await effectsOf(preview.rows, limits, after, places, reading),
+      effects: await effectsOf(preview.rows, now.limits, after, places, reading),
     };
   };
+
+/** Edits that name nothing but what the viewer sees, and what they come to. */
+export interface JudgedEdits {
+  readonly outcome: 'valid';
+  readonly preview: Extract<Preview, { outcome: 'valid' }>;
+  readonly now: LimitsNow;
+  readonly places: Places;
+  readonly scope: Scope;
+}
+
+export async function judgeEdits(
+  edits: readonly LimitEdit[],
+  base: string | undefined,
+  viewer: Viewer,
+  reading: Pick<Reading, 'limits' | 'places' | 'desk'>,
+): Promise<JudgedEdits | Exclude<PreviewAnswer, { outcome: 'valid' }>> {
+  const [now, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
+  const scope = scopeOf(viewer.roles, places.directory);
+  const foreign = edits.flatMap(subjectsOfEdit).find((subject) => !scope.sees(subject));
+  if (foreign !== undefined) return { outcome: 'unknown_subject', subject: foreign };
+  const preview = await reading.desk.preview(edits, base);
+  if (preview.outcome === 'invalid') return { ...preview, set: now.set };
+  const hidden = preview.rows.find(({ subject }) => !scope.sees(subject));
+  if (hidden !== undefined) return { outcome: 'unknown_subject', subject: hidden.id ?? hidden.subject };
+  return { outcome: 'valid', preview, now, places, scope };
+}
 
 function subjectsOfEdit(edit: LimitEdit): readonly string[] {
   if (edit.kind === 'rollout') return [`group/${edit.group}`];

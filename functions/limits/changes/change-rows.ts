@@ -36,7 +36,8 @@ export function changeRows(between: Between): readonly ChangeRow[] {
   });
   const all = [
     ...rows,
-    ...orderRow(from, to),
+    ...orderRow('group_defaults', patternNames, from, to),
+    ...orderRow('breakglass', ({ breakGlasses = [] }) => breakGlasses.map(({ id }) => id), from, to),
     ...freezeRows(from, to, nowMs),
     ...breakGlassRows(from, to, nowMs),
     ...rolloutRows(from, to, directory),
@@ -66,15 +67,19 @@ function grantRows(
   after: readonly Limit[],
   nowMs: number,
 ): readonly ChangeRow[] {
-  const things = (limits: readonly Limit[]): ReadonlyMap<string, Thing> =>
-    new Map(
-      limits.flatMap((limit) =>
-        (limit.grants ?? []).map((grant) => [
-          grantName(limit, grant),
-          grantThing(subject, limit, grant, nowMs),
-        ]),
-      ),
-    );
+  const things = (limits: readonly Limit[]): ReadonlyMap<string, Thing> => {
+    const named = new Map<string, Thing>();
+    for (const limit of limits) {
+      for (const grant of limit.grants ?? []) {
+        const name = grantName(limit, grant);
+        let free = name;
+        // Given twice in the same words, it is there twice.
+        for (let times = 2; named.has(free); times += 1) free = `${name} ${times}`;
+        named.set(free, grantThing(subject, limit, grant, nowMs));
+      }
+    }
+    return named;
+  };
   return rowsBetween(things(before), things(after), { added: 'loosens', of: grantEffect });
 }
 
@@ -173,20 +178,26 @@ function wholeRows(thing: Thing, whole: 'added' | 'removed', effect: Effect): re
   }));
 }
 
-/** Of several patterns that match, the first one counts. */
-function orderRow(from: LimitSet, to: LimitSet): readonly ChangeRow[] {
-  const names = ({ groupDefaults }: LimitSet): readonly string[] =>
-    groupDefaults?.all.map(({ groups, limit }) => `${groups.pattern} ${limit.id}`) ?? [];
+const patternNames = ({ groupDefaults }: LimitSet): readonly string[] =>
+  groupDefaults?.all.map(({ groups, limit }) => `${groups.pattern} ${limit.id}`) ?? [];
+
+/** Of several patterns that match a group, or glasses that a job may use, the first one counts. */
+function orderRow(
+  list: string,
+  names: (set: LimitSet) => readonly string[],
+  from: LimitSet,
+  to: LimitSet,
+): readonly ChangeRow[] {
   const [before, after] = [names(from), names(to)];
-  const kept = (list: readonly string[], other: readonly string[]): string =>
-    list.filter((name) => other.includes(name)).join(', ');
-  const [earlier, later] = [kept(before, after), kept(after, before)];
+  const [there, still] = [new Set(before), new Set(after)];
+  const earlier = before.filter((name) => still.has(name)).join(', ');
+  const later = after.filter((name) => there.has(name)).join(', ');
   if (earlier === later) return [];
   return [
     {
       about: 'document',
       subject: 'instance',
-      limit: 'group_defaults',
+      limit: list,
       field: 'order',
       from: earlier,
       to: later,

@@ -47,6 +47,8 @@ export const freezeFields = (freeze: Freeze): Fields =>
     from: instantText(freeze.fromMs),
     // A freeze without an end differs from no freeze.
     until: instantText(freeze.untilMs) ?? 'lifted',
+    // Its edges are instants by now; in the zone they are told.
+    zone: freeze.zone === 'UTC' ? undefined : freeze.zone,
     reason: freeze.reason,
     owner: freeze.owner,
     by: freeze.by,

@@ -1,11 +1,8 @@
 import { defaultsOf, type Limit, type LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { ChangeRow, Effect } from './change-row.ts';
+import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
 import { binds, differing, limitEffect, reachOf } from './effects.ts';
 import { limitFields } from './fields.ts';
-
-/** A limit that is not there has no fields. */
-const NO_FIELDS = new Map<string, number | string>();
 
 /** Where limits stand: subjects, and the two kinds of defaults, which have subjects of their own. */
 export function limitsByPlace(set: LimitSet): ReadonlyMap<string, readonly Limit[]> {
@@ -95,15 +92,25 @@ function whole(
 }
 
 function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] {
-  const [before, after] = [limitFields(from) ?? NO_FIELDS, limitFields(to)];
-  return differing(before, after).map((field) => ({
+  const [before, after] = [limitFields(from), limitFields(to)];
+  const row = (field: string, was: FieldValue, is: FieldValue, effect: Effect): ChangeRow => ({
     about: 'limit',
     subject,
     limit: to.id,
     field,
-    from: before.get(field) ?? null,
-    to: after.get(field) ?? null,
+    from: was,
+    to: is,
     unit: to.unit,
-    effect: limitEffect(field, from, to),
-  }));
+    effect,
+  });
+  // What it counts stands in no field: it is the name that the amount is written under.
+  const kind = from.kind === to.kind ? [] : [row('unit', from.kind, to.kind, kindEffect(from, to))];
+  const rows = differing(before, after).map((field) =>
+    row(field, before.get(field) ?? null, after.get(field) ?? null, limitEffect(field, from, to)),
+  );
+  return [...kind, ...rows];
 }
+
+/** Something else is counted from now on, and what was used of the other counts no more. */
+const kindEffect = (from: Limit, to: Limit): Effect =>
+  from.mode === 'enforce' || to.mode === 'enforce' ? 'loosens' : 'neutral';

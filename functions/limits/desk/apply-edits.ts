@@ -61,7 +61,8 @@ export async function applyEdits(
   if (planned.toApprove.length > 0 && asked === undefined) {
     const [edit] = edits;
     const request = edits.length === 1 && edit?.kind === 'grant' ? await file?.(edit, by.actor) : undefined;
-    const approvers = rolesFor('approve', planned.toApprove[0]?.subject);
+    const [first] = planned.toApprove;
+    const approvers = rolesFor('approve', first?.subject, { ...rightsContext, unit: first?.unit });
     return {
       outcome: 'needs_approval',
       rows: planned.toApprove,

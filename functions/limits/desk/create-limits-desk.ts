@@ -28,6 +28,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
   };
   return {
     live: () => reads.live(),
+    at: (set) => reads.baseIfThere(set),
     preview: (edits, base) => preview(edits, base, deps, reads),
     apply: (edits, by) => applyEdits(edits, by, using),
     history: (asked) => readHistory(asked, deps.table),

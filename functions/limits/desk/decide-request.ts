@@ -28,8 +28,9 @@ export async function decideRequest(
   const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
   const { limits } = await reads.base(live?.pointer.set);
   const unit = limitsOn(limits, request.subject).find((limit) => limit.id === request.limit)?.unit;
-  const needs = rolesFor('approve', request.subject);
-  if (!mayDo('approve', request.subject, by.rights, { limits, directory, nowMs }, unit))
+  const context = { limits, directory, nowMs };
+  const needs = rolesFor('approve', request.subject, { ...context, unit });
+  if (!mayDo('approve', request.subject, by.rights, context, unit))
     return { outcome: 'forbidden', act: 'approve', needs };
   if (request.requestedBy === by.actor) return { outcome: 'forbidden', act: 'approve', needs, own: true };
   if (isDecided(stored)) return { outcome: 'decided', request };

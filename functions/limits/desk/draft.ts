@@ -18,11 +18,13 @@ interface DraftList {
   /** By a number of its own, in the order of the list. */
   readonly entries: Map<number, Entry>;
   readonly numberOf: Map<Entry, number>;
-  /** By what `find` calls them; made when first asked for. */
-  byName: Map<string, Entry> | undefined;
-  nameOf: ((entry: Entry) => string) | undefined;
+  /** By what somebody calls them; each made when first asked for. */
+  readonly indexes: Map<NameOf, Map<string, Set<Entry>>>;
   next: number;
 }
+
+/** What an entry is found by; undefined: by nothing. The function itself names the index: keep one of each. */
+export type NameOf = (entry: Entry) => string | undefined;
 
 export class Draft {
   readonly context: EditContext;
@@ -63,7 +65,7 @@ export class Draft {
     list.entries.set(list.next, entry);
     list.numberOf.set(entry, list.next);
     list.next += 1;
-    if (list.nameOf !== undefined) list.byName?.set(list.nameOf(entry), entry);
+    noteName(list, entry);
     this.#editOf.set(entry, this.#edit);
   }
 
@@ -73,25 +75,26 @@ export class Draft {
     const number = list.numberOf.get(entry);
     if (number === undefined) return;
     list.numberOf.delete(entry);
-    if (list.nameOf !== undefined) list.byName?.delete(list.nameOf(entry));
+    for (const [nameOf, index] of list.indexes) index.get(nameOf(entry) ?? '')?.delete(entry);
     if (next === undefined) {
       list.entries.delete(number);
       return;
     }
     list.entries.set(number, next);
     list.numberOf.set(next, number);
-    if (list.nameOf !== undefined) list.byName?.set(list.nameOf(next), next);
+    noteName(list, next);
     this.#editOf.set(next, this.#edit);
   }
 
-  /** The entry of this name. @param nameOf - always the same for a list. */
-  find(name: string, key: string, nameOf: (entry: Entry) => string): Entry | undefined {
-    const list = this.#listOf(name);
-    if (list.byName === undefined) {
-      list.nameOf = nameOf;
-      list.byName = new Map([...list.entries.values()].map((entry) => [nameOf(entry), entry]));
-    }
-    return list.byName.get(key);
+  /** The first entry of this name. */
+  find(name: string, key: string, nameOf: NameOf): Entry | undefined {
+    const [first] = this.#indexOf(name, nameOf).get(key) ?? [];
+    return first;
+  }
+
+  /** All entries of this name. */
+  findAll(name: string, key: string, nameOf: NameOf): readonly Entry[] {
+    return [...(this.#indexOf(name, nameOf).get(key) ?? [])];
   }
 
   get document(): LimitsDocument {
@@ -111,6 +114,16 @@ export class Draft {
     return edit === undefined ? problem : { ...problem, path: ['edits', edit, ...toldField(field)] };
   }
 
+  #indexOf(name: string, nameOf: NameOf): ReadonlyMap<string, ReadonlySet<Entry>> {
+    const list = this.#listOf(name);
+    const known = list.indexes.get(nameOf);
+    if (known !== undefined) return known;
+    const index = new Map<string, Set<Entry>>();
+    for (const entry of list.entries.values()) put(index, nameOf(entry), entry);
+    list.indexes.set(nameOf, index);
+    return index;
+  }
+
   #listOf(name: string): DraftList {
     const known = this.#lists.get(name);
     if (known !== undefined) return known;
@@ -119,13 +132,23 @@ export class Draft {
     const list: DraftList = {
       entries: new Map(all.entries()),
       numberOf: new Map(all.map((entry, number) => [entry, number])),
-      byName: undefined,
-      nameOf: undefined,
+      indexes: new Map(),
       next: all.length,
     };
     this.#lists.set(name, list);
     return list;
   }
+}
+
+function noteName({ indexes }: DraftList, entry: Entry): void {
+  for (const [nameOf, index] of indexes) put(index, nameOf(entry), entry);
+}
+
+function put(index: Map<string, Set<Entry>>, name: string | undefined, entry: Entry): void {
+  if (name === undefined) return;
+  const there = index.get(name);
+  if (there === undefined) index.set(name, new Set([entry]));
+  else there.add(entry);
 }
 
 const KINDS: readonly unknown[] = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'];

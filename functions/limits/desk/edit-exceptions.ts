@@ -29,12 +29,17 @@ export function giveGrant(draft: Draft, edit: GiveGrant): undefined {
   });
 }
 
+const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
+const groupOf = ({ group }: Entry): string => String(group);
+
 /** Those without an id are called by their place: `grant-3`. */
 export const grantIdOf = (grant: Entry, index: number): string =>
   typeof grant.id === 'string' ? grant.id : `grant-${index + 1}`;
 
 export function revokeGrant(draft: Draft, { grant: id }: Of<'revoke'>): undefined {
-  const grant = draft.list('grants').find((each, index) => grantIdOf(each, index) === id);
+  const grant =
+    draft.find('grants', id, writtenId) ??
+    draft.list('grants').find((each, index) => grantIdOf(each, index) === id);
   if (grant === undefined) return draft.refuse('grant', `'${id}'; no grant has this id`);
   return end(draft, 'grants', grant, 'grant');
 }
@@ -55,7 +60,9 @@ export function freeze(draft: Draft, { subject, from, until, reason, owner }: Fr
 }
 
 export function unfreeze(draft: Draft, { freeze: id }: Of<'unfreeze'>): undefined {
-  const found = draft.list('freezes').find((each, index) => (each.id ?? `freeze-${index + 1}`) === id);
+  const found =
+    draft.find('freezes', id, writtenId) ??
+    draft.list('freezes').find((each, index) => (each.id ?? `freeze-${index + 1}`) === id);
   return found === undefined
     ? draft.refuse('freeze', `'${id}'; no freeze has this id`)
     : draft.put('freezes', found, undefined);
@@ -82,21 +89,21 @@ export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
 }
 
 export function endBreakGlass(draft: Draft, { breakglass: id }: Of<'end-breakglass'>): undefined {
-  const glass = draft.list('breakglass').find((each) => each.id === id);
+  const glass = draft.find('breakglass', id, writtenId);
   return glass === undefined
     ? draft.refuse('breakglass', `'${id}'; no break-glass has this id`)
     : end(draft, 'breakglass', glass, 'breakglass');
 }
 
 export function reviewBreakGlass(draft: Draft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
-  const glass = draft.list('breakglass').find((each) => each.id === id);
+  const glass = draft.find('breakglass', id, writtenId);
   if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
   const { actor, nowMs } = draft.context;
   return draft.put('breakglass', glass, { ...glass, reviewed: { by: actor, at: instantAt(nowMs), note } });
 }
 
 export function rollOut(draft: Draft, { group, cost, capacity }: Of<'rollout'>): undefined {
-  const entry = draft.list('rollout').find((each) => each.group === group);
+  const entry = draft.find('rollout', String(group), groupOf);
   const next: Record<string, unknown> = { ...(entry ?? { group }) };
   for (const [ruleClass, mode] of Object.entries({ cost, capacity })) {
     if (mode === null) delete next[ruleClass];

@@ -83,6 +83,8 @@ function put(entry: Record<string, unknown>, field: string, value: unknown): voi
   else if (value !== undefined) entry[field] = value;
 }
 
+const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? '', String(grant.limit));
+
 /** With the grants on it, which would have nothing to stand on. */
 export function removeLimit(
   draft: Draft,
@@ -92,9 +94,7 @@ export function removeLimit(
   if (entry === undefined)
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
   draft.put(listOf(subject), entry, undefined);
-  const grants = draft
-    .list('grants')
-    .filter((grant) => grant.limit === limit && subjectOf(grant.on) === subject);
-  for (const grant of grants) draft.put('grants', grant, undefined);
+  for (const grant of draft.findAll('grants', limitName(subject, limit), limitOfGrant))
+    draft.put('grants', grant, undefined);
   return undefined;
 }

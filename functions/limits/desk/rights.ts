@@ -42,7 +42,7 @@ export function deniedOf(
     const act = actOf(row);
     if (mayDo(act, row.subject, rights, context, row.unit)) return [];
     if (liftsOwnFreeze(row, actor, context) && mayDo('tighten', row.subject, rights, context)) return [];
-    return [{ row, act, needs: rolesFor(act, row.subject) }];
+    return [{ row, act, needs: rolesFor(act, row.subject, { ...context, unit: row.unit }) }];
   });
 }
 
@@ -57,14 +57,30 @@ export function mayDo(
   return rights.some((role) => reaches(RIGHTS[act][role.role], role, subject, context, unit));
 }
 
-/** Who may, weakest first; what stands in no subtree is for those who reach everything. */
-export const rolesFor = (act: Act, subject?: string): readonly RoleName[] =>
+/**
+ * Who may, weakest first; what stands in no subtree is for those who reach everything.
+ *
+ * @param held - what it is about; then owners are named only where some group above has them who may.
+ */
+export const rolesFor = (
+  act: Act,
+  subject?: string,
+  held?: RightsContext & { readonly unit: Unit | undefined },
+): readonly RoleName[] =>
   ROLES.filter((role) => {
     const reach = RIGHTS[act][role];
-    return (
-      reach === 'all' || (reach !== 'none' && (subject === undefined || /^(?:group|project)\//.test(subject)))
-    );
+    if (reach === 'all' || reach === 'none') return reach === 'all';
+    if (subject === undefined) return true;
+    if (!/^(?:group|project)\//.test(subject)) return false;
+    return reach === 'subtree' || held === undefined || isHeldAbove(subject, held);
   });
+
+function isHeldAbove(
+  subject: string,
+  { unit, ...context }: RightsContext & { readonly unit: Unit | undefined },
+): boolean {
+  return unit !== undefined && groupsAbove(subject, context.directory).some((id) => holds(id, unit, context));
+}
 
 function reaches(
   reach: Reach,

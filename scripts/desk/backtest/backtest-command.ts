@@ -1,3 +1,5 @@
+import { backtest } from '../../../functions/backtest/backtest.ts';
+import type { BacktestFigures } from '../../../functions/backtest/figures.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
@@ -7,8 +9,6 @@ import { groupFilter } from '../report/group-filter.ts';
 import { readSpan } from '../report/span.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { backtest } from './backtest.ts';
-import type { BacktestFigures } from './backtest-figures.ts';
 import { type BacktestResult, backtestText, notesOf } from './backtest-text.ts';
 
 const HELP = `tollgate backtest --limits <file> [flags]

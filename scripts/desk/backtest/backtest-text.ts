@@ -1,8 +1,8 @@
+import type { BacktestFigures, GroupRow } from '../../../functions/backtest/figures.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type Paint, printable } from '../paint.ts';
 import { count, day, money } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
-import type { BacktestFigures, GroupRow } from './backtest-figures.ts';
 
 /** What `--json` prints. */
 export interface BacktestResult extends BacktestFigures {

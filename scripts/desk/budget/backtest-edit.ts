@@ -1,7 +1,8 @@
+import { backtest } from '../../../functions/backtest/backtest.ts';
+import type { BacktestFigures } from '../../../functions/backtest/figures.ts';
+import { JobSubjects } from '../../../functions/backtest/job-subjects.ts';
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { backtest } from '../backtest/backtest.ts';
-import type { BacktestFigures } from '../backtest/backtest-figures.ts';
 import type { DeskIo } from '../command.ts';
 import { groupFilter } from '../report/group-filter.ts';
 import { count } from '../report/shadow-words.ts';
@@ -58,11 +59,11 @@ function countsOf(
   subject: string | undefined,
   directory: Budget['directory'],
 ): (record: JobRecord) => boolean {
-  const [kind, id = ''] = subject?.split('/') ?? [];
-  if (kind === 'group') return groupFilter(id, directory).counts;
-  if (kind === 'project') return ({ facts }) => facts.projectId === Number(id);
-  if (kind === 'runner-class') return ({ facts }) => facts.runnerClass === id;
-  return () => true;
+  if (subject === undefined) return () => true;
+  // Finds jobs of groups the directory does not know by their paths, too.
+  if (subject.startsWith('group/')) return groupFilter(subject.slice('group/'.length), directory).counts;
+  const subjects = new JobSubjects([subject], directory);
+  return (record) => subjects.of(record).length > 0;
 }
 
 /** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */

@@ -1,25 +1,35 @@
 /** What costs the same whether anything runs or not, a month. */
 import * as assumed from './assumptions.ts';
 import type { Line } from './line.ts';
+import type { MeasuredDesk } from './measured-desk.ts';
 import type { PriceName } from './prices.ts';
 import * as shape from './shape.ts';
 
 const KILO = 1_000;
 const GIGA = 1_000_000_000;
 
-export function alwaysLines(deployed: shape.Shape): readonly Line[] {
+export function alwaysLines(
+  deployed: shape.Shape,
+  { parameterRun, noticesRun }: Pick<MeasuredDesk, 'parameterRun' | 'noticesRun'>,
+): readonly Line[] {
   const always = (label: string, quantity: number, price: PriceName): Line => ({
     part: 'always',
     label,
     quantity,
     price,
   });
-  const { relays, watchdog } = deployed;
+  const { relays, watchdog, console } = deployed;
   const monitoring = shape.monitoringOf(deployed);
   const relayHours = relays * shape.HOURS_PER_MONTH;
   const scheduled = scheduledFunctions(watchdog);
   const starts = scheduled.reduce((total, name) => total + shape.STARTS_PER_MONTH[name], 0);
   const heartbeats = watchdog ? relays * shape.HEARTBEATS_PER_MINUTE * shape.MINUTES_PER_MONTH : 0;
+  const ssmRuns = shape.STARTS_PER_MONTH['ssm-limits'];
+  const parameters =
+    shape.PARAMETERS +
+    (watchdog ? shape.PARAMETERS_OF.watchdog : 0) +
+    (console ? shape.PARAMETERS_OF.console : 0);
+  const messages = assumed.ALARM_MESSAGES + assumed.THRESHOLD_MESSAGES + assumed.NOTICE_MESSAGES;
   const logGb = alwaysLogBytes(deployed, starts) / GIGA;
   return [
     always('Relays, CPU', relayHours * shape.RELAY_VCPU, 'fargateCpu'),
@@ -45,6 +55,13 @@ export function alwaysLines(deployed: shape.Shape): readonly Line[] {
       tableUnits(assumed.SWEEP_READS, assumed.DIRECTORY_READS),
       'readUnit',
     ),
+    always('Writes of ssm-limits', parameterRun.writeUnits * ssmRuns, 'writeUnit'),
+    always(
+      'Reads of ssm-limits and notices',
+      parameterRun.readUnits * ssmRuns + noticesRun.readUnits * shape.STARTS_PER_MONTH.notices,
+      'readUnit',
+    ),
+    always('SSM calls, standard throughput', parameterRun.calls * ssmRuns, 'parameterCall'),
     ...(watchdog
       ? [
           always(
@@ -60,17 +77,19 @@ export function alwaysLines(deployed: shape.Shape): readonly Line[] {
     always('Logs taken in', logGb, 'logIngestion'),
     always('Logs kept', logsKept(logGb, deployed), 'logStorage'),
     always('KMS keys', shape.TOPIC_KEYS + (deployed.tableKey ? 1 : 0), 'customerKey'),
-    always('KMS requests for the table', assumed.KEY_REQUESTS_PER_HOUR * shape.HOURS_PER_MONTH, 'keyRequest'),
-    always('SSM standard parameters', shape.PARAMETERS + (watchdog ? 1 : 0), 'parameter'),
-    always('SNS messages', assumed.ALARM_MESSAGES + assumed.THRESHOLD_MESSAGES, 'notification'),
+    always('KMS requests for the table', keyRequestsPerHour(watchdog) * shape.HOURS_PER_MONTH, 'keyRequest'),
+    always('SSM standard parameters', parameters, 'parameter'),
+    always('SNS messages', messages, 'notification'),
     always('SQS, dead letters', assumed.QUEUE_REQUESTS, 'queueRequest'),
   ];
 }
 
 const scheduledFunctions = (watchdog: boolean) =>
-  watchdog
-    ? (['sweep', 'directory', 'drift', 'watchdog'] as const)
-    : (['sweep', 'directory', 'drift'] as const);
+  [...BY_THE_CLOCK, ...(watchdog ? (['watchdog'] as const) : [])] as const;
+const BY_THE_CLOCK = ['sweep', 'directory', 'drift', 'ssm-limits', 'notices'] as const;
+
+const keyRequestsPerHour = (watchdog: boolean): number =>
+  assumed.KEY_REQUESTS_PER_HOUR + (watchdog ? assumed.WATCHDOG_KEY_REQUESTS_PER_HOUR : 0);
 
 /** Of one call. */
 export const gbSeconds = (name: shape.FunctionName, billedMs: number = assumed.BILLED_MS[name]): number =>

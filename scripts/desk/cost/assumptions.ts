@@ -15,6 +15,12 @@ export const BILLED_MS = {
   directory: 4_000,
   /** Without what the table's size adds. */
   drift: 1_000,
+  /** When nothing changed: some reads, a page of parameters. */
+  'ssm-limits': 400,
+  /** Likewise. */
+  notices: 250,
+  /** A page: some reads at once. */
+  console: 120,
   watchdog: 150,
 } as const satisfies Readonly<Record<FunctionName, number>>;
 
@@ -71,11 +77,24 @@ export const STORED_LOG_SHARE = 0.15;
 export const ALARM_MESSAGES = 20;
 /** Crossings of thresholds. */
 export const THRESHOLD_MESSAGES = 200;
+/** To owners, of what happened to their limits. */
+export const NOTICE_MESSAGES = 500;
 /** Dead letters and what looks at their queues. */
 export const QUEUE_REQUESTS = 1_000;
-/** DynamoDB asks for the table's key every five minutes for each program that is awake. */
-export const KEY_REQUESTS_PER_HOUR = 12 * 8;
+/**
+ * DynamoDB asks for the table's key every five minutes for each program that is awake: admit, settle and its stream, rollup,
+ * sweep, directory, ssm-limits; notices come every quarter of an hour.
+ */
+export const KEY_REQUESTS_PER_HOUR = 12 * 7 + 4;
+export const WATCHDOG_KEY_REQUESTS_PER_HOUR = 12;
 
 /** An answer to a webhook; an answer to the router. Bytes with their headers. */
 export const WEBHOOK_ANSWER_BYTES = 400;
 export const ROUTER_ANSWER_BYTES = 400;
+
+/** Somebody who looks after budgets: the overview, a group, the overview … a page a minute. */
+export const VISIT_PAGES = 10;
+/** What a process of the console takes to begin; by the next visit it is gone as a rule. */
+export const CONSOLE_START_MS = 1_500;
+/** Of each answer, with the policy of what a page may load. */
+export const CONSOLE_HEADER_BYTES = 1_500;

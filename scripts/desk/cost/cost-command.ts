@@ -21,6 +21,9 @@ costs per job. Writes are counted on sample jobs that the real program admits an
   --rejected <per cent>      of the jobs                                       (default: 2%)
   --relays <number>          1 to 4                                            (default: 2)
   --admit-route <route>      url or invoke                                     (default: url)
+  --console <visits>         with the console, for so many visits a month      (default: without)
+  --groups <number>          that have a budget                                (default: 300)
+  --ssm-limits <number>      of groups whose limits are in Parameter Store     (default: 0)
   --watchdog                 with the watchdog and the relays' heartbeats
   --table-key                with a customer key for the table
   --relay-image              with a ready image rather than one built into ECR
@@ -42,6 +45,9 @@ const FLAGS = {
   rejected: 'text',
   relays: 'text',
   'admit-route': 'text',
+  console: 'text',
+  groups: 'text',
+  'ssm-limits': 'text',
   watchdog: 'switch',
   'table-key': 'switch',
   'relay-image': 'switch',
@@ -55,6 +61,9 @@ const BATCH_MAX = 96;
 const SETTLE_BATCH_MAX = 100;
 const ROLLUP_BATCH_MAX = 200;
 const RELAYS_MAX = 4;
+const VISITS_MAX = 1_000_000;
+/** Budgets in the overview's order; beyond it they come last. */
+const GROUPS_MAX = 20_000;
 const RETENTION_DAYS_MAX = 3653;
 
 export const costCommand: Command = {
@@ -83,6 +92,7 @@ function readQuestion(values: CostFlags): CostQuestion {
   if (jobs === undefined) throw new UsageError('--jobs-per-month is missing: expected a number like 300000');
   const batch = readWhole('batch', values.batch ?? '5', 1, BATCH_MAX);
   const together = String(batch);
+  const groups = readWhole('groups', values.groups ?? '300', 1, GROUPS_MAX);
   return {
     jobsPerMonth: readWhole('jobs-per-month', jobs, 0, JOBS_MAX),
     batch,
@@ -90,11 +100,15 @@ function readQuestion(values: CostFlags): CostQuestion {
     rollupBatch: readWhole('rollup-batch', values['rollup-batch'] ?? together, 1, ROLLUP_BATCH_MAX),
     counters: readWhole('counters', values.counters ?? '3', 0, COUNTERS_MAX),
     rejectedShare: readShare(values.rejected ?? '2%'),
+    groups,
+    parameters: readWhole('ssm-limits', values['ssm-limits'] ?? '0', 0, groups),
+    visits: readWhole('console', values.console ?? '0', 0, VISITS_MAX),
     region: readChoice('region', values.region ?? 'us-east-1', REGIONS),
     shape: {
       relays: readWhole('relays', values.relays ?? '2', 1, RELAYS_MAX),
       admitRoute: readChoice('admit-route', values['admit-route'] ?? 'url', ['url', 'invoke']),
       watchdog: values.watchdog,
+      console: values.console !== undefined,
       tableKey: values['table-key'],
       builtImage: !values['relay-image'],
       systemLines: SYSTEM_LINES,

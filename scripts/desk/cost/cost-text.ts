@@ -6,7 +6,7 @@ import type { Price, Prices } from './prices.ts';
 
 const MILLION = 1_000_000;
 
-const PARTS: readonly (readonly [Exclude<Part, 'always'>, string])[] = [
+const PARTS: readonly (readonly [Exclude<Part, 'always' | 'desk'>, string])[] = [
   ['admission', 'Asked, held, settled, told: per million jobs'],
   ['usage', 'Usage, estimates, sweep: per million jobs'],
   ['kept', 'Kept and recounted: per million jobs a month, once the first ones expire'],
@@ -25,7 +25,10 @@ export function costText(costing: Costing, question: CostQuestion, paint: Paint,
       columns,
     )}\n`;
   return [
-    `${block('Always: per month', costing.always, 1)}`,
+    block('Always: per month', costing.always, 1),
+    costing.desk.length === 0
+      ? ''
+      : block(`The console: per month, ${whole(question.visits)} visits`, costing.desk, 1),
     ...PARTS.map(([part, title]) =>
       block(
         title,
@@ -38,6 +41,7 @@ export function costText(costing: Costing, question: CostQuestion, paint: Paint,
       [{}, { align: 'right' }],
       [
         ['Idle, a month', usd(costing.idlePerMonth)],
+        ...(costing.desk.length === 0 ? [] : [['The console’s visitors', usd(costing.deskPerMonth)]]),
         ['Per million admissions and their settlement', usd(costing.admissionsPerMillion)],
         ['Per million jobs with everything that follows', usd(costing.allPerMillion)],
         [`${whole(question.jobsPerMonth)} jobs a month, idle included`, usd(costing.perMonth)],

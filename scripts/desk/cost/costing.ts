@@ -1,7 +1,9 @@
 import { alwaysLines, driftMs } from './always-lines.ts';
 import { BILLED_MS } from './assumptions.ts';
+import { deskLines } from './desk-lines.ts';
 import { type JobBatches, jobLines } from './job-lines.ts';
 import { type Line, sum } from './line.ts';
+import { measureDesk } from './measured-desk.ts';
 import { type MeasuredJob, measureJob } from './measured-job.ts';
 import { PRICES, type Prices, type Region } from './prices.ts';
 import type { Shape } from './shape.ts';
@@ -13,16 +15,26 @@ export interface CostQuestion extends JobBatches {
   readonly rejectedShare: number;
   readonly region: Region;
   readonly shape: Shape;
+  /** Groups with a budget. */
+  readonly groups: number;
+  /** Groups whose limits are in Parameter Store. */
+  readonly parameters: number;
+  /** To the console, a month. */
+  readonly visits: number;
 }
 
 export interface Costing {
   readonly prices: Prices;
   /** Quantities of a month. */
   readonly always: readonly Line[];
+  /** Quantities of a month; none without a console. */
+  readonly desk: readonly Line[];
   /** Quantities per admission: rejected and admitted ones by their share. */
   readonly perJob: readonly Line[];
   /** US dollars. */
   readonly idlePerMonth: number;
+  /** Visits to the console. */
+  readonly deskPerMonth: number;
   /** Asking, holding, settling, and the log of it. */
   readonly admissionsPerMillion: number;
   /** That, and usage, estimates, what is kept and its recount. */
@@ -46,21 +58,26 @@ export async function costing(question: CostQuestion): Promise<Costing> {
   };
   const admitted = await linesOf('admitted');
   const perJob = rejectedShare === 0 ? admitted : mixed(admitted, await linesOf('rejected'), rejectedShare);
-  const always = alwaysLines(shape);
+  const measured = await measureDesk(question);
+  const always = alwaysLines(shape, measured);
+  const desk = shape.console ? deskLines(measured.visit, question.visits) : [];
+  const deskPerMonth = sum(desk, prices);
   const idlePerMonth = sum(always, prices);
   const each = sum(perJob, prices);
   return {
     prices,
     always,
+    desk,
     perJob,
     idlePerMonth,
+    deskPerMonth,
     admissionsPerMillion:
       sum(
         perJob.filter(({ part }) => part === 'admission'),
         prices,
       ) * MILLION,
     allPerMillion: each * MILLION,
-    perMonth: idlePerMonth + each * jobsPerMonth,
+    perMonth: idlePerMonth + deskPerMonth + each * jobsPerMonth,
     recountSeconds: (driftMs(keptGbOf(perJob) * jobsPerMonth) + BILLED_MS.drift) / 1000,
   };
 }

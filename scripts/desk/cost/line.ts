@@ -1,13 +1,13 @@
 import type { PriceName, Prices } from './prices.ts';
 
-/** What a line belongs to. `always` costs the same with no jobs at all; the others are per admission. */
-export type Part = 'always' | 'admission' | 'usage' | 'kept';
+/** What a line belongs to. `always` costs the same with no jobs at all; `desk` by how much people look; the others are per admission. */
+export type Part = 'always' | 'desk' | 'admission' | 'usage' | 'kept';
 
 /** quantity × unit price = amount. */
 export interface Line {
   readonly part: Part;
   readonly label: string;
-  /** A month for what is always there; per admission otherwise. */
+  /** A month for what is always there and for the desk; per admission otherwise. */
   readonly quantity: number;
   readonly price: PriceName;
 }

@@ -59,6 +59,8 @@ export const PRICES = {
     customerKey: stated(1, 1, 'keys', 'kms/pricing/'),
     keyRequest: stated(0.03, 10_000, 'requests', 'kms/pricing/'),
     parameter: listed(0, 1, 'parameters', 'systems-manager/pricing/'),
+    /** Up to 40 a second; more has a price. */
+    parameterCall: listed(0, 10_000, 'calls', 'systems-manager/pricing/'),
     /** What Scheduler and custom events cost. The page names no price for a rule's schedule: at most this. */
     scheduledStart: stated(1, MILLION, 'starts', 'eventbridge/pricing/'),
     imageStorage: listed(0.1, 1, 'GB-month', 'ecr/pricing/'),

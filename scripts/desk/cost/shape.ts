@@ -5,6 +5,7 @@ export interface Shape {
   readonly relays: number;
   readonly admitRoute: 'url' | 'invoke';
   readonly watchdog: boolean;
+  readonly console: boolean;
   /** A key of the customer's own for the table. */
   readonly tableKey: boolean;
   /** The relay's image is built and kept in ECR, rather than a ready one. */
@@ -16,8 +17,20 @@ export interface Shape {
 }
 
 /** What cdk/monitoring makes in a deployment like this one. An alarm on arithmetic is billed for each of its metrics. */
-export const monitoringOf = ({ relays, watchdog }: Pick<Shape, 'relays' | 'watchdog'>): MonitoringCounts =>
-  monitoringCounts({ relays, watchdog, deadlineMs: 2_000, failurePolicy: 'admit', metrics: true });
+export const monitoringOf = ({
+  relays,
+  watchdog,
+  console,
+}: Pick<Shape, 'relays' | 'watchdog' | 'console'>): MonitoringCounts =>
+  monitoringCounts({
+    relays,
+    watchdog,
+    console,
+    deadlineMs: 2_000,
+    failurePolicy: 'admit',
+    notices: true,
+    metrics: true,
+  });
 
 /** cdk/constructs/node-lambda.ts sets Lambda's own log level to WARN. */
 export const SYSTEM_LINES = false;
@@ -38,6 +51,9 @@ export const FUNCTION_MIB = {
   sweep: 512,
   directory: 512,
   drift: 1769,
+  'ssm-limits': 1024,
+  notices: 512,
+  console: 512,
   watchdog: 256,
 } as const;
 
@@ -48,13 +64,17 @@ export const STARTS_PER_MONTH = {
   sweep: MINUTES_PER_MONTH,
   directory: MINUTES_PER_MONTH / 5,
   drift: DAYS_PER_MONTH,
+  'ssm-limits': MINUTES_PER_MONTH / 5,
+  notices: MINUTES_PER_MONTH / 15,
   watchdog: MINUTES_PER_MONTH,
 } as const satisfies Partial<Record<FunctionName, number>>;
 
 export const HEARTBEATS_PER_MINUTE = 2;
 
-/** Router's token, GitLab's token, webhook secrets; the watchdog's token besides. All standard parameters. */
+/** Router's token, GitLab's token, webhook secrets. All standard parameters. */
 export const PARAMETERS = 3;
+/** A token of its own; the application's secret and a token of its own. */
+export const PARAMETERS_OF = { watchdog: 1, console: 2 } as const;
 /** The topic of those on call has one, because CloudWatch may not use the account's own. */
 export const TOPIC_KEYS = 1;
 /** Compressed; the last few are kept besides, and share their layers. */

@@ -19,6 +19,22 @@ export async function readLive(table: LimitTable): Promise<LiveSet | undefined> 
   return pointer && { pointer, ...(await readLimits(pointer.set, table)) };
 }
 
+/** A set that is or was live. */
+export interface KeptSet {
+  readonly set: string;
+  readonly change: LimitChange;
+  readonly document: LimitsDocument;
+}
+
+/** @throws {Error} no set of this name is kept (any more). @throws {LimitsError} */
+export async function readKept(set: string, table: LimitTable): Promise<KeptSet> {
+  if ((await readChange(set, table)) === undefined)
+    throw new Error(
+      `there is no set "${set}": replaced sets are kept for 90 days; "limits sets" lists those there are`,
+    );
+  return { set, ...(await readLimits(set, table)) };
+}
+
 /** One set of the history. */
 export interface SetShown {
   readonly set: string;

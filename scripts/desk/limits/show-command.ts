@@ -3,7 +3,7 @@ import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
 import { limitsYaml } from './limits-yaml.ts';
-import { type LiveSet, readLive, setShown } from './live-set.ts';
+import { type KeptSet, type LiveSet, readKept, readLive, setShown } from './live-set.ts';
 import { type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
 import { NOTHING_LIVE, setText } from './set-text.ts';
 
@@ -12,19 +12,28 @@ const HELP = `tollgate limits show [flags]
 Which limits are live: the set, how many there were so far, since when, by whom, from where and why.
 
   --document           the limits themselves, as YAML: edit them and publish them with --base <set>
+  --set <set>          a set that was live before, with --document or --json; "limits sets" lists them. Publish its
+                       document, and what was done since is undone
 ${LEDGER_FLAGS_HELP}
   --json               one JSON object, with the document
 
-Exit codes: 0 told, 1 the table does not answer, or --document where no set was ever published, 3 wrong usage`;
+Exit codes: 0 told, 1 the table does not answer, --document where no set was ever published, or a --set
+that is not kept, 3 wrong usage`;
 
 export const showCommandOn = (open: OpenLimits): Command => ({
   name: 'limits show',
   summary: 'Which limits are live? Who made them so, when and why; or the document itself',
   help: HELP,
   run: async (args, io) => {
-    const { values } = readFlags(args, { document: 'switch', ...LEDGER_FLAGS });
+    const { values } = readFlags(args, { document: 'switch', set: 'text', ...LEDGER_FLAGS });
     if (values.document && values.json)
       throw new UsageError('--document: has no place beside --json, which shows the document anyhow');
+    const { set } = values;
+    if (set !== undefined) {
+      if (!values.document && !values.json) throw new UsageError('--set: needs --document or --json');
+      const kept = await withLimits(open, values, io, ({ table }) => readKept(set, table));
+      return values.json ? tellKeptJson(kept, io) : tellKept(kept, io);
+    }
     const live = await withLimits(open, values, io, ({ table }) => readLive(table));
     if (values.json) return tellJson(live, io);
     return values.document ? tellDocument(live, io) : tell(live, io);
@@ -45,6 +54,18 @@ function tellDocument(live: LiveSet | undefined, io: DeskIo): ExitCode {
   io.out(
     `# Set ${set}, edit ${edit}. Publish an edited one with --base ${set}\n${limitsYaml(live.document)}`,
   );
+  return EXIT.ok;
+}
+
+function tellKept({ set, change, document }: KeptSet, io: DeskIo): ExitCode {
+  const since = `of ${new Date(change.atMs).toISOString()}`;
+  io.out(`# Set ${set} ${since}. Publish it, and what was done since is undone\n${limitsYaml(document)}`);
+  return EXIT.ok;
+}
+
+function tellKeptJson({ set, change, document }: KeptSet, io: DeskIo): ExitCode {
+  const { atMs, ...told } = change;
+  io.out(`${JSON.stringify({ kept: { set, at: new Date(atMs).toISOString(), ...told, document } })}\n`);
   return EXIT.ok;
 }
 

@@ -1,7 +1,9 @@
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { type Claim, counterName } from '../../../policies/claim.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
-import { type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
+import type { Limit, LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { type Why, whyKey, whyOf } from './shadow-row.ts';
 
@@ -16,6 +18,15 @@ export interface NaiveRefusal {
 /** Some 300 bytes each while they are replayed: with more the naive count is left out rather than the machine filled. */
 export const CLAIMS_MAX = 1_000_000;
 
+export interface NaiveReplayOptions {
+  /** Those of the document; absent: a counter is judged by what its violations told. */
+  readonly limits?: LimitSet | undefined;
+  /** Tells which groups have which limits by default. */
+  readonly directory?: Directory | undefined;
+  /** @default CLAIMS_MAX */
+  readonly claimsMax?: number | undefined;
+}
+
 interface Replayed {
   readonly job: number;
   readonly jobId: number;
@@ -26,6 +37,8 @@ interface Replayed {
   readonly checked: boolean;
   /** The true counter refused it already; one that counts more could not have taken it. */
   readonly refused: boolean;
+  /** It did not fit, and its pipeline's grace let it in. */
+  readonly graced: boolean;
 }
 
 /** A bound as a violation told it. Before the first one both counters were the same and refused nobody. */
@@ -52,11 +65,13 @@ export class NaiveReplay {
   readonly #counters = new Map<string, CounterLife>();
   readonly #whys = new Map<string, Why>();
   readonly #limits: LimitSet | undefined;
+  readonly #directory: Directory | undefined;
   readonly #claimsMax: number;
   #claims = 0;
 
-  constructor(limits?: LimitSet, claimsMax = CLAIMS_MAX) {
+  constructor({ limits, directory, claimsMax = CLAIMS_MAX }: NaiveReplayOptions = {}) {
     this.#limits = limits;
+    this.#directory = directory;
     this.#claimsMax = claimsMax;
   }
 
@@ -73,9 +88,10 @@ export class NaiveReplay {
       this.#counters.clear();
       return;
     }
+    const graced = gracedCounters(record);
     for (const claim of record.claims) {
       const { held, counted, corrected, checked, fitted } = claim;
-      this.#life(claim).claims.push({
+      this.#life(claim, record.decidedAtMs).claims.push({
         job,
         jobId: record.jobId,
         decidedAtMs: record.decidedAtMs,
@@ -84,6 +100,7 @@ export class NaiveReplay {
         final: counted + corrected,
         checked,
         refused: checked && !fitted,
+        graced: graced.has(counterName(claim.counter)),
       });
     }
   }
@@ -97,11 +114,11 @@ export class NaiveReplay {
   #noteBound(record: JobRecord, violation: Violation): void {
     const { reason } = violation;
     if (this.tooMany || !isOnCounter(violation) || !('committed' in reason)) return;
-    const claim = record.claims.find(
-      ({ counter }) => counter.subject === reason.subject && counter.limit === reason.limit,
-    );
+    // A limit with grace refuses truly: its counter is the same either way.
+    if (isLetInByGrace(record, violation)) return;
+    const claim = claimOf(record, violation);
     if (claim === undefined) return;
-    this.#life(claim).bounds.push({
+    this.#life(claim, record.decidedAtMs).bounds.push({
       atMs: record.decidedAtMs,
       jobId: record.jobId,
       bound: reason.limitAmount,
@@ -117,12 +134,11 @@ export class NaiveReplay {
     return known;
   }
 
-  #life({ counter, unit }: Pick<Claim, 'counter' | 'unit'>): CounterLife {
+  #life({ counter, unit }: Pick<Claim, 'counter' | 'unit'>, atMs: number): CounterLife {
     const name = counterName(counter);
     let life = this.#counters.get(name);
     if (life === undefined) {
-      const limit =
-        this.#limits && limitsOn(this.#limits, counter.subject).find(({ id }) => id === counter.limit);
+      const limit = this.#limits && limitOfCounter(counter, this.#limits, this.#directory, atMs);
       life = { claims: [], bounds: [], ...(limit?.unit === unit && { limit }) };
       this.#counters.set(name, life);
     }
@@ -133,6 +149,29 @@ export class NaiveReplay {
 /** Whether a counter said it: it is replayed, not counted as it stands. */
 export const isOnCounter = ({ reason }: Violation): boolean =>
   'committed' in reason && reason.code !== 'SOFT_LIMIT';
+
+/**
+ * Whether it only tells that the job went past an enforced limit by the grace of its pipeline: nobody would have rejected
+ * it. What a limit that watches refused counts apart, and its claim says so.
+ */
+export function isLetInByGrace(record: JobRecord, violation: Violation): boolean {
+  if (record.state === 'REJECTED' || violation.mode !== 'warn' || !isOnCounter(violation)) return false;
+  const claim = claimOf(record, violation);
+  return claim?.checked === true && claim.fitted;
+}
+
+function claimOf({ claims }: JobRecord, { reason }: Violation): JobRecord['claims'][number] | undefined {
+  if (!('committed' in reason)) return undefined;
+  return claims.find(({ counter }) => counter.subject === reason.subject && counter.limit === reason.limit);
+}
+
+const gracedCounters = (record: JobRecord): ReadonlySet<string> =>
+  new Set(
+    record.shadow
+      .filter((violation) => isLetInByGrace(record, violation))
+      .flatMap((violation) => claimOf(record, violation) ?? [])
+      .map(({ counter }) => counterName(counter)),
+  );
 
 interface Event {
   readonly atMs: number;
@@ -155,7 +194,8 @@ function refusalsOn({ claims, bounds, limit }: CounterLife): readonly NaiveRefus
       known = seen;
       next += 1;
     }
-    const over = known !== undefined && claim.checked && committed + claim.held > boundAt(known, limit, atMs);
+    const asks = claim.checked && !claim.graced;
+    const over = known !== undefined && asks && committed + claim.held > boundAt(known, limit, atMs);
     if (claim.refused || over)
       refusals.push({ job: claim.job, ...(known !== undefined && { why: known.why }) });
     committed += claim.held;

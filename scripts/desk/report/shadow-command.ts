@@ -96,13 +96,14 @@ async function simulate(
   store: LedgerStore,
   span: Span,
   group: GroupFilter | undefined,
-  { policy, limits }: DeskRules,
+  { policy, limits, directory }: DeskRules,
   io: DeskIo,
 ): Promise<ShadowFigures> {
   const passing = new Set(policy.rules.filter(({ onMissing }) => onMissing === 'admit').map(({ id }) => id));
   const simulation = new ShadowSimulation({
     ...span,
     limits,
+    directory,
     counts: group?.counts ?? (() => true),
     passesMissing: (rule) => passing.has(rule),
   });

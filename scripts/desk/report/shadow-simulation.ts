@@ -1,8 +1,9 @@
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { isOnCounter, NaiveReplay } from './naive-replay.ts';
+import { isLetInByGrace, isOnCounter, NaiveReplay } from './naive-replay.ts';
 import type { ShadowFigures, ShadowRow } from './shadow-figures.ts';
 import {
   FURTHER_ROWS,
@@ -25,6 +26,8 @@ export interface ShadowOptions {
   readonly passesMissing: (rule: string) => boolean;
   /** Those of the document: the naive count is judged by them. */
   readonly limits?: LimitSet;
+  /** Tells which groups have which limits by default. */
+  readonly directory?: Directory;
   /** @default CLAIMS_MAX */
   readonly claimsMax?: number;
 }
@@ -56,7 +59,7 @@ export class ShadowSimulation {
 
   constructor(options: ShadowOptions) {
     this.#options = options;
-    this.#replay = new NaiveReplay(options.limits, options.claimsMax);
+    this.#replay = new NaiveReplay(options);
   }
 
   add(record: JobRecord): void {
@@ -78,6 +81,7 @@ export class ShadowSimulation {
     const apart = new Set<'exempt' | 'softLimit' | 'missingPassed'>();
     for (const violation of record.shadow) {
       const { reason, rule, exempt } = violation;
+      if (isLetInByGrace(record, violation)) continue;
       if (exempt === true) apart.add('exempt');
       else if (reason.code === 'SOFT_LIMIT') apart.add('softLimit');
       else if (reason.code === 'FIELD_MISSING' && this.#options.passesMissing(rule))

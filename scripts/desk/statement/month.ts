@@ -1,5 +1,6 @@
 import type { FiscalStart } from '../../../policies/limits/fiscal.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { limitsOfGroup } from '../../../policies/limits/levels.ts';
+import { type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import { isZone } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
@@ -14,15 +15,23 @@ export interface MonthRule {
 /** Within every month of that name: fiscal months begin on the 28th at the latest. */
 const DAY_INSIDE = 28;
 
+/** Whose limits, and by when: defaults come and go with the dates on them. */
+export interface LimitsThen {
+  readonly limits: LimitSet;
+  readonly directory: Directory;
+  /** Unix ms. */
+  readonly nowMs: number;
+}
+
 /**
- * The months of a group's books: of its own limit of money per month, or of the nearest group above that has one, so
- * that a statement adds up to what that limit's counter shows. UTC's without any.
+ * The months of a group's books: of its limit of money per month, its own or the one it has by default, or of the nearest
+ * group above that has one, so that a statement adds up to what that limit's counter shows. UTC's without any.
  */
-export function monthRuleOf(groupId: number | undefined, limits: LimitSet, directory: Directory): MonthRule {
-  const chain = groupId === undefined ? [] : (directory.chainById.get(groupId) ?? []);
-  const subjects = [...chain.map(({ id }) => `group/${id}`).reverse(), 'instance'];
-  for (const subject of subjects) {
-    const limit = limitsOn(limits, subject).find(({ kind, per }) => kind === 'money' && per === 'month');
+export function monthRuleOf(groupId: number | undefined, then: LimitsThen): MonthRule {
+  const chain = groupId === undefined ? [] : (then.directory.chainById.get(groupId) ?? []);
+  const levels = [...chain.map(({ id }) => limitsOf(id, then)).reverse(), limitsOn(then.limits, 'instance')];
+  for (const ofLevel of levels) {
+    const limit = ofLevel.find(({ kind, per }) => kind === 'money' && per === 'month');
     if (limit === undefined) continue;
     const { zone, fiscalStart } = limit;
     return { zone, ...(fiscalStart !== undefined && { fiscalStart }) };
@@ -30,13 +39,20 @@ export function monthRuleOf(groupId: number | undefined, limits: LimitSet, direc
   return { zone: 'UTC' };
 }
 
-/** The group's own limits of money that count in just these months. */
+/** Its own, with those that are over, and the ones it has by default. */
+function limitsOf(groupId: number, { limits, directory, nowMs }: LimitsThen): readonly Limit[] {
+  const own = limitsOn(limits, `group/${groupId}`);
+  const group = directory.groupById.get(groupId);
+  return group === undefined ? own : [...own, ...limitsOfGroup(limits, group, nowMs)];
+}
+
+/** The group's limits of money that count in just these months, its own and those it has by default. */
 export function monthLimitsOf(
   groupId: number | undefined,
   rule: MonthRule,
-  limits: LimitSet,
+  then: LimitsThen,
 ): ReadonlySet<string> {
-  const own = groupId === undefined ? [] : limitsOn(limits, `group/${groupId}`);
+  const own = groupId === undefined ? [] : limitsOf(groupId, then);
   const inMonth = own.filter(
     ({ kind, per, zone, fiscalStart }) =>
       kind === 'money' && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,

@@ -72,10 +72,8 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
   const by = readChoice('by', values.by ?? 'day', ['day', 'job'] as const);
   const rules = readRules(values, io);
   const groupId = groupIdOf(group, rules);
-  const rule =
-    values.zone === undefined
-      ? monthRuleOf(groupId, rules.limits, rules.directory)
-      : { zone: readZone(values.zone) };
+  const then = { limits: rules.limits, directory: rules.directory, nowMs: io.nowMs() };
+  const rule = values.zone === undefined ? monthRuleOf(groupId, then) : { zone: readZone(values.zone) };
   const period = readMonth(month, rule, io.nowMs());
   const filter = groupFilter(group, rules.directory);
   const tally = new StatementTally({
@@ -84,7 +82,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     by,
     counts: filter.counts,
     groupId,
-    limitIds: monthLimitsOf(groupId, rule, rules.limits),
+    limitIds: monthLimitsOf(groupId, rule, then),
     directory: rules.directory,
   });
   const ledger = await open(values, io);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -66,6 +66,15 @@ const event = (path: string, body: unknown) => ({
 
 test('the deployed bundle stays below 600 KB', () => {
   expect(bundle.bytes).toBeLessThanOrEqual(ADMIT_BUNDLE_BYTES_MAX);
+});
+
+test('the deployed bundle loads no client of SSM when it starts', () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
+  const atOnce = files.flatMap(
+    (name) => readFileSync(join(folder, name), 'utf8').match(/(?:from|import)\s*["'][^"']+["']/g) ?? [],
+  );
+  expect(atOnce.length).toBeGreaterThan(0);
+  expect(atOnce.filter((imported) => imported.includes('client-ssm'))).toEqual([]);
 });
 
 test('the deployed bundle decides a Lambda event on a real table', async () => {

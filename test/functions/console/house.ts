@@ -144,16 +144,8 @@ export function consoleHouse(
   };
   const read = createConsoleRead(deps);
 
-  /** By the limits that are live. */
-  const ask = async (requests: readonly AdmissionRequest[]): Promise<readonly Decision[]> => {
-    const limits = (await desk.live())?.limits ?? packedLimits;
-    const rules = { policy, limits, directory, estimator: timeoutEstimator };
-    const decisions = await decide(requests, clock.monotonicMs() + 60_000, {
-      ledger,
-      currentRules: async () => rules,
-      clock,
-      log: silentLog,
-    });
+  /** What was written since is in the usage. */
+  const roll = async (): Promise<void> => {
     await rollUp(
       { Records: feed.records.splice(0) },
       {
@@ -165,6 +157,18 @@ export function consoleHouse(
         log: silentLog,
       },
     );
+  };
+  /** By the limits that are live. */
+  const ask = async (requests: readonly AdmissionRequest[]): Promise<readonly Decision[]> => {
+    const limits = (await desk.live())?.limits ?? packedLimits;
+    const rules = { policy, limits, directory, estimator: timeoutEstimator };
+    const decisions = await decide(requests, clock.monotonicMs() + 60_000, {
+      ledger,
+      currentRules: async () => rules,
+      clock,
+      log: silentLog,
+    });
+    await roll();
     return decisions;
   };
   const apply = async (edits: readonly LimitEdit[]): Promise<string> => {
@@ -217,6 +221,8 @@ export function consoleHouse(
     directory,
     desk,
     ledger,
+    store,
+    roll,
     usage,
     read,
     reads,

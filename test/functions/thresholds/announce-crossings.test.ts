@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
+import { MemoryNotify, NotifyError } from '../../../functions/notify/notify.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
 import {
   type AnnounceCrossingsDeps,
@@ -8,7 +9,6 @@ import {
 } from '../../../functions/thresholds/announce-crossings.ts';
 import type { Transition } from '../../../functions/thresholds/crossings.ts';
 import type { WatchedLimit } from '../../../functions/thresholds/level.ts';
-import { MemoryNotify, NotifyError } from '../../../functions/thresholds/notify.ts';
 import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
 import { counter } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
@@ -31,6 +31,7 @@ function house(over: Partial<AnnounceCrossingsDeps> = {}, fault?: () => StoreFau
       limitOf: async (key) => ({
         limit: { ...limit.now, subject: key.subject },
         subjectLabel: `group ${key.subject}`,
+        to: { owner: 'payments-leads' },
       }),
       ...over,
     });
@@ -192,7 +193,11 @@ describe('one batch, few messages', () => {
 
 describe('what a message says', () => {
   const limit = aLimit({ owner: 'payments-leads' });
-  const limitOf = async () => ({ limit, subjectLabel: 'group acme/payments' });
+  const limitOf = async () => ({
+    limit,
+    subjectLabel: 'group acme/payments',
+    to: { owner: 'payments-leads' },
+  });
   /** 5.00 a day. */
   const usageOf = async (): Promise<readonly DailyUsage[]> =>
     Array.from({ length: 20 }, (_, index) => ({
@@ -236,7 +241,9 @@ describe('what a message says', () => {
 
   test('names cannot forge lines, and subjects are short ASCII', async () => {
     const label = `group ${'ä'.repeat(200)}\nOwner: me`;
-    const { announce, notify } = house({ limitOf: async () => ({ limit, subjectLabel: label }) });
+    const { announce, notify } = house({
+      limitOf: async () => ({ limit, subjectLabel: label, to: { owner: 'payments-leads' } }),
+    });
     await announce(step([0, 0], [0, 260_000_000]));
     const [message] = notify.sent;
     expect(message?.subject).toMatch(/^[\x20-\x7e]{1,100}$/);

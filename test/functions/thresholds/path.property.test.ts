@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { MemoryNotify } from '../../../functions/notify/notify.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
 import { announceCrossings } from '../../../functions/thresholds/announce-crossings.ts';
 import type { Transition } from '../../../functions/thresholds/crossings.ts';
-import { MemoryNotify } from '../../../functions/thresholds/notify.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { aLimit, step } from './limits.ts';
 
@@ -32,7 +32,7 @@ function house() {
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock });
   const ledger = createLedger({ store, clock });
   const notify = new MemoryNotify();
-  const limitOf = async () => ({ limit: LIMIT, subjectLabel: 'group one' });
+  const limitOf = async () => ({ limit: LIMIT, subjectLabel: 'group one', to: { owner: 'one' } });
   const deps = { ledger, notify, clock, currency: 'EUR', log: silentLog, limitOf };
   const told = (): readonly string[] =>
     notify.sent.flatMap(({ json }) => {

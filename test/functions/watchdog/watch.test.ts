@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
 import { LedgerError } from '../../../functions/ledger/ledger-error.ts';
+import { MemoryNotify, NotifyError } from '../../../functions/notify/notify.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
-import { MemoryNotify, NotifyError } from '../../../functions/thresholds/notify.ts';
 import type { ControllerState } from '../../../functions/watchdog/controller.ts';
 import { PAGE_EVERY_MS, SILENT_MS, watch } from '../../../functions/watchdog/watch.ts';
 import type { WatchdogMark } from '../../../functions/watchdog/watch-table.ts';

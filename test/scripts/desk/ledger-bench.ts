@@ -28,7 +28,12 @@ const DIRECTORY = {
 };
 
 /** Documents in a folder of their own, a ledger that decides by them, and a desk that reads both. */
-export function ledgerBench(parts: { readonly policy?: object; readonly limits?: readonly object[] }) {
+export function ledgerBench(parts: {
+  readonly policy?: object;
+  readonly limits?: readonly object[];
+  /** Other lists of the limits document: `group_defaults`, `personal_default`. */
+  readonly beside?: object;
+}) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-desk-'));
   const write = (name: string, document: object): void =>
     writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(document));
@@ -36,7 +41,7 @@ export function ledgerBench(parts: { readonly policy?: object; readonly limits?:
   const files = { policy: 'policy.yaml', limits: 'limits.yaml', directory: 'directory.yaml' };
   const documents = (policy: object, limits: readonly object[]): Rules => {
     write('policy', policyDocument(policy));
-    write('limits', { limits });
+    write('limits', { limits, ...parts.beside });
     write('directory', DIRECTORY);
     return { ...readRules(files, where), estimator: timeoutEstimator };
   };

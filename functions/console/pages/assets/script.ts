@@ -1,6 +1,6 @@
 /**
  * All the script there is; every page reads and works without it. A form that is on its way cannot be sent again by a
- * second click, lists sort as soon as something is chosen, and `/` goes to the search.
+ * second click, lists sort as soon as something is chosen, `/` goes to the search, and jobs are counted by themselves.
  */
 export const SCRIPT = `'use strict';
 document.addEventListener('submit', (event) => {
@@ -27,4 +27,16 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   search.focus();
 });
+const uncounted = document.querySelector('[data-count]');
+if (uncounted !== null) {
+  const form = document.getElementById(uncounted.dataset.count);
+  const body = new URLSearchParams(new FormData(form));
+  body.set('step', 'count');
+  uncounted.setAttribute('aria-busy', 'true');
+  fetch(form.action, { method: 'POST', body }).then(async (answer) => {
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const counted = page.querySelector('#exact:not([data-count]) > [aria-live]');
+    if (counted !== null) uncounted.querySelector('[aria-live]').replaceChildren(...counted.childNodes);
+  }).catch(() => {}).finally(() => uncounted.removeAttribute('aria-busy'));
+}
 `;

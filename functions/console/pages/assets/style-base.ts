@@ -45,7 +45,7 @@ footer{max-width:1240px;margin:auto;padding:0 1rem 2rem;color:var(--soft);font-s
 .head p{margin:.25rem 0 0;color:var(--soft)}
 .actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
 .card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:1rem;margin:0 0 1rem;min-width:0}
-.card>:last-child{margin-bottom:0}
+.card>:last-child{margin-bottom:0}.card>p:first-child,.card>ul:first-child{margin-top:0}
 .card>h2{margin:0 0 .6rem;display:flex;flex-wrap:wrap;justify-content:space-between;gap:.25rem 1rem;align-items:baseline}
 .card>h2 small{font-weight:400}
 .two{display:grid;gap:0 1rem;grid-template-columns:minmax(0,1fr)}

@@ -14,7 +14,8 @@ tbody tr:hover{background:color-mix(in srgb,var(--faint) 60%,transparent)}
 .n{text-align:right;white-space:nowrap}
 .when{white-space:nowrap}
 .path{overflow-wrap:anywhere}
-tbody th small{display:block}
+tbody th small{display:block}.path small a{white-space:nowrap}
+@media(min-width:720px){.job{min-width:20rem}}
 th[rowspan]{border-bottom:0}tbody+tbody{border-top:1px solid var(--line)}
 td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .ro{white-space:nowrap}
@@ -52,7 +53,7 @@ form{margin:0}
 label,legend{font-weight:550}
 fieldset{border:1px solid var(--line);border-radius:6px;margin:0 0 .9rem;padding:.6rem .85rem}
 .field{margin:0 0 .9rem;max-width:34rem}
-.field small{display:block}.field label small{display:inline;font-weight:400;margin-left:.25rem}
+.field small{display:block;margin-top:.2rem}.field label small{display:inline;font-weight:400;margin-left:.25rem}
 .fields{display:grid;gap:0 1rem;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));max-width:56rem}
 input,select,textarea,button,.button{font:inherit;color:inherit;border-radius:6px;border:1px solid color-mix(in srgb,var(--soft) 65%,var(--line));background:var(--card);padding:.36rem .6rem;min-height:2.15rem}
 input[type=checkbox],input[type=radio]{min-height:0;width:1.05rem;height:1.05rem;accent-color:var(--accent);vertical-align:-.15rem;margin:0 .4rem 0 0}
@@ -81,6 +82,9 @@ button[aria-busy=true]{opacity:.6;cursor:progress}
 .timeline>li{padding:.55rem 0;border-bottom:1px solid var(--line)}
 .timeline>li:first-child{padding-top:0}.timeline>li:last-child{border-bottom:0;padding-bottom:0}
 .timeline p{margin:.15rem 0}
+.scroll+h3,ul+h3{margin-top:.9rem}
+.field>p{margin:0 0 .9rem}
+fieldset>legend+p{margin-top:0}
 details>summary{cursor:pointer;color:var(--link)}
 .compare{display:grid;gap:0 1rem;grid-template-columns:minmax(0,1fr)}
 @media(min-width:760px){.compare{grid-template-columns:1fr 1fr}}
@@ -95,5 +99,5 @@ details>summary{cursor:pointer;color:var(--link)}
 .stack td[data-l]::before{content:attr(data-l) " ";color:var(--soft)}
 .scroll{margin:0 -.75rem;padding:0 .75rem}.card{padding:.75rem}
 input,select,textarea,button,.button{min-height:2.5rem}.when,.ro,button,.button{white-space:normal}.top>div{gap:.2rem 1rem}.who{margin-left:auto}.top nav{order:3;flex:1 1 100%;min-width:0}
-.top nav ul{flex-wrap:nowrap;overflow-x:auto;gap:0 1rem}}
+.top nav ul{gap:0 1rem}th[rowspan]{min-width:9rem}}
 `;

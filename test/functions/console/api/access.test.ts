@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ACCESS, standingsOf } from '../../../../functions/console/api/access.ts';
+import { standingsOf } from '../../../../functions/console/access.ts';
+import { ACCESS } from '../../../../functions/console/api/access.ts';
 import { createApi } from '../../../../functions/console/api/create-api.ts';
 import { silentLog } from '../../../../functions/shared/log.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
@@ -80,6 +81,11 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
   'GET /limits/history': () => ({ path: '/limits/history', elsewhere: 'left out' }),
   'POST /limits/preview': () => ({
     path: '/limits/preview',
+    body: { edits: [{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 2 }] },
+    elsewhere: 'not there',
+  }),
+  'POST /limits/backtest': () => ({
+    path: '/limits/backtest',
     body: { edits: [{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 2 }] },
     elsewhere: 'not there',
   }),

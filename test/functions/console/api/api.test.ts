@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { apiClient } from '../../../../functions/console/api/client.ts';
-import { consoleHouse, LIMITS, USERS } from '../house.ts';
+import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 
 const EDIT = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 600 } as const;
 
@@ -117,9 +117,11 @@ test('a file that is exported and sent back as it is changes nothing', async () 
   expect(await answer.json()).toMatchObject({ outcome: 'unchanged' });
 });
 
-test('a file of a set that others changed since is refused with who did', async () => {
+test('a file of a set that others changed since is refused with who did, and with both versions', async () => {
   const { app, apply } = await live();
-  const file = await (await app.request('/api/v1/limits.csv')).text();
+  const exported = await (await app.request('/api/v1/limits.csv')).text();
+  const file = exported.replace(/(payments,101,money),500,/, '$1,550,');
+  expect(file).not.toBe(exported);
   await apply([EDIT]);
   const answer = await app.request('/api/v1/limits/import?why=late', {
     method: 'POST',
@@ -127,7 +129,64 @@ test('a file of a set that others changed since is refused with who did', async 
     body: file,
   });
   expect(answer.status).toBe(412);
-  expect(await answer.json()).toMatchObject({ live: { edit: 2, actor: 'fritz' } });
+  expect(await answer.json()).toMatchObject({
+    live: { edit: 2, actor: 'fritz' },
+    mine: [{ subject: 'group/101', to: 550_000_000 }],
+    theirs: [{ subject: 'group/101', to: 600_000_000 }],
+  });
+});
+
+test('an owner who may not loosen is told whom it takes', async () => {
+  const { set, appFor } = await live();
+  const answer = await appFor(USERS.owner).request('/api/v1/limits/edits', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'if-match': `"${set}"` },
+    body: JSON.stringify({ edits: [EDIT], why: 'more' }),
+  });
+  expect(answer.status).toBe(403);
+  expect(await answer.json()).toMatchObject({
+    error: { remedy: 'Ask somebody who is an owner of a group above, of finance or an administrator.' },
+    denied: [{ act: 'loosen', needs: ['owner', 'finance', 'admin'] }],
+  });
+});
+
+test('jobs that would have failed are counted job by job, and too many counts are told when to come again', async () => {
+  const { post, ask, apply, clock } = await live();
+  await ask([1, 2, 3].map((jobId) => aJob(jobId)));
+  const base = await apply([{ ...EDIT, amount: 0 }]);
+  // One that is rejected now is a job that others can be counted back from.
+  await ask([aJob(4)]);
+  clock.advance(1_000);
+  const edits = [{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 1 }];
+  const counted = await post('/limits/backtest', { edits }, base);
+  expect(counted.status).toBe(200);
+  expect(await counted.json()).toMatchObject({
+    outcome: 'counted',
+    set: base,
+    subjects: [{ subject: 'group/104', jobs: 4, wouldFail: 4, wouldFailNow: 4, failed: 1 }],
+  });
+  for (let time = 0; time < 5; time += 1) await post('/limits/backtest', { edits }, base);
+  const refused = await post('/limits/backtest', { edits }, base);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+  expect(await refused.json()).toMatchObject({ error: { code: 'too_often' } });
+});
+
+test('a file that is only looked at has its jobs counted, too, where that is asked for', async () => {
+  const { app, ask, apply, clock } = await live();
+  await apply([{ ...EDIT, amount: 0 }]);
+  await ask([aJob(4)]);
+  clock.advance(1_000);
+  const send = (more: string) =>
+    app.request(`/api/v1/limits/import?why=look&dry_run=yes${more}`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv' },
+      body: 'group_id,unit,limit,period\r\n104,money,1,month\r\n',
+    });
+  expect(await (await send('')).json()).not.toHaveProperty('backtest');
+  expect(await (await send('&backtest=yes')).json()).toMatchObject({
+    outcome: 'valid',
+    backtest: { outcome: 'counted', all: { jobs: 1, wouldFail: 1, failed: 1 } },
+  });
 });
 
 test('the description has every route, with its answers', async () => {

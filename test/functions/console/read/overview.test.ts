@@ -130,3 +130,68 @@ test('a page of ten thousand groups reads the rows it shows, and the order is re
   await read.overview({ max: 50 }, aUser('another', { finance: true }));
   expect(reads.counters - first.counters).toBe(50 + 10_050);
 });
+
+/** 90 % of `acme`'s enforced budget, all of what only watches; the same of `beta` without an enforced one. */
+async function watched() {
+  const house = await live();
+  await house.apply([
+    {
+      kind: 'set',
+      subject: 'group/100',
+      limit: 'watched',
+      unit: 'money',
+      amount: 10,
+      per: 'month',
+      mode: 'warn',
+    },
+    { kind: 'set', subject: 'group/200', limit: 'money-month', mode: 'shadow' },
+    { kind: 'set', subject: 'group/200', unit: 'minutes', amount: 10, per: 'month', mode: 'shadow' },
+  ]);
+  house.counts('group/100', 'money-month', '2026-11', 810_000_000);
+  house.counts('group/100', 'watched', '2026-11', 810_000_000);
+  house.counts('group/200', 'money-month', '2026-11', 100_000_000);
+  for (let day = 1; day <= 20; day += 1)
+    await house.used('group/100', `2026-11-${String(day).padStart(2, '0')}`, 40_500_000);
+  return house;
+}
+
+test('a group is led by the limit that rejects its jobs, however much of one that only watches is used', async () => {
+  const { read } = await watched();
+  const { rows } = await read.overview({}, USERS.finance);
+  expect(rows.find(({ groupId }) => groupId === 100)?.budget).toMatchObject({
+    id: 'money-month',
+    percent: 90,
+  });
+  const beta = rows.find(({ groupId }) => groupId === 200)?.budget;
+  expect(beta).toMatchObject({ id: 'money-month', mode: 'shadow', left: 0 });
+});
+
+test('whose jobs will be rejected is before whose would be, and both before who lasts', async () => {
+  const { read } = await watched();
+  const { rows } = await read.overview({ max: 3 }, USERS.finance);
+  expect(paths(rows)).toEqual(['acme', 'beta', 'acme/payments']);
+});
+
+test('a group whose rollout only watches has no limit that rejects', async () => {
+  const { read, desk } = await watched();
+  await desk.apply([{ kind: 'rollout', group: 100, cost: 'shadow' }], {
+    actor: 'ada',
+    rights: [{ role: 'admin' }],
+    why: 'back to shadow',
+    source: 'test',
+    base: (await desk.live())?.pointer.set,
+  });
+  const { rows } = await read.overview({}, USERS.finance);
+  expect(rows.find(({ groupId }) => groupId === 100)?.budget).toMatchObject({ id: 'watched', mode: 'warn' });
+});
+
+test('of two limits that reject the one that runs out first leads, minutes too; else money', async () => {
+  const { read, counts, apply } = await live();
+  await apply([{ kind: 'set', subject: 'group/101', unit: 'minutes', amount: 10, per: 'month' }]);
+  const leader = async () =>
+    (await read.overview({}, USERS.finance)).rows.find(({ groupId }) => groupId === 101)?.budget?.id;
+  counts('group/101', 'minutes-month', '2026-11', 300);
+  expect(await leader()).toBe('money-month');
+  counts('group/101', 'minutes-month', '2026-11', 600);
+  expect(await leader()).toBe('minutes-month');
+});

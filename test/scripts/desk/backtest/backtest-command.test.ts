@@ -117,6 +117,19 @@ test('for people', async () => {
   expect(out).toMatch(/acme\/payments +budgets +group\/101 money-month +BUDGET_EXHAUSTED +2 +1 +2\n/);
 });
 
+test('the period of a limit that a group has by a pattern is filled by the jobs before the span', async () => {
+  const byPattern = [{ groups: 'acme/pay*', money: 2, per: 'month' }];
+  const bench = ledgerBench({ beside: { group_defaults: byPattern } });
+  for (const jobId of [1, 2]) await bench.ask([aRequest(jobId)]);
+  bench.clock.advance(600_000);
+  const endedAtMs = bench.clock.nowMs();
+  await bench.ledger.settle([1, 2].map((jobId) => ({ jobId, durationSeconds: 600, endedAtMs })));
+  bench.clock.advance(8 * 86_400_000);
+  await bench.ask([aRequest(3)]);
+  bench.clock.advance(1_000);
+  expect(await jsonOf(bench, ['--since', '2d'])).toMatchObject({ jobs: 1, rejectedThen: 1, rejectedNow: 1 });
+});
+
 test.each([[['--since', 'yesterday']], [['word']]])('%j is wrong usage', async (args) => {
   await expect(run(await house(), args)).rejects.toThrow(UsageError);
 });

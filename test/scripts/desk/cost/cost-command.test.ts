@@ -5,7 +5,15 @@ const cost = (...flags: readonly string[]) => runDesk(['cost', ...flags], aProje
 
 interface Told {
   readonly totals: Readonly<
-    Record<'idlePerMonth' | 'admissionsPerMillion' | 'allPerMillion' | 'perMonth' | 'recountSeconds', number>
+    Record<
+      | 'idlePerMonth'
+      | 'deskPerMonth'
+      | 'admissionsPerMillion'
+      | 'allPerMillion'
+      | 'perMonth'
+      | 'recountSeconds',
+      number
+    >
   >;
   readonly lines: readonly {
     readonly part: string;
@@ -45,6 +53,7 @@ test('sums are made of the lines, and every line of a quantity and a price with 
   expect(totals.admissionsPerMillion).toBeCloseTo(sum(['admission']) * 1e6, 6);
   expect(totals.allPerMillion).toBeCloseTo(sum(['admission', 'usage', 'kept']) * 1e6, 6);
   expect(totals.perMonth).toBeCloseTo(totals.idlePerMonth + totals.allPerMillion, 6);
+  expect(sum(['desk'])).toBe(0);
 });
 
 test('writes are those that the formula gives for packs of five jobs on three counters', async () => {
@@ -95,6 +104,32 @@ test('the nightly recount reads everything once at half a unit per 4 KB, and onc
   expect(all.totals.recountSeconds).toBeCloseTo((quantity(all, 'Records, kept') ?? 0) * 1e6 * 40 * 2 + 1, 6);
 });
 
+test('a console costs by its visits, and each visit the more the more groups have a budget', async () => {
+  const [none, few, many] = [
+    await told(),
+    await told('--console', '1000'),
+    await told('--console', '1000', '--groups', '3000'),
+  ];
+  expect(none.lines.filter(({ part }) => part === 'desk')).toEqual([]);
+  expect(none.totals.deskPerMonth).toBe(0);
+  // Its secret and its token; an alarm on one more metric.
+  expect(quantity(few, 'SSM standard parameters')).toBe(5);
+  expect(few.totals.idlePerMonth - none.totals.idlePerMonth).toBeCloseTo(0.1, 9);
+  const desk = few.lines.filter(({ part }) => part === 'desk').reduce((sum, { usd }) => sum + usd, 0);
+  expect(few.totals.deskPerMonth).toBeCloseTo(desk, 9);
+  expect(quantity(few, 'Console, reads')).toBeGreaterThan(1000 * 300);
+  // Their counters are read for the order, once a minute.
+  expect(quantity(many, 'Console, reads')).toBeGreaterThan(1000 * 3000);
+  const twice = await told('--console', '2000');
+  expect(twice.totals.deskPerMonth).toBeCloseTo(2 * few.totals.deskPerMonth, 9);
+});
+
+test('limits in Parameter Store are listed ten at a time, every five minutes', async () => {
+  expect(quantity(await told(), 'SSM calls, standard throughput')).toBe(8_760);
+  const listed = await told('--ssm-limits', '95');
+  expect(quantity(listed, 'SSM calls, standard throughput')).toBe(10 * 8_760);
+});
+
 test('the watchdog, its heartbeats and a key of one’s own cost what they do', async () => {
   const [plain, watched] = [await told(), await told('--watchdog', '--table-key', '--relays', '3')];
   expect(quantity(plain, 'Writes of heartbeat, watchdog')).toBeUndefined();
@@ -105,6 +140,7 @@ test('the watchdog, its heartbeats and a key of one’s own cost what they do', 
 
 test.each([
   ['300000', '--watchdog'],
+  ['1000000', '--console', '100000', '--groups', '5000'],
   ['1000000000', '--watchdog', '--admit-route', 'invoke', '--batch', '1', '--counters', '24'],
 ])('for people: %s jobs fit 80 columns, and it says what is not in it', async (jobs, ...flags) => {
   const { out, code } = await cost('--jobs-per-month', jobs, ...flags);

@@ -128,6 +128,33 @@ test('an edit of a set that is not live any more changes nothing and says whose 
   expect(json).toMatchObject({ outcome: 'stale', base: null, live: { set: second, edit: 2 } });
 });
 
+test('an edit is undone with the document of the set before it', async () => {
+  const { run, publish, live, root } = desk();
+  await publish();
+  const first = await live();
+  const before = (await run('show', '--document')).out.split('\n').slice(1);
+  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '9'));
+  await publish();
+  const shown = await run('show', '--document', '--set', `${first}`);
+  expect(shown.out.split('\n').slice(1)).toEqual(before);
+  expect(shown.out).toMatch(
+    /^# Set \w+ of 2026-11-21T12:00:00\.000Z\. Publish it, and what was done since is undone\n/,
+  );
+  expect(JSON.parse((await run('show', '--json', '--set', `${first}`)).out).kept).toMatchObject({
+    set: first,
+    actor: 'jane',
+    document: { limits: expect.arrayContaining([expect.objectContaining({ money: '7.50' })]) },
+  });
+  writeFileSync(join(root, 'limits.yaml'), shown.out);
+  expect(await publish()).toMatchObject({ code: 0, err: '' });
+  expect((await run('show', '--document')).out.split('\n').slice(1)).toEqual(before);
+  expect(await run('show', '--document', '--set', 'gone')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('there is no set "gone": replaced sets are kept for 90 days'),
+  });
+  expect(await run('show', '--set', `${first}`)).toMatchObject({ code: 3 });
+});
+
 test('sets are told newest first, as far back as they are kept', async () => {
   const { run, publish } = desk();
   expect((await run('sets')).out).toMatch(/^No set of limits was ever published/);

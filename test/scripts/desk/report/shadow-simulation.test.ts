@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JobRecord, RecordClaim } from '../../../../functions/ledger/ledger.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
 import type { Reason, Violation } from '../../../../policies/reason.ts';
 import { type ShadowOptions, simulateShadow } from '../../../../scripts/desk/report/shadow-simulation.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
@@ -230,4 +231,59 @@ test('with more claims than can be replayed the true count stands and the naive 
   expect(figures.wouldFail).toBe(3);
   expect(figures.naive).toBeUndefined();
   expect(figures.rows[0]?.naive).toBeUndefined();
+});
+
+test('a job that its pipeline’s grace let in was refused by nobody, and makes nobody refused after it', () => {
+  const graced = full({ mode: 'warn' });
+  const records = [
+    aRecord(1, { claims: [aClaim()] }),
+    // Past an enforced limit: the claim fitted by its grace, and the record only warns.
+    aRecord(2, { claims: [aClaim()], shadow: [graced] }),
+    aRecord(3, { claims: [aClaim({ held: 0, counted: 0 })] }),
+  ];
+  expect(simulateShadow(records, options())).toMatchObject({ jobs: 3, wouldFail: 0, naive: 0, rows: [] });
+  // Nor where the limit only watched before, and somebody was refused by then.
+  const watched = [
+    aRecord(1, { claims: [aClaim()] }),
+    aRecord(2, { claims: [aClaim({ fitted: false })], shadow: [full()] }),
+    aRecord(3, { claims: [aClaim()], shadow: [graced] }),
+  ];
+  expect(simulateShadow(watched, options())).toMatchObject({ wouldFail: 1, naive: 1 });
+  // A limit that only warns refused it truly, and its claim says so.
+  const warned = [records[0], aRecord(2, { claims: [aClaim({ fitted: false })], shadow: [graced] })];
+  expect(
+    simulateShadow(
+      warned.filter((each) => each !== undefined),
+      options(),
+    ),
+  ).toMatchObject({
+    wouldFail: 1,
+    naive: 1,
+  });
+});
+
+test('a group that has its limit by a pattern is judged by that limit, and so is a personal namespace', () => {
+  const directory = directoryOf([
+    { id: 1, path: 'acme', personal: false },
+    { id: 9, path: 'jane', personal: true },
+  ]);
+  const EURO = 1_000_000;
+  const of = (group: number) => aClaim({ counter: counter(`group/${group}`), held: EURO, counted: EURO });
+  const told = (group: number) =>
+    full({ reason: { ...full().reason, subject: `group/${group}`, limitAmount: EURO } as Reason });
+  const life = (group: number): readonly JobRecord[] => [
+    aRecord(1, { claims: [of(group)] }),
+    aRecord(2, { claims: [{ ...of(group), fitted: false }], shadow: [told(group)] }),
+    aRecord(3, { claims: [of(group)] }),
+  ];
+  const defaults = {
+    group_defaults: [{ groups: 'acme', money: 3, per: 'month' }],
+    personal_default: [{ money: 3, per: 'month' }],
+  };
+  const limits = someLimits(defaults, aPolicy(), directory);
+  for (const group of [1, 9]) {
+    // By the last violation 1.00 was all there was; by the default all but the refused one fit.
+    expect(simulateShadow(life(group), options()).naive).toBe(2);
+    expect(simulateShadow(life(group), options({ limits, directory })).naive).toBe(1);
+  }
 });

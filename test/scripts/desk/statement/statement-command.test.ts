@@ -211,3 +211,17 @@ test.each([
 ])('%j is wrong usage', async (args) => {
   await expect(run(await house(), ...args)).rejects.toThrow(UsageError);
 });
+
+test('a group that has its limit by a pattern has the months of that limit, and its counter is compared', async () => {
+  const byPattern = [{ groups: 'acme/pay*', money: 100, per: 'month', zone: 'Europe/Berlin' }];
+  const bench = ledgerBench({ beside: { group_defaults: byPattern } });
+  bench.clock.advance(Date.UTC(2026, 10, 30, 23, 30) - bench.clock.nowMs());
+  await bench.ask([aRequest(1)]);
+  bench.clock.advance(60_000);
+  await bench.ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: bench.clock.nowMs() }]);
+  const { zone, totals, controls } = await jsonOf(bench, '--month', '2026-12', '--group', '101');
+  expect({ zone, jobs: totals.jobs }).toEqual({ zone: 'Europe/Berlin', jobs: 1 });
+  expect(controls).toEqual([
+    { counter: 'group/101|money-month|2026-12', shownMicros: 100_000, settledMicros: 100_000 },
+  ]);
+});

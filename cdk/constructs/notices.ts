@@ -1,0 +1,63 @@
+import { Duration } from 'aws-cdk-lib';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Construct } from 'constructs';
+import { ENV_ROLLUP_ZONE, NOTICES_PK_SUFFIX } from '../../functions/names.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { LedgerTable } from './ledger-table.ts';
+import { NodeLambda } from './node-lambda.ts';
+import { Scheduled } from './scheduled.ts';
+import type { ThresholdsTopic } from './thresholds-topic.ts';
+
+export interface NoticesProps {
+  readonly settings: Settings;
+  readonly ledger: LedgerTable;
+  readonly thresholds: ThresholdsTopic;
+  readonly bundlesPath: string;
+  /** Minutes between two looks. */
+  readonly everyMinutes: number;
+}
+
+/** All limits and groups at once, where something happened. */
+const MEMORY_MIB = 512;
+/** Two hundred messages take ten seconds, the groups of a large instance as long. */
+const TIMEOUT = Duration.seconds(90);
+
+/** Tells owners of limits what happened since it last looked, one message each. Reads everything, writes how far it has told. */
+export class Notices extends Construct {
+  readonly program: NodeLambda;
+
+  constructor(scope: Construct, id: string, props: NoticesProps) {
+    super(scope, id);
+    const { settings, ledger, thresholds, bundlesPath, everyMinutes } = props;
+    this.program = new NodeLambda(this, 'Program', {
+      settings,
+      bundlesPath,
+      name: 'notices',
+      description: 'Tells owners of limits what happened',
+      memoryMiB: MEMORY_MIB,
+      timeout: TIMEOUT,
+      // Two at once would tell everything twice.
+      reservedConcurrency: 1,
+      environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
+    });
+    ledger.grant(this.program, 'read');
+    ledger.grantPartitions(
+      this.program,
+      ['dynamodb:PutItem'],
+      [`${settings.gitlab.instance}${NOTICES_PK_SUFFIX}`],
+    );
+    thresholds.grantPublish(this.program);
+    new Scheduled(this, 'Schedule', {
+      settings,
+      program: this.program,
+      name: 'notices',
+      schedule: Schedule.rate(Duration.minutes(everyMinutes)),
+      // The next run tells everything that this one did not.
+      lateAtMost: Duration.minutes(Math.min(everyMinutes, LATE_MINUTES_MAX)),
+      retries: 0,
+    });
+  }
+}
+
+/** Lambda keeps a start no longer. */
+const LATE_MINUTES_MAX = 360;

@@ -1,0 +1,72 @@
+/** Jobs that would have failed, counted job by job: beside the estimate, which is there at once. */
+import { html } from 'hono/html';
+import type { BacktestAnswer, BacktestCounted } from '../read/contract.ts';
+import type { Markup } from './frame.ts';
+import { counted, distance, shortInstant, type Telling } from './told.ts';
+
+/** The form that saves; its fields say what is to be counted, too. */
+export const SAVE_FORM = 'save';
+/** What its `step` says then. */
+export const COUNT_STEP = 'count';
+
+/**
+ * Without an answer a button that asks for it; the page's script asks by itself and puts the answer here. Counting takes
+ * some seconds, so nobody waits for it who only wants to save.
+ */
+export const backtestPart = (answer: BacktestAnswer | undefined, telling: Telling): Markup =>
+  html`<section class="card" id="exact" aria-labelledby="exact-title"${answer === undefined && html` data-count="${SAVE_FORM}"`}><h2 id="exact-title">Jobs that would have failed</h2><div aria-live="polite">${
+    answer === undefined
+      ? html`<p>Counted from the jobs themselves, which takes some seconds.</p>${countButton('Count exactly')}`
+      : answerText(answer, telling)
+  }</div></section>`;
+
+const countButton = (text: string): Markup =>
+  html`<div class="actions"><button form="${SAVE_FORM}" name="step" value="${COUNT_STEP}" formnovalidate>${text}</button></div>`;
+
+function answerText(answer: BacktestAnswer, telling: Telling): Markup {
+  switch (answer.outcome) {
+    case 'counted':
+      return countedText(answer, telling);
+    case 'too_often':
+      return html`<p>Counted too often within a minute: again in ${counted(answer.retryAfterSeconds, 'second')}.</p>${countButton('Count again')}`;
+    case 'invalid':
+    case 'unknown_subject':
+      return html`<p>It cannot be counted as it is.</p>`;
+  }
+}
+
+function countedText(answer: BacktestCounted, telling: Telling): Markup {
+  const { all, subjects, complete } = answer;
+  const several = subjects.length > 1;
+  const missed = subjects.reduce((sum, each) => sum + each.missed, 0);
+  return html`<p>${spanText(answer, telling)}: ${figureText(all)}</p>${
+    several &&
+    html`<ul>${subjects.map((each) => html`<li><span class="path">${each.path}</span>: ${figureText(each)}</li>`)}</ul>`
+  }${
+    missed > 0 &&
+    html`<p class="soft">${counted(missed, 'job')} of these days ${missed === 1 ? 'was' : 'were'} not found: started long after ${missed === 1 ? 'it was' : 'they were'} created.</p>`
+  }${
+    !complete &&
+    html`<p class="soft">More than can be counted here: <code>npx tollgate budget set … --dry-run</code> counts all.</p>`
+  }`;
+}
+
+/** `The last 30 days`, or honestly less. */
+function spanText({ fromMs, untilMs, fromDay, days }: BacktestCounted, telling: Telling): Markup {
+  if (fromMs >= untilMs) return html`No day`;
+  const whole = Math.round((untilMs - fromMs) / DAY_MS);
+  if (untilMs < telling.nowMs - HOUR_MS)
+    return html`From ${shortInstant(fromMs, telling)} to ${shortInstant(untilMs, telling)}`;
+  if (whole < 1) return html`Since ${shortInstant(fromMs, telling)} (${distance(fromMs, telling.nowMs)})`;
+  return html`The last ${counted(Math.min(days, Math.ceil((untilMs - fromMs) / DAY_MS)), 'day')}, from ${fromDay} on`;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+function figureText({ jobs, wouldFail, wouldFailNow, failed, unasked }: BacktestCounted['all']): Markup {
+  if (jobs === 0) return html`no jobs, so nothing can be said about them.`;
+  const share = html`<strong class="${wouldFail === 0 ? 'good-text' : 'warn-text'}">${wouldFail.toLocaleString('en-US')}</strong> of ${counted(jobs, 'job')} would have failed`;
+  const beside = html`; ${wouldFailNow.toLocaleString('en-US')} with the limits as they are, ${failed.toLocaleString('en-US')} did`;
+  return html`${share}${beside}.${unasked > 0 && html` ${counted(unasked, 'more was', 'more were')} never asked about, and not judged.`}`;
+}

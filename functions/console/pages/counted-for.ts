@@ -1,0 +1,16 @@
+import type { LimitEdit } from '../../limits/desk/contract.ts';
+import type { User } from '../../signin/user.ts';
+import type { BacktestAnswer } from '../read/contract.ts';
+import { COUNT_STEP } from './backtest-part.ts';
+import type { Values } from './form-field.ts';
+import type { PagesDeps } from './pages-deps.ts';
+
+/** What the form asks to be counted; undefined: it does not. */
+export const countedFor = async (
+  { read }: Pick<PagesDeps, 'read'>,
+  edits: readonly LimitEdit[],
+  base: string | undefined,
+  { step }: Values,
+  user: User,
+): Promise<BacktestAnswer | undefined> =>
+  step === COUNT_STEP ? read.backtest(edits, base, user) : undefined;

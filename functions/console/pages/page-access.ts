@@ -1,0 +1,42 @@
+/** Who may open which page: enforced before anything of it runs. Denied unless it stands here, as in the API. */
+import { matchedRoutes } from 'hono/route';
+import type { Roles } from '../../signin/user.ts';
+import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, mayEnter, whoMayEnter } from '../access.ts';
+import type { PageContext } from './pages-deps.ts';
+
+/** By method and path. */
+export const PAGE_ACCESS: AccessTable = {
+  // Whoever signed in without a role is told so here.
+  'GET /': ANYBODY,
+  'GET /me': ANYBODY,
+  'GET /instance': EVERYTHING,
+  'GET /:folder{groups|projects|runner-classes}/:name': LOOK,
+  'GET /jobs': LOOK,
+  'GET /jobs/:word': LOOK,
+  'GET /shadow': LOOK,
+  'POST /shadow/send': EDIT,
+  'GET /break-glass': LOOK,
+  'GET /history': LOOK,
+  'GET /edit': EDIT,
+  'POST /edit': EDIT,
+  'GET /ask': LOOK,
+  'POST /ask': LOOK,
+  'GET /requests': LOOK,
+  'POST /requests/:id': EDIT,
+  'GET /import': EVERYTHING,
+  'POST /import': EVERYTHING,
+  'GET /export.csv': EVERYTHING,
+};
+
+/** @param route - `GET /import` */
+export const mayOpen = (route: string, roles: Roles): boolean => mayEnter(PAGE_ACCESS, route, roles);
+
+/** `of finance or an administrator`. */
+export const whoMayOpen = (route: string): string => whoMayEnter(PAGE_ACCESS, route);
+
+/** The page a request is for: `GET /jobs/:word`. Undefined: there is none, only what catches the rest. */
+export function routeOf(c: PageContext): string | undefined {
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+  const path = matchedRoutes(c).findLast((each) => each.method === method)?.path;
+  return path === undefined ? undefined : `${method} ${path}`;
+}

@@ -1,0 +1,47 @@
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { CsvDialect } from '../limits/csv/columns.ts';
+import { importLimits } from '../limits/csv/import-limits.ts';
+import type { CsvRow } from '../limits/csv/read-rows.ts';
+import type { ApplyOutcome, EditedBy, LimitsDesk, LiveLimits } from '../limits/desk/contract.ts';
+
+export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+
+export interface StaleImportDeps {
+  readonly desk: Pick<LimitsDesk, 'at' | 'apply'>;
+  readonly policy: Policy;
+  readonly directory: () => Promise<Directory | undefined>;
+}
+
+export interface StaleFile {
+  readonly rows: readonly CsvRow[];
+  readonly dialect: CsvDialect;
+  readonly prune: boolean;
+  /** The set it was exported from, which is not live any more. */
+  readonly base: string;
+}
+
+/**
+ * A file of a set that is not live any more: what its rows change of what they were exported from, and what others changed
+ * since. As far as that can still be read. @throws {LimitsError}
+ */
+export async function staleImport(
+  { rows, dialect, prune, base }: StaleFile,
+  live: LiveLimits,
+  by: Pick<EditedBy, 'actor' | 'rights'>,
+  { desk, policy, directory }: StaleImportDeps,
+): Promise<Stale> {
+  const was = await desk.at(base);
+  const imported =
+    was &&
+    importLimits(rows, { document: was.document, policy, directory: await directory(), dialect, prune });
+  if (imported?.ok !== true) return { outcome: 'stale', live };
+  // A set that is not live never becomes so again: the desk refuses, and tells both versions.
+  const outcome = await desk.apply([{ kind: 'replace', document: imported.document }], {
+    ...by,
+    why: 'a file of an older set',
+    source: 'file',
+    base,
+  });
+  return outcome.outcome === 'stale' ? outcome : { outcome: 'stale', live };
+}

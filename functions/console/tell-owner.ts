@@ -1,0 +1,58 @@
+/** Sends the shadow report to the owner of a group, however many press the button. */
+import type { Ledger } from '../ledger/ledger.ts';
+import { shadowPage } from '../notify/console-links.ts';
+import { type Message, type Notify, subjectLine } from '../notify/notify.ts';
+import type { OwnerMessage, PagesDeps } from './pages/pages-deps.ts';
+
+export interface TellOwnerDeps {
+  readonly notify: Notify;
+  readonly ledger: Pick<Ledger, 'announceOnce'>;
+  /** Our own address, as the browser sees it. */
+  readonly origin: string;
+}
+
+const QUIET_MS = 3_600_000;
+/** Longer than a message takes: of two who press at once one sends. */
+const SENDING_MS = 20_000;
+/** Long enough ago to never stand: it only asks. */
+const ASKING_MS = -600_000;
+const TIMEOUT_MS = 2_000;
+const OWNER_CHARACTERS_MAX = 100;
+
+/** At most one message per group and hour; one that was not taken does not count. Throws like {@link Notify.send}. */
+export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): NonNullable<PagesDeps['tellOwner']> {
+  const isNew = async (key: readonly string[], ttlMs: number): Promise<boolean> => {
+    const [first] = await ledger.announceOnce([JSON.stringify(key)], { ttlMs, timeoutMs: TIMEOUT_MS });
+    return first !== false;
+  };
+  return async (message) => {
+    const told = ['shadow-report', message.about];
+    if (!(await isNew(told, ASKING_MS))) return 'told-before';
+    if (!(await isNew([...told, 'sending'], SENDING_MS))) return 'told-before';
+    await notify.send(reportOf(message, origin));
+    await isNew(told, QUIET_MS);
+    return 'sent';
+  };
+}
+
+function reportOf({ subject, text, about, path, owner, contact }: OwnerMessage, origin: string): Message {
+  const to = (owner ?? contact ?? path).slice(0, OWNER_CHARACTERS_MAX);
+  const id = `shadow-report-${about.replace('/', '-')}`;
+  return {
+    subject: subjectLine(subject),
+    text: `For the owner: ${owner ?? path}${contact === undefined ? '' : ` (${contact})`}\n\n${text}\n`,
+    json: JSON.stringify({
+      kind: 'shadow-report',
+      version: 1,
+      id,
+      owner: to,
+      ...(contact !== undefined && { contact }),
+      subject: about,
+      subjectLabel: `group ${path}`,
+      link: `${origin}${shadowPage(about)}`,
+      text,
+    }),
+    id,
+    attributes: { owner: to, kind: 'shadow-report', severity: 'info' },
+  };
+}

@@ -1,0 +1,18 @@
+import type { Act, RoleName } from './contract.ts';
+import { RIGHTS } from './rights-table.ts';
+
+const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
+  viewer: 'a member of the group',
+  finance: 'of finance',
+  admin: 'an administrator',
+};
+
+/** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
+export function whoMayText(act: Act, roles: readonly RoleName[]): string {
+  const words = roles.map((role) => (role === 'owner' ? ownerWords(act) : WORDS[role]));
+  return words.length < 2 ? (words[0] ?? 'nobody') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+/** Nobody loosens what holds themselves: it takes an owner further up. */
+const ownerWords = (act: Act): string =>
+  RIGHTS[act].owner === 'below' ? 'an owner of a group above' : 'an owner of the group';

@@ -1,0 +1,45 @@
+import { isZone } from '../../policies/limits/zone.ts';
+import {
+  ENV_CONSOLE_URL,
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_GITLAB_INSTANCE,
+  ENV_LEDGER_TABLE,
+  ENV_ROLLUP_ZONE,
+  ENV_RULES_FILE,
+  ENV_THRESHOLDS_TOPIC,
+} from '../names.ts';
+
+export interface NoticesConfig {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  /** Of what the build packed. */
+  readonly rulesFile: string;
+  /** ARN of the topic that owners listen to. */
+  readonly topicArn: string;
+  /** IANA zone of the days of usage; the rollup's. */
+  readonly zone: string;
+  /** Where browsers reach the console; absent: messages have no links. */
+  readonly consoleUrl: string | undefined;
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}
+
+/** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
+export function readNoticesConfig(env: Readonly<Record<string, string | undefined>>): NoticesConfig {
+  const problems = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE, ENV_THRESHOLDS_TOPIC]
+    .filter((name) => !env[name])
+    .map((name) => `${name} is not set`);
+  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
+  if (!isZone(zone))
+    problems.push(`${ENV_ROLLUP_ZONE} is "${zone}"; expected an IANA zone such as Europe/Berlin`);
+  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  return {
+    ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
+    gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
+    rulesFile: env[ENV_RULES_FILE] ?? '',
+    topicArn: env[ENV_THRESHOLDS_TOPIC] ?? '',
+    zone,
+    consoleUrl: env[ENV_CONSOLE_URL] || undefined,
+    dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
+  };
+}

@@ -1,0 +1,75 @@
+/** Everything that happened since a cursor, and where the cursor then stands. */
+import type { StoredRequest } from '../../limits/desk/request-items.ts';
+import type { LimitPointer } from '../../limits/limit-table.ts';
+import type { Cursor } from '../cursor.ts';
+import type { Known } from '../known.ts';
+import type { Notice, ToldTally } from '../notice.ts';
+import type { NoticesDeps } from '../send-notices.ts';
+import type { Telling } from '../telling.ts';
+import { noticesDue } from './due.ts';
+import { noticesOfEdits } from './edits.ts';
+import { type JobsTold, noticesOfRejected } from './rejected.ts';
+import { noticesOfRequests } from './requests.ts';
+import { ALL, daysAt, newlyRejected, newlyWarned, talliesNow, withTallies } from './tallies.ts';
+import { noticesOfWarned } from './warned.ts';
+
+export interface GatherAsked {
+  readonly cursor: Cursor;
+  /** Nobody was ever told anything: what lies before now is known, what waits is told. */
+  readonly first: boolean;
+  readonly pointer: LimitPointer | undefined;
+  readonly requests: readonly StoredRequest[];
+  readonly known: Known;
+  readonly telling: Telling;
+  readonly deps: NoticesDeps;
+}
+
+export interface Gathered {
+  readonly notices: readonly Notice[];
+  readonly next: Cursor;
+}
+
+export async function gather(asked: GatherAsked): Promise<Gathered> {
+  const { cursor, first, pointer, known, telling, deps } = asked;
+  const { ledger, limitTable, log } = deps;
+  const jobs = await noticesOfJobs(asked);
+  const edits = await noticesOfEdits({ edit: cursor.edit, pointer, limitTable, known, telling, log });
+  const requests = await noticesOfRequests(cursor.requests, asked.requests, { known, telling, first });
+  const due = await noticesDue({ cursor, pointer, known, ledger, telling });
+  const { due: dueNext, ...rest } = due.next;
+  return {
+    notices: [...requests.notices, ...due.notices, ...(first ? [] : jobs.notices), ...edits.notices],
+    next: {
+      ...cursor,
+      ...rest,
+      ...(dueNext !== undefined && { due: dueNext }),
+      edit: edits.edit,
+      requests: requests.requests,
+      tallies: jobs.tallies,
+      again: jobs.again,
+    },
+  };
+}
+
+/** The counts of the whole instance say whether anybody's moved. */
+async function noticesOfJobs(asked: GatherAsked): Promise<JobsTold & { readonly again: boolean }> {
+  const { cursor, known, telling, deps } = asked;
+  const { ledger, usage, policy, zone } = deps;
+  const days = daysAt(telling.nowMs, zone);
+  const read = await talliesNow(['instance'], days, usage);
+  const byDay: ReadonlyMap<string, ToldTally> = read.get('instance') ?? new Map();
+  const told = { cursor, days, known, policy, ledger, usage, telling };
+  const moved = newlyRejected(ALL, byDay, cursor) > 0;
+  const rejected =
+    moved || cursor.again === true ? await noticesOfRejected(told) : { notices: [], tallies: cursor.tallies };
+  const rules = new Set(newlyWarned(ALL, byDay, cursor).keys());
+  const warned =
+    rules.size > 0
+      ? await noticesOfWarned(rules, { ...told, cursor: { ...cursor, tallies: rejected.tallies } })
+      : { notices: [], tallies: rejected.tallies };
+  return {
+    again: moved,
+    notices: [...rejected.notices, ...warned.notices],
+    tallies: withTallies(warned.tallies, days, new Map([[ALL, byDay]])),
+  };
+}

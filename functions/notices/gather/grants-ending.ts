@@ -1,0 +1,67 @@
+import type { Grant } from '../../../policies/limits/grant.ts';
+import type { Limit } from '../../../policies/limits/limits.ts';
+import { limitName } from '../../../policies/text/limit-name.ts';
+import { untilText } from '../../../policies/text/until-text.ts';
+import { addresseeOf, type Ownership, subjectLabel } from '../../notify/addressee.ts';
+import { subjectPage } from '../../notify/console-links.ts';
+import type { Cursor } from '../cursor.ts';
+import type { Notice } from '../notice.ts';
+import { amount, saying, type Telling } from '../telling.ts';
+import { allLimits, type Due } from './due.ts';
+
+/** So long before its end a grant is told of; one that is shorter was told when it was given. */
+const TOLD_BEFORE_MS = 24 * 3_600_000;
+
+export function noticesOfEnding(
+  told: Cursor['ending'],
+  ownership: Ownership,
+  telling: Telling,
+): Due & { readonly ending: Cursor['ending'] } {
+  const { nowMs } = telling;
+  const notices: Notice[] = [];
+  const ending = new Map(Object.entries(told).filter(([, untilMs]) => untilMs > nowMs));
+  let dueAtMs = Number.POSITIVE_INFINITY;
+  for (const limit of allLimits(ownership.limits)) {
+    for (const grant of limit.grants ?? []) {
+      const tellAtMs = grant.untilMs - TOLD_BEFORE_MS;
+      const key = nameOf(limit, grant);
+      if (grant.untilMs <= nowMs || grant.fromMs > tellAtMs || ending.has(key)) continue;
+      if (nowMs < tellAtMs) dueAtMs = Math.min(dueAtMs, tellAtMs);
+      else {
+        ending.set(key, grant.untilMs);
+        notices.push(endingNotice(key, limit, grant, ownership, telling));
+      }
+    }
+  }
+  return { notices, dueAtMs, ending: Object.fromEntries(ending) };
+}
+
+const nameOf = ({ subject, id }: Limit, grant: Grant): string =>
+  `${subject}:${id}:${grant.id ?? grant.amount}:${grant.untilMs}`;
+
+function endingNotice(
+  key: string,
+  limit: Limit,
+  grant: Grant,
+  ownership: Ownership,
+  telling: Telling,
+): Notice {
+  const { subject, id, unit, zone } = limit;
+  const label = subjectLabel(subject, ownership.directory);
+  const more = amount(grant.amount, unit, telling);
+  const afterwards =
+    limit.amount === 'unlimited' ? '' : ` It is ${amount(limit.amount, unit, telling)} without grants.`;
+  return {
+    to: addresseeOf(subject, id, ownership),
+    id: `grant:${key}:ending`,
+    kind: 'grant-ending',
+    subject,
+    label,
+    lines: [
+      `A grant of ${more} for the ${limitName(limit)} of ${label} ends on ${untilText(grant.untilMs, zone, telling.nowMs)}.${afterwards}`,
+      `It was given for ${saying(grant.reason)}`,
+    ],
+    page: subjectPage(subject),
+    facts: { limit: id, amount: grant.amount, unit, until: new Date(grant.untilMs).toISOString() },
+  };
+}

@@ -1,0 +1,102 @@
+import { disclosureFor } from '../../../policies/disclosure.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { place } from '../../../policies/place/placement.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { Reason } from '../../../policies/reason.ts';
+import { bindingFirst } from '../../../policies/text/binding.ts';
+import { limitNameFirst } from '../../../policies/text/limit-name.ts';
+import type { JobRecord } from '../../ledger/ledger.ts';
+import {
+  type Addressee,
+  addresseeKey,
+  chainOf,
+  FINANCE,
+  type Ownership,
+  subjectLabel,
+} from '../../notify/addressee.ts';
+import { jobPage } from '../../notify/console-links.ts';
+import type { Example } from '../notice.ts';
+import { amount, name, type Telling } from '../telling.ts';
+
+export interface CausesFor {
+  /** The group that is told of. */
+  readonly subject: string;
+  readonly to: Addressee;
+  readonly ownership: Ownership;
+  readonly policy: Policy;
+  readonly telling: Telling;
+}
+
+export interface Cause {
+  readonly text: string;
+  readonly jobs: number;
+}
+
+const CAUSES_MAX = 4;
+const EXAMPLES_MAX = 3;
+
+/** What stopped how many, most first: the limit that binds each job, or the rule. */
+export function causesOf(records: readonly JobRecord[], of: CausesFor): readonly Cause[] {
+  const jobs = new Map<string, number>();
+  for (const record of records) {
+    const [first, ...rest] = record.violations.filter(({ mode }) => mode === 'enforce');
+    if (first === undefined) continue;
+    const { binding } = bindingFirst([first, ...rest]);
+    const text = causeText(binding.reason, binding.rule, record, of);
+    jobs.set(text, (jobs.get(text) ?? 0) + 1);
+  }
+  return [...jobs]
+    .map(([text, count]) => ({ text, jobs: count }))
+    .sort((a, b) => b.jobs - a.jobs)
+    .slice(0, CAUSES_MAX);
+}
+
+/** Of a limit that is not theirs an owner reads what the job's own page says, no more. */
+function causeText(reason: Reason, rule: string, record: JobRecord, of: CausesFor): string {
+  if (!('limitAmount' in reason)) return `Rule ${name(rule)}`;
+  const { directory } = of.ownership;
+  const what = `${limitNameFirst(reason)} of ${subjectLabel(reason.subject, directory)}`;
+  const owned =
+    addresseeKey(of.to) === addresseeKey(FINANCE) || chainOf(reason.subject, directory).includes(of.subject);
+  const disclosure = disclosureFor(placeOf(record, of), of.policy.disclose);
+  if (owned || disclosure === 'all') return `${what}, ${amount(reason.limitAmount, reason.unit, of.telling)}`;
+  return disclosure === 'none' ? 'A limit above it' : what;
+}
+
+function placeOf({ jobId, facts }: JobRecord, { ownership }: CausesFor) {
+  const { projectId, groupId, rootId, asked } = facts;
+  return place(
+    {
+      jobId,
+      ...(projectId !== undefined && { projectId }),
+      ...(groupId !== undefined && { namespaceId: groupId }),
+      ...(rootId !== undefined && { rootNamespaceId: rootId }),
+      ...(asked?.projectVisibility !== undefined && { projectVisibility: asked.projectVisibility }),
+    },
+    ownership.directory,
+  );
+}
+
+/** The latest, each once: GitLab's retries ask about one job under several numbers. */
+export function examplesOf(
+  records: readonly JobRecord[],
+  directory: Directory | undefined,
+): readonly Example[] {
+  const tries = new Map<string, JobRecord[]>();
+  for (const record of records) {
+    const { projectId, pipelineId, jobName } = record.facts;
+    const key = pipelineId === undefined ? record.jobId : JSON.stringify([projectId, pipelineId, jobName]);
+    tries.set(String(key), [...(tries.get(String(key)) ?? []), record]);
+  }
+  return [...tries.values()].slice(0, EXAMPLES_MAX).flatMap((same) => {
+    const [record] = same;
+    if (record === undefined) return [];
+    const { jobName, projectId } = record.facts;
+    // The record's own path is what somebody sent; ids decide.
+    const projectPath = projectId === undefined ? undefined : directory?.projectById.get(projectId)?.path;
+    const called = jobName === undefined ? `Job ${record.jobId}` : `Job ${record.jobId} "${name(jobName)}"`;
+    const where = projectPath === undefined ? '' : ` in ${name(projectPath)}`;
+    const again = same.length > 1 ? `, ${same.length} tries` : '';
+    return [{ text: `${called}${where}${again}`, page: jobPage(record.jobId) }];
+  });
+}

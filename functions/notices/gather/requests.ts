@@ -1,0 +1,142 @@
+/** What somebody asked for: to those who may give it, and what became of it to those it is for. */
+import { type Limit, limitsOn } from '../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../policies/limits/validity.ts';
+import { limitName } from '../../../policies/text/limit-name.ts';
+import { binds } from '../../limits/changes/effects.ts';
+import type { LimitRequest } from '../../limits/desk/contract.ts';
+import { isDecided, isPending, type StoredRequest } from '../../limits/desk/request-items.ts';
+import {
+  type Addressee,
+  addresseeKey,
+  addresseeOf,
+  chainOf,
+  FINANCE,
+  type Ownership,
+  ownAddressee,
+  subjectLabel,
+} from '../../notify/addressee.ts';
+import { REQUESTS_PAGE, subjectPage } from '../../notify/console-links.ts';
+import type { Cursor, ToldRequest } from '../cursor.ts';
+import type { Known } from '../known.ts';
+import type { Notice } from '../notice.ts';
+import { at, name, saying, type Telling, whenWritten } from '../telling.ts';
+
+/** Whoever has not decided by then is asked again, and finance beside them. */
+const REMINDED_AFTER_MS = 24 * 3_600_000;
+
+export interface RequestsTold {
+  readonly notices: readonly Notice[];
+  readonly requests: Cursor['requests'];
+}
+
+/** @param first - nobody was ever told anything: what was decided before is known. */
+export async function noticesOfRequests(
+  told: Cursor['requests'],
+  stored: readonly StoredRequest[],
+  { known, telling, first }: { readonly known: Known; readonly telling: Telling; readonly first: boolean },
+): Promise<RequestsTold> {
+  const notices: Notice[] = [];
+  const next: Record<string, ToldRequest> = {};
+  for (const each of stored) {
+    const { request } = each;
+    const before = told[request.id];
+    const { nowMs } = telling;
+    if (isPending(each) && (before === undefined || nowMs - before.atMs >= REMINDED_AFTER_MS)) {
+      const asked = (before?.asked ?? 0) + 1;
+      notices.push(...waiting(request, asked, await known(), telling));
+      next[request.id] = { asked, atMs: nowMs, decided: false };
+    } else if (isDecided(each) && before?.decided !== true) {
+      if (!first) notices.push(decided(request, await known(), telling));
+      next[request.id] = { asked: before?.asked ?? 0, atMs: nowMs, decided: true };
+    } else if (before !== undefined) {
+      next[request.id] = before;
+    }
+  }
+  return { notices, requests: next };
+}
+
+function waiting(
+  request: LimitRequest,
+  asked: number,
+  ownership: Ownership,
+  telling: Telling,
+): readonly Notice[] {
+  const { id, subject, requestedAtMs, link } = request;
+  const label = subjectLabel(subject, ownership.directory);
+  const approver = approverOf(request, ownership, telling.nowMs);
+  const told =
+    asked === 1 || addresseeKey(approver) === addresseeKey(FINANCE) ? [approver] : [approver, FINANCE];
+  return told.map((to) => ({
+    to,
+    id: `request:${id}:waiting:${asked}`,
+    kind: 'request-waiting',
+    subject,
+    label,
+    lines: [
+      `${askText(request, ownership, telling)}.`,
+      `Asked on ${at(requestedAtMs, telling)}; approve or decline it${asked > 1 ? ` (told ${asked} times)` : ''}.${link === undefined ? '' : ` It is about ${name(link)}`}`,
+    ],
+    page: REQUESTS_PAGE,
+    facts: { request: id, asked, ...factsOf(request) },
+  }));
+}
+
+function decided(request: LimitRequest, ownership: Ownership, telling: Telling): Notice {
+  const { id, subject, limit, state, decidedBy = 'somebody', decidedAtMs = telling.nowMs, note } = request;
+  return {
+    to: addresseeOf(subject, limit, ownership),
+    id: `request:${id}:${state}`,
+    kind: 'request-decided',
+    subject,
+    label: subjectLabel(subject, ownership.directory),
+    lines: [
+      `${state === 'approved' ? 'Approved' : 'Declined'}: ${askText(request, ownership, telling)}.`,
+      `By ${name(decidedBy)} on ${at(decidedAtMs, telling)}${note === undefined ? '' : `: ${saying(note)}`}`,
+    ],
+    page: subjectPage(subject),
+    facts: { request: id, state, decidedBy: name(decidedBy), ...factsOf(request) },
+  };
+}
+
+const factsOf = ({ limit, amount, from, until, requestedBy }: LimitRequest) => ({
+  limit,
+  amount,
+  from,
+  until,
+  requestedBy: name(requestedBy),
+});
+
+function askText(request: LimitRequest, { limits, directory }: Ownership, telling: Telling): string {
+  const { subject, limit: id, amount, from, until, requestedBy, reason, ticket } = request;
+  const limit = limitsOn(limits, subject).find((each) => each.id === id);
+  const what = limit === undefined ? `limit ${name(id)}` : limitName(limit);
+  const days = `${whenWritten(from, telling)} to ${whenWritten(until, telling)}`;
+  return `${name(requestedBy)} asks for ${askedAmount(amount, limit, telling)} more for the ${what} of ${subjectLabel(subject, directory)}, ${days}: ${saying(reason)}${ticket === undefined ? '' : ` (${name(ticket)})`}`;
+}
+
+/** As it was written: money and minutes are written without their unit. */
+function askedAmount(amount: string | number, limit: Limit | undefined, { currency }: Telling): string {
+  const written = name(String(amount)).replace(/^\+/, '');
+  if (limit?.kind === 'money') return `${written} ${currency}`;
+  return limit?.kind === 'minutes' && /^\d+$/.test(written) ? `${written} min` : written;
+}
+
+/** The closest owner above who may give it: an enforced limit of the unit must hold what is given. Else finance. */
+export function approverOf(
+  { subject, limit: id, requestedBy }: LimitRequest,
+  ownership: Ownership,
+  nowMs: number,
+): Addressee {
+  const unit = limitsOn(ownership.limits, subject).find((limit) => limit.id === id)?.unit;
+  const above = chainOf(subject, ownership.directory).filter((group) => group !== subject);
+  const holds = (group: string): boolean =>
+    limitsOn(ownership.limits, group).some(
+      (limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs),
+    );
+  for (const [index, group] of above.entries()) {
+    const owner = ownAddressee(group, ownership);
+    if (owner === undefined || owner.owner.toLowerCase() === requestedBy.toLowerCase()) continue;
+    if (above.slice(index).some(holds)) return owner;
+  }
+  return FINANCE;
+}

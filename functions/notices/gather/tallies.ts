@@ -1,0 +1,119 @@
+/** How many jobs were rejected, or would have been, since their owners were told. Counts are the rollup's. */
+import { periodAt } from '../../../policies/limits/period.ts';
+import type { RollupStore } from '../../rollup/rollup-store.ts';
+import type { Tally } from '../../rollup/tally.ts';
+import { usageOf } from '../../rollup/usage.ts';
+import type { Cursor } from '../cursor.ts';
+import type { ToldTally } from '../notice.ts';
+
+const DAY_MS = 86_400_000;
+/** A job is counted on the day of its decision, at most a day after it: the stream keeps no longer. */
+const DAYS = 2;
+/** The whole instance among the subjects of a day. */
+export const ALL = '*';
+
+export type Tallies = Readonly<Record<string, Readonly<Record<string, ToldTally>>>>;
+
+/** Today and yesterday in the rollup's zone. */
+export const daysAt = (nowMs: number, zone: string): readonly string[] => [
+  ...new Set(Array.from({ length: DAYS }, (_, back) => periodAt('day', zone, nowMs - back * DAY_MS).key)),
+];
+
+export async function talliesNow(
+  subjects: readonly string[],
+  days: readonly string[],
+  usage: Pick<RollupStore, 'readUsage'>,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, ToldTally>>> {
+  const keys = subjects.flatMap((subject) => days.map((day) => ({ subject, day })));
+  const tallies = await inPieces(keys, (some) => usage.readUsage(some));
+  const now = new Map<string, Map<string, ToldTally>>();
+  for (const [index, { subject, day }] of keys.entries()) {
+    const ofSubject = now.get(subject) ?? new Map<string, ToldTally>();
+    now.set(subject, ofSubject);
+    ofSubject.set(day, toldOf(tallies[index] ?? new Map()));
+  }
+  return now;
+}
+
+function toldOf(tally: Tally): ToldTally {
+  const { rejected, watchedBy } = usageOf(tally);
+  return { rejected, warned: Object.fromEntries(watchedBy) };
+}
+
+/** More than was told, over all days. */
+export const newlyRejected = (
+  subject: string,
+  now: ReadonlyMap<string, ToldTally>,
+  { tallies }: Pick<Cursor, 'tallies'>,
+): number =>
+  sum(
+    [...now].map(([day, { rejected = 0 }]) =>
+      Math.max(0, rejected - (tallies[day]?.[subject]?.rejected ?? 0)),
+    ),
+  );
+
+/** By rule, those alone of which there are more. */
+export function newlyWarned(
+  subject: string,
+  now: ReadonlyMap<string, ToldTally>,
+  { tallies }: Pick<Cursor, 'tallies'>,
+): ReadonlyMap<string, number> {
+  const more = new Map<string, number>();
+  for (const [day, { warned = {} }] of now) {
+    for (const [rule, jobs] of Object.entries(warned)) {
+      const fresh = jobs - (tallies[day]?.[subject]?.warned?.[rule] ?? 0);
+      if (fresh > 0) more.set(rule, (more.get(rule) ?? 0) + fresh);
+    }
+  }
+  return more;
+}
+
+/** Keys read at once: one read has three seconds. */
+const PIECE = 2_000;
+
+/** In order, a bounded number at once. */
+export async function inPieces<Key, Value>(
+  keys: readonly Key[],
+  read: (some: readonly Key[]) => Promise<readonly Value[]>,
+): Promise<readonly Value[]> {
+  const values: Value[] = [];
+  for (let start = 0; start < keys.length; start += PIECE)
+    for (const value of await read(keys.slice(start, start + PIECE))) values.push(value);
+  return values;
+}
+
+/** What was told, with what is told now put in its place; days that are over leave. */
+export function withTallies(
+  told: Tallies,
+  days: readonly string[],
+  now: ReadonlyMap<string, ReadonlyMap<string, ToldTally>>,
+): Tallies {
+  const next: Record<string, Record<string, ToldTally>> = {};
+  for (const day of days) {
+    const ofDay: Record<string, ToldTally> = { ...told[day] };
+    for (const [subject, byDay] of now) {
+      const tally = byDay.get(day);
+      const before = ofDay[subject];
+      // Of most subjects there is nothing to keep; what fell back to nothing is kept as that.
+      if (tally === undefined || (before === undefined && isEmpty(tally))) continue;
+      ofDay[subject] = {
+        ...before,
+        ...tally,
+        ...(tally.warned !== undefined && { warned: { ...before?.warned, ...tally.warned } }),
+      };
+    }
+    if (Object.keys(ofDay).length > 0) next[day] = ofDay;
+  }
+  return next;
+}
+
+export const onlyRejected = ({ rejected = 0 }: ToldTally): ToldTally => ({ rejected });
+
+export const onlyWarned = ({ warned = {} }: ToldTally, rules: ReadonlySet<string>): ToldTally => ({
+  warned: Object.fromEntries([...rules].map((rule) => [rule, warned[rule] ?? 0])),
+});
+
+const isEmpty = ({ rejected = 0, warned = {} }: ToldTally): boolean =>
+  rejected === 0 && Object.values(warned).every((jobs) => jobs === 0);
+
+export const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);

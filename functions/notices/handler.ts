@@ -1,0 +1,43 @@
+import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
+import { readWholeDirectory } from '../directory/whole-directory.ts';
+import { createLedger } from '../ledger/create-ledger.ts';
+import { deployedTable } from '../ledger/deployed-table.ts';
+import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { systemClock as clock } from '../ledger/system-clock.ts';
+import { DynamoLimitTable } from '../limits/dynamo-limit-table.ts';
+import { snsNotify } from '../notify/sns-notify.ts';
+import { DynamoRollupStore } from '../rollup/dynamo-rollup-store.ts';
+import { consoleLog as log } from '../shared/log.ts';
+import { readPackedRules } from '../ssm-limits/packed-rules.ts';
+import { readNoticesConfig } from './config.ts';
+import { dynamoCursorStore } from './dynamo-cursor-store.ts';
+import { type NoticesDeps, type NoticesReport, sendNotices } from './send-notices.ts';
+
+/** All groups of an instance; a run has a minute. */
+const DIRECTORY_TIMEOUT_MS = 20_000;
+
+const config = readNoticesConfig(process.env);
+const packed = readPackedRules(config.rulesFile);
+const table = deployedTable(config);
+const directoryTable = new DynamoDirectoryTable(table);
+
+const deps: NoticesDeps = {
+  cursors: dynamoCursorStore(table),
+  limitTable: new DynamoLimitTable(table),
+  policy: packed.policy,
+  packed: packed.limits.limits,
+  directory: async () => {
+    const whole = await readWholeDirectory(directoryTable, { timeoutMs: DIRECTORY_TIMEOUT_MS });
+    return whole?.directory ?? packed.directory;
+  },
+  ledger: createLedger({ store: new DynamoStore(table) }),
+  usage: new DynamoRollupStore(table),
+  notify: snsNotify({ topicArn: config.topicArn }),
+  clock,
+  zone: config.zone,
+  consoleUrl: config.consoleUrl,
+  log,
+};
+
+/** Lambda's entry point for the schedule. Give it a minute, and one run at a time. */
+export const handler = (): Promise<NoticesReport> => sendNotices(deps);

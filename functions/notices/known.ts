@@ -1,0 +1,37 @@
+/** What notices are told with: limits and groups as they are now. Read only where something happened. */
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import { readDocument } from '../limits/desk/plan.ts';
+import type { LimitPointer, LimitTable } from '../limits/limit-table.ts';
+import { readLimits } from '../limits/publish-limits.ts';
+import type { Ownership } from '../notify/addressee.ts';
+
+export interface KnownDeps {
+  readonly limitTable: LimitTable;
+  readonly policy: Policy;
+  /** In force as long as no set is live. */
+  readonly packed: LimitSet;
+  readonly directory: () => Promise<Directory | undefined>;
+}
+
+/** Of one run; asked as often as need be, read once. @throws {LimitsError | DirectoryError} */
+export type Known = () => Promise<Ownership>;
+
+export function knownIn(pointer: LimitPointer | undefined, deps: KnownDeps): Known {
+  let known: Promise<Ownership> | undefined;
+  const read = async (): Promise<Ownership> => {
+    const [limits, directory] = await Promise.all([limitsIn(pointer, deps), deps.directory()]);
+    return { limits, directory };
+  };
+  return () => {
+    known ??= read();
+    return known;
+  };
+}
+
+async function limitsIn(pointer: LimitPointer | undefined, deps: KnownDeps): Promise<LimitSet> {
+  if (pointer === undefined) return deps.packed;
+  const { document } = await readLimits(pointer.set, deps.limitTable);
+  return readDocument(document, pointer.set, deps.policy).limits;
+}

@@ -1,0 +1,125 @@
+/**
+ * Tells owners what happened since the last time, one message each. Nothing happened: four reads, no message, no write.
+ *
+ * At least once: the cursor is written after the messages were taken. A crash between the two tells the same notices again,
+ * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked.
+ */
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import { readRequests } from '../limits/desk/request-items.ts';
+import type { LimitTable } from '../limits/limit-table.ts';
+import { addresseeKey } from '../notify/addressee.ts';
+import { type Notify, NotifyError } from '../notify/notify.ts';
+import type { RollupStore } from '../rollup/rollup-store.ts';
+import type { Log } from '../shared/log.ts';
+import { type Cursor, type CursorStore, markOf, partlyTold, START } from './cursor.ts';
+import { digest } from './digest.ts';
+import { gather } from './gather/gather.ts';
+import { knownIn } from './known.ts';
+import type { Notice } from './notice.ts';
+
+export interface NoticesDeps {
+  readonly cursors: CursorStore;
+  readonly limitTable: LimitTable;
+  readonly policy: Policy;
+  /** In force as long as no set of limits is live. */
+  readonly packed: LimitSet;
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
+  readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
+  readonly notify: Notify;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  /** IANA zone of the rollup's days. */
+  readonly zone: string;
+  /** Where browsers reach the console; undefined: messages have no links. */
+  readonly consoleUrl: string | undefined;
+  readonly log: Log;
+}
+
+export interface NoticesReport {
+  readonly notices: number;
+  readonly messages: number;
+  /** Owners whose message waits for the next run. */
+  readonly waiting: number;
+}
+
+/** At 30 ms each some ten seconds; an import that meets a thousand owners takes five runs. */
+export const MESSAGES_MAX = 200;
+
+/**
+ * @throws {NotifyError} the topic did not take a message: what was taken before is marked, and the next run goes on.
+ * @throws {LimitsError | LedgerError | DirectoryError} something could not be read: nothing was told.
+ */
+export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
+  const { cursors, limitTable, clock, log } = deps;
+  const nowMs = clock.nowMs();
+  const [stored, pointer, requests] = await Promise.all([
+    cursors.read(),
+    limitTable.getPointer({ timeoutMs: TIMEOUT_MS }),
+    readRequests(limitTable, nowMs),
+  ]);
+  const cursor = stored?.cursor ?? { ...START, edit: pointer?.edit ?? 0 };
+  const gathered = await gather({
+    cursor,
+    first: stored === undefined,
+    pointer,
+    requests,
+    known: knownIn(pointer, deps),
+    telling: { currency: deps.policy.currency, zone: deps.zone, nowMs },
+    deps,
+  });
+  const marks = new Set(cursor.told);
+  const notices = gathered.notices.filter((each) => !marks.has(markOf(each)));
+  const { taken, messages, waiting, failure } = await tell(notices, deps);
+  const whole = waiting === 0 && failure === undefined;
+  const next = whole ? { ...gathered.next, told: [] } : partlyTold(cursor, taken);
+  if (stored === undefined || !isSame(cursor, next)) {
+    const rev = (stored?.rev ?? 0) + 1;
+    // Then its messages may be repeats of ours, with the same ids.
+    if (!(await cursors.write({ rev, cursor: next }))) log.warn('notices told by two runs at once', { rev });
+  }
+  const report = { notices: taken.length, messages, waiting };
+  if (messages > 0 || waiting > 0) log.info('notices told', report);
+  if (failure !== undefined) throw failure;
+  return report;
+}
+
+const TIMEOUT_MS = 5_000;
+
+const isSame = (one: Cursor, other: Cursor): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+interface Taken {
+  readonly taken: readonly Notice[];
+  readonly messages: number;
+  readonly waiting: number;
+  readonly failure?: NotifyError;
+}
+
+/** One message per owner, those who were first told of first; ends with the first that is not taken. */
+async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesDeps): Promise<Taken> {
+  const byOwner = new Map<string, Notice[]>();
+  for (const notice of notices) {
+    const key = addresseeKey(notice.to);
+    byOwner.set(key, [...(byOwner.get(key) ?? []), notice]);
+  }
+  const owners = [...byOwner.values()];
+  const taken: Notice[] = [];
+  let messages = 0;
+  for (const mine of owners.slice(0, MESSAGES_MAX)) {
+    const [first] = mine;
+    if (first === undefined) continue;
+    // Where one of them says how to reach the owner, the message says it.
+    const to = mine.find(({ to: { contact } }) => contact !== undefined)?.to ?? first.to;
+    try {
+      await notify.send(digest(to, mine, { consoleUrl }));
+    } catch (error) {
+      if (!(error instanceof NotifyError)) throw error;
+      return { taken, messages, waiting: owners.length - messages, failure: error };
+    }
+    messages += 1;
+    taken.push(...mine);
+  }
+  return { taken, messages, waiting: owners.length - messages };
+}

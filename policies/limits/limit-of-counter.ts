@@ -1,0 +1,25 @@
+import type { CounterKey } from '../claim.ts';
+import type { Directory } from '../place/directory.ts';
+import { limitsOfGroup } from './levels.ts';
+import { type Limit, type LimitSet, limitsOn } from './limits.ts';
+
+/**
+ * The limit that a counter counts for: the subject's own, else the one that a group or personal namespace has by default
+ * at that instant. As it was written: what is in force is `limitAt`'s to say. Undefined: there is none (any more).
+ */
+export function limitOfCounter(
+  { subject, limit: id }: Pick<CounterKey, 'subject' | 'limit'>,
+  limits: LimitSet,
+  directory: Directory | undefined,
+  nowMs: number,
+): Limit | undefined {
+  const own = limitsOn(limits, subject).find((limit) => limit.id === id);
+  if (own !== undefined) return own;
+  const group = groupOf(subject, directory);
+  return group && limitsOfGroup(limits, group, nowMs).find((limit) => limit.id === id);
+}
+
+function groupOf(subject: string, directory: Directory | undefined) {
+  const [kind, name] = subject.split('/');
+  return kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+}

@@ -1,0 +1,26 @@
+import * as assumed from './assumptions.ts';
+import type { Line } from './line.ts';
+import type { PriceName } from './prices.ts';
+import type { MeasuredVisit } from './sample-visit.ts';
+import { FUNCTION_MIB } from './shape.ts';
+
+const GIGA = 1_000_000_000;
+
+/** What so many visits a month cost. The function's address has no price of its own. */
+export function deskLines(visit: MeasuredVisit, visits: number): readonly Line[] {
+  const desk = (label: string, ofVisit: number, price: PriceName): Line => ({
+    part: 'desk',
+    label,
+    quantity: ofVisit * visits,
+    price,
+  });
+  const { requests, readUnits, writeUnits, answerBytes } = visit;
+  const billedMs = assumed.CONSOLE_START_MS + requests * assumed.BILLED_MS.console;
+  return [
+    desk('Console, reads', readUnits, 'readUnit'),
+    desk('Sessions, writes', writeUnits, 'writeUnit'),
+    desk('Lambda console, requests', requests, 'lambdaRequest'),
+    desk('Lambda console, duration', (FUNCTION_MIB.console / 1024) * (billedMs / 1000), 'lambdaDuration'),
+    desk('Pages, data out', (answerBytes + requests * assumed.CONSOLE_HEADER_BYTES) / GIGA, 'dataOut'),
+  ];
+}

@@ -1,0 +1,13 @@
+import { type DeskOptions, sampleDesk } from './sample-desk.ts';
+import { measureNoticesRun, measureParameterRun } from './sample-runs.ts';
+import { measureVisit } from './sample-visit.ts';
+
+export type MeasuredDesk = Awaited<ReturnType<typeof measureDesk>>;
+
+/** What owning limits costs the table: counted on the program that is deployed. */
+export async function measureDesk(options: DeskOptions) {
+  const sample = await sampleDesk(options);
+  const visit = await measureVisit(sample);
+  const noticesRun = await measureNoticesRun(sample);
+  return { visit, noticesRun, parameterRun: await measureParameterRun(sample, options.parameters) };
+}

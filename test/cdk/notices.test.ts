@@ -1,0 +1,68 @@
+import { beforeAll, expect, test } from 'vitest';
+import { ledgerKeys } from '../../functions/ledger/keys.ts';
+import { A_CONSOLE, DEFAULTS, type Resource, type Synthesized, synthesize } from './synthesized.ts';
+
+let synthesized: Synthesized;
+let without: Synthesized;
+beforeAll(() => {
+  synthesized = synthesize(
+    DEFAULTS.map((each) => ({ ...each, console: A_CONSOLE, notices: { everyMinutes: 30 } })),
+  );
+  without = synthesize(DEFAULTS.map((each) => ({ ...each, notices: { everyMinutes: 0 } })));
+}, 60_000);
+
+const own = (from: Synthesized, type: string, part = 'Notices'): readonly Resource[] =>
+  from
+    .resources(type)
+    .filter(([where]) => where.split('/')[1]?.startsWith(part))
+    .map(([, resource]) => resource);
+
+test('owners are told by the clock, one run at a time, and late starts do not pile up', () => {
+  expect(own(synthesized, 'AWS::Events::Rule')[0]?.Properties.ScheduleExpression).toBe('rate(30 minutes)');
+  expect(own(synthesized, 'AWS::Lambda::Function')[0]?.Properties).toMatchObject({
+    ReservedConcurrentExecutions: 1,
+    Environment: { Variables: { TOLLGATE_CONSOLE_URL: 'https://budget.corp.test' } },
+  });
+  expect(own(synthesized, 'AWS::Lambda::EventInvokeConfig')[0]?.Properties).toMatchObject({
+    MaximumEventAgeInSeconds: 1800,
+    MaximumRetryAttempts: 0,
+  });
+});
+
+test('0 minutes: there is no such function', () => {
+  expect(own(without, 'AWS::Lambda::Function')).toEqual([]);
+});
+
+test('without a console no program is told its address', () => {
+  expect(JSON.stringify(without.resources('AWS::Lambda::Function'))).not.toContain('TOLLGATE_CONSOLE_URL');
+});
+
+test('it may publish to one topic and write one item: how far it has told', () => {
+  const statements: readonly { readonly Action: string | string[]; readonly Condition?: object }[] = own(
+    synthesized,
+    'AWS::IAM::Policy',
+  ).flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+  const writes = statements.filter(({ Action }) =>
+    [Action].flat().some((each) => /Put|Update|Delete/.test(each) && each.startsWith('dynamodb')),
+  );
+  expect(writes).toMatchObject([
+    {
+      Action: 'dynamodb:PutItem',
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['gitlab.example.com@notices'] } },
+    },
+  ]);
+  const other = statements
+    .flatMap(({ Action }) => [Action].flat())
+    .filter((each) => !/^(logs|dynamodb):/.test(each));
+  expect(other).toEqual(['sns:Publish']);
+});
+
+test('the console may send a report and note that it did', () => {
+  const rights = JSON.stringify(own(synthesized, 'AWS::IAM::Policy', 'Console'));
+  expect(rights).toContain('sns:Publish');
+  const { pk } = ledgerKeys('gitlab.example.com').announcement('x');
+  expect(rights).toContain(`${pk.slice(0, pk.lastIndexOf('#'))}#*`);
+  expect(
+    own(synthesized, 'AWS::Lambda::Function', 'Console')[0]?.Properties.Environment.Variables,
+  ).toHaveProperty('TOLLGATE_THRESHOLDS_TOPIC');
+});

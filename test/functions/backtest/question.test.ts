@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { Questions } from '../../../functions/backtest/question.ts';
+import type { JobRecord } from '../../../functions/ledger/ledger.ts';
+import { aDirectory, aPolicy, someLimits } from '../../policies/documents.ts';
+import { someFacts } from '../../support/ledger/asks.ts';
+
+const prices = [
+  {
+    version: 'a',
+    classes: [
+      { name: 'small', rate_per_minute: '0.10' },
+      { name: 'large', tags: ['large'], rate_per_minute: '0.50' },
+    ],
+    default_class: 'small',
+  },
+  {
+    version: 'b',
+    from: '2026-12-01',
+    classes: [
+      { name: 'small', rate_per_minute: '0.20' },
+      { name: 'large', tags: ['large'], rate_per_minute: '0.60' },
+    ],
+    default_class: 'small',
+  },
+];
+
+const decided = (iso: string, runnerClass: string): JobRecord => ({
+  jobId: 1,
+  state: 'HELD',
+  generation: 1,
+  rev: 1,
+  facts: someFacts({ runnerClass }),
+  claims: [],
+  violations: [],
+  shadow: [],
+  answered: 'ledger',
+  flagged: false,
+  decidedAtMs: Date.parse(iso),
+  entries: 0,
+});
+
+test('a job of which only the class is known is asked at the price that class had at its decision', () => {
+  const policy = aPolicy({ prices });
+  const questions = new Questions({
+    policy,
+    limits: someLimits({ limits: [] }, policy),
+    directory: aDirectory,
+  });
+  const price = (iso: string, runnerClass: string) => {
+    const {
+      microsPerMinute,
+      priceVersion,
+      runnerClass: found,
+    } = questions.of(decided(iso, runnerClass)).ask.facts;
+    return [found, microsPerMinute, priceVersion];
+  };
+  expect(price('2026-11-30T23:59:59.999Z', 'large')).toEqual(['large', 500_000, 'a']);
+  expect(price('2026-12-01T00:00:00Z', 'large')).toEqual(['large', 600_000, 'b']);
+  expect(price('2026-11-30T00:00:00Z', 'gone')).toEqual(['small', 100_000, 'a']);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { tellOwnerBy } from '../../../functions/console/tell-owner.ts';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { MemoryNotify, type Notify, NotifyError } from '../../../functions/notify/notify.ts';
+import { manualClock } from '../../support/ledger/test-clock.ts';
+
+const report = {
+  subject: 'CI limits of acme/payments: what would have failed',
+  text: 'In the last 14 days …',
+  about: 'group/101',
+  path: 'acme/payments',
+  owner: 'payments-leads',
+  contact: 'payments@example.com',
+};
+
+function house(notify: Notify = new MemoryNotify()) {
+  const clock = manualClock();
+  const ledger = createLedger({ store: new MemoryStore({ instance: 'gitlab.example.com', clock }), clock });
+  return { clock, tell: tellOwnerBy({ notify, ledger, origin: 'https://budget.example.com' }) };
+}
+
+test('an owner gets one report per group and hour, and whoever presses again is told so', async () => {
+  const notify = new MemoryNotify();
+  const { tell, clock } = house(notify);
+  expect(await tell(report)).toBe('sent');
+  expect(await tell({ ...report, path: 'acme/renamed' })).toBe('told-before');
+  expect(await tell({ ...report, about: 'group/102' })).toBe('sent');
+  clock.advance(3_601_000);
+  expect(await tell(report)).toBe('sent');
+  expect(notify.sent.map(({ attributes }) => attributes)).toContainEqual({
+    owner: 'payments-leads',
+    kind: 'shadow-report',
+    severity: 'info',
+  });
+  expect(notify.sent[0]?.text).toContain('For the owner: payments-leads (payments@example.com)');
+});
+
+test('two who press at once send one', async () => {
+  const notify = new MemoryNotify();
+  const { tell } = house(notify);
+  expect((await Promise.all([tell(report), tell(report)])).toSorted()).toEqual(['sent', 'told-before']);
+  expect(notify.sent).toHaveLength(1);
+});
+
+test('one that was not taken does not count', async () => {
+  const notify = new MemoryNotify();
+  let down = true;
+  const { tell, clock } = house({
+    send: async (message) => {
+      if (down) throw new NotifyError('notify_unavailable', 'no');
+      await notify.send(message);
+    },
+  });
+  await expect(tell(report)).rejects.toThrow('[notify_unavailable]');
+  down = false;
+  clock.advance(21_000);
+  expect(await tell(report)).toBe('sent');
+});

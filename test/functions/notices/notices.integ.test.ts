@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import { createLimitsDesk } from '../../../functions/limits/desk/create-limits-desk.ts';
+import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
+import { START } from '../../../functions/notices/cursor.ts';
+import { dynamoCursorStore } from '../../../functions/notices/dynamo-cursor-store.ts';
+import { sendNotices } from '../../../functions/notices/send-notices.ts';
+import type { Message, Notify } from '../../../functions/notify/notify.ts';
+import { snsNotify } from '../../../functions/notify/sns-notify.ts';
+import { DynamoRollupStore } from '../../../functions/rollup/dynamo-rollup-store.ts';
+import { silentLog } from '../../../functions/shared/log.ts';
+import { aPolicy } from '../../policies/documents.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
+import { manualClock } from '../../support/ledger/test-clock.ts';
+import { aFake, type Fake } from '../bundle-rig.ts';
+import { DIRECTORY } from '../console/house.ts';
+import { CONSOLE_URL, OWNED } from './house.ts';
+
+const TABLE = 'notices';
+const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:thresholds';
+const local = localTable(TABLE);
+
+/** As much of SNS as publishing takes. */
+let sns: Fake;
+let published: URLSearchParams[];
+let status: number;
+beforeEach(async () => {
+  published = [];
+  status = 200;
+  sns = await aFake((_, body, response) => {
+    if (status === 200) published.push(new URLSearchParams(body));
+    response.writeHead(status, { 'content-type': 'text/xml' });
+    response.end(
+      status === 200
+        ? '<PublishResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><PublishResult><MessageId>m</MessageId></PublishResult></PublishResponse>'
+        : '<ErrorResponse><Error><Type>Sender</Type><Code>AuthorizationError</Code><Message>not you</Message></Error></ErrorResponse>',
+    );
+  });
+  vi.stubEnv('AWS_ENDPOINT_URL_SNS', sns.url);
+  vi.stubEnv('AWS_REGION', 'eu-central-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  sns.close();
+});
+
+function aHouse(instance: string) {
+  const clock = manualClock();
+  const calls: string[] = [];
+  const { client } = local;
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      calls.push(context.commandName ?? '?');
+      return next(args);
+    },
+    { step: 'initialize', name: `count-${instance}` },
+  );
+  const table = { client, tableName: TABLE, instance, clock, random: Math.random };
+  const limitTable = new DynamoLimitTable(table);
+  const ledger = createLedger({ store: new DynamoStore(table), clock });
+  const policy = aPolicy();
+  let ids = 0;
+  const desk = createLimitsDesk({
+    table: limitTable,
+    policy,
+    directory: async () => DIRECTORY,
+    ledger,
+    clock,
+    newId: () => {
+      ids += 1;
+      return `id${ids}`;
+    },
+  });
+  const deps = {
+    cursors: dynamoCursorStore(table),
+    limitTable,
+    policy,
+    packed: { version: 'packed', bySubject: new Map(), rollouts: new Map(), personalDefault: [] },
+    directory: async () => DIRECTORY,
+    ledger,
+    usage: new DynamoRollupStore(table),
+    notify: snsNotify({ topicArn: TOPIC }),
+    clock,
+    zone: 'UTC',
+    consoleUrl: CONSOLE_URL,
+    log: silentLog,
+  };
+  const edit = async (edits: Parameters<typeof desk.apply>[0]): Promise<void> => {
+    const base = (await desk.live())?.pointer.set;
+    const by = {
+      actor: 'fritz',
+      rights: [{ role: 'finance' }],
+      why: 'w',
+      source: 'page',
+      base,
+      confirmed: true,
+    } as const;
+    const outcome = await desk.apply(edits, by);
+    if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
+  };
+  const done = () => client.middlewareStack.remove(`count-${instance}`);
+  return { deps, edit, calls, clock, done };
+}
+
+const lower = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 300 } as const;
+
+test('a cursor is written once per revision, and is no part of the books', async () => {
+  const table = { client: local.client, tableName: TABLE, instance: 'cursor.example.com' };
+  const store = dynamoCursorStore(table);
+  expect(await store.read()).toBeUndefined();
+  const cursor = { ...START, edit: 7, told: ['a'] };
+  expect(await store.write({ rev: 1, cursor })).toBe(true);
+  expect(await store.write({ rev: 1, cursor: START })).toBe(false);
+  expect(await store.read()).toEqual({ rev: 1, cursor });
+  expect(await store.write({ rev: 2, cursor: START })).toBe(true);
+  expect(await store.write({ rev: 2, cursor })).toBe(false);
+});
+
+test('where nothing happened a run is four reads and no write', async () => {
+  const { deps, edit, calls, clock, done } = aHouse('idle.example.com');
+  await edit(OWNED);
+  await sendNotices(deps);
+  calls.length = 0;
+  clock.advance(15 * 60_000);
+  await sendNotices(deps);
+  expect(calls.toSorted()).toEqual([
+    'BatchGetItemCommand',
+    'GetItemCommand',
+    'GetItemCommand',
+    'QueryCommand',
+  ]);
+  expect(published).toEqual([]);
+  done();
+});
+
+test('an owner’s message reaches the topic as text and JSON, with what filters ask for', async () => {
+  const { deps, edit, done } = aHouse('topic.example.com');
+  await edit(OWNED);
+  await sendNotices(deps);
+  await edit([lower]);
+  expect(await sendNotices(deps)).toEqual({ notices: 1, messages: 1, waiting: 0 });
+  const [form] = published;
+  expect(form?.get('TopicArn')).toBe(TOPIC);
+  expect(form?.get('Subject')).toBe('Tollgate: 1 change of limits');
+  const attributes = [1, 2, 3].map((at) => [
+    form?.get(`MessageAttributes.entry.${at}.Name`),
+    form?.get(`MessageAttributes.entry.${at}.Value.StringValue`),
+  ]);
+  expect(Object.fromEntries(attributes)).toEqual({
+    owner: 'payments-leads',
+    kind: 'notices',
+    severity: 'warning',
+  });
+  const forms = JSON.parse(form?.get('Message') ?? '');
+  expect(forms.email).toContain(`${CONSOLE_URL}/groups/101`);
+  expect(JSON.parse(forms.default)).toMatchObject({ kind: 'notices', owner: 'payments-leads' });
+  done();
+});
+
+test('a topic that refuses fails the run, and the next one tells everything', async () => {
+  const { deps, edit, done } = aHouse('refused.example.com');
+  await edit(OWNED);
+  await sendNotices(deps);
+  await edit([lower]);
+  status = 403;
+  await expect(sendNotices(deps)).rejects.toThrow('[notify_unavailable]');
+  status = 200;
+  expect(await sendNotices(deps)).toMatchObject({ messages: 1 });
+  expect(await sendNotices(deps)).toMatchObject({ messages: 0 });
+  done();
+});
+
+test('a run that dies after the topic took its message sends it once more, under the same id', async () => {
+  const { deps, edit, done } = aHouse('crash.example.com');
+  await edit(OWNED);
+  await sendNotices(deps);
+  await edit([lower]);
+  const dying: Notify = {
+    send: async (message: Message) => {
+      await deps.notify.send(message);
+      throw new Error('out of time');
+    },
+  };
+  await expect(sendNotices({ ...deps, notify: dying })).rejects.toThrow('out of time');
+  await sendNotices(deps);
+  await sendNotices(deps);
+  const ids = published.map((form) => JSON.parse(JSON.parse(form.get('Message') ?? '').default).id);
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(1);
+  done();
+});
