@@ -7,6 +7,12 @@ import { run } from './local/run.ts';
 import { terminalScreen } from './local/terminal-screen.ts';
 import { DocumentError } from './policy/read-documents.ts';
 
+// Whoever reads on has enough (`npm start | head`): an end like any other. The database ends with this process.
+process.stdout.on('error', (error) => {
+  if ('code' in error && error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 async function main(): Promise<number> {

@@ -9,6 +9,7 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
   const say = (value: unknown): void => void out.write(`${JSON.stringify(value)}\n`);
   return {
     figuresEveryMs: FIGURES_EVERY_MS,
+    loading: () => {},
     started: () => {},
     answered: ({ request, decision, answer, via, cause, latencyMs }) =>
       say({
@@ -28,7 +29,9 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
       say({ type: 'figures', elapsedMs: Math.round(elapsedMs), ...figures }),
     trouble: (text) => void process.stderr.write(`${text}\n`),
     finished: (summary) => say({ type: 'summary', limitsVersion: limits.version, ...summary }),
+    mailed: () => {},
     stays: () => {},
+    closed: () => {},
   };
 }
 

@@ -19,10 +19,11 @@ import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import { dynamoSessionStore } from '../../functions/signin/dynamo-session-store.ts';
 import { memorySessionStore } from '../../functions/signin/memory-session-store.ts';
 import type { SessionStore } from '../../functions/signin/session-store.ts';
-import { ensureTable, javaAvailable, startDynamoDbLocal } from './dynamodb-local.ts';
+import { ensureTable, javaAvailable, runningOn, startDynamoDbLocal } from './dynamodb-local.ts';
 import { memoryStream } from './memory-stream.ts';
+import { UsageError } from './options.ts';
 import { newInTable } from './table-stream.ts';
-import { type OnWritten, tellingStore } from './telling-store.ts';
+import { type OnWritten, type TellingStore, tellingStore } from './telling-store.ts';
 
 /** A ledger for this machine, and what to tell people about where it keeps its numbers. */
 export interface LocalLedger {
@@ -37,6 +38,8 @@ export interface LocalLedger {
   readonly sessions: SessionStore;
   /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
   onWritten(listener: OnWritten): void;
+  /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
+  quiet: TellingStore['quiet'];
   /** The table's stream from now on: nothing written after this resolves is missed. Ends with the signal. */
   stream(signal: AbortSignal): Promise<AsyncIterable<readonly TableStreamRecord[]>>;
   readonly description: string;
@@ -56,7 +59,11 @@ const TABLE = 'tollgate-local';
 /** Between two looks at a silent stream. */
 const STREAM_PAUSE_MS = 200;
 
-/** DynamoDB Local with its data in `dataDir`, or memory where there is no Java (or none is wanted). */
+/**
+ * DynamoDB Local with its data in `dataDir`, or memory where there is no Java (or none is wanted).
+ *
+ * @throws {UsageError} when another program has that folder: two databases on it would spoil it, and one may not empty it.
+ */
 export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> {
   if (place.memory) return inMemory(place, '--memory');
   return javaAvailable()
@@ -67,11 +74,12 @@ export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> 
 function inMemory({ instance, clock }: LedgerPlace, why: string): LocalLedger {
   const keys = ledgerKeys(instance);
   const stream = memoryStream(keys);
-  const { store, onWritten } = tellingStore(new MemoryStore({ instance, onReceived: stream.push }));
+  const { store, onWritten, quiet } = tellingStore(new MemoryStore({ instance, onReceived: stream.push }));
   return {
     ledger: createLedger({ store, clock }),
     store,
     onWritten,
+    quiet,
     usage: new MemoryRollupStore({ instance }),
     sessions: memorySessionStore(),
     keys,
@@ -84,6 +92,12 @@ function inMemory({ instance, clock }: LedgerPlace, why: string): LocalLedger {
 }
 
 async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
+  const other = await runningOn(dataDir);
+  if (other !== undefined) {
+    throw new UsageError(
+      `${dataDir} is in use (at ${other}): another npm start or npx tollgate runs here. Let it end first, or say --memory`,
+    );
+  }
   if (fresh) rmSync(dataDir, { recursive: true, force: true });
   const database = await startDynamoDbLocal({ dataDir });
   const client = dynamoClient(database.endpoint);
@@ -95,11 +109,12 @@ async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace)
   await ensureTable(client, TABLE);
   const table = { client, tableName: TABLE, instance };
   const parts = { ...table, clock, random: Math.random };
-  const { store, onWritten } = tellingStore(new DynamoStore(parts));
+  const { store, onWritten, quiet } = tellingStore(new DynamoStore(parts));
   return {
     ledger: createLedger({ store, clock }),
     store,
     onWritten,
+    quiet,
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(table),
     keys: ledgerKeys(instance),

@@ -15,7 +15,8 @@ export async function limitFigures(
   nowMs: number,
 ): Promise<readonly LimitSummary[]> {
   const all = limitsNow(limits, directory, nowMs);
-  const counters = await ledger.readCounters(all.map((limit) => counterOf(limit, nowMs)));
+  const keys = all.map((limit) => counterOf(limit, nowMs));
+  const counters = await ledger.readCounters(keys);
   return all.flatMap((limit, index): readonly LimitSummary[] => {
     const counter = counters[index];
     // A pattern may give a limit to thousands of groups, and most of them run nothing here.
@@ -25,6 +26,7 @@ export async function limitFigures(
       {
         subject: labelOf(limit.subject, directory),
         limit: limit.id,
+        period: keys[index]?.period ?? '',
         unit: limit.unit,
         mode: limit.mode,
         spent: settled,

@@ -7,9 +7,11 @@ import { renderNotice } from '../../functions/console/pages/problem-page.ts';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
 import { createConsoleRead } from '../../functions/console/read/create-console-read.ts';
 import { placesOf } from '../../functions/console/read/places.ts';
+import { tellOwnerBy } from '../../functions/console/tell-owner.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';
 import { createLimitsDesk } from '../../functions/limits/desk/create-limits-desk.ts';
 import type { LimitsDocument } from '../../functions/limits/limit-set.ts';
+import { MemoryNotify, type Message } from '../../functions/notify/notify.ts';
 import { type Log, silentLog } from '../../functions/shared/log.ts';
 import { createSignIn } from '../../functions/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../functions/signin/gitlab-roles.ts';
@@ -32,6 +34,8 @@ export interface LocalConsoleOptions {
   /** The one the jobs live by. Sessions live by the machine's. */
   readonly clock: { nowMs(): number };
   readonly onTrouble: (text: string) => void;
+  /** A message to an owner, which nothing on this machine delivers. */
+  readonly onMail: (message: Message) => void;
 }
 
 export interface LocalConsole {
@@ -45,6 +49,9 @@ export interface LocalConsole {
 interface App {
   fetch(request: Request): Response | Promise<Response>;
 }
+
+/** One of them is new enough to count back from. */
+const LIVE_JOBS_MAX = 1_000;
 
 const STARTING: App = { fetch: () => new Response('Tollgate is starting.\n', { status: 503 }) };
 
@@ -70,7 +77,7 @@ function consoleOn(
   ledger: LocalLedger,
   { gitlab, roles }: LocalSignIn,
   url: string,
-  { policy, limits, limitsDocument, zone, clock, onTrouble, ...options }: LocalConsoleOptions,
+  { policy, limits, limitsDocument, zone, clock, onTrouble, onMail, ...options }: LocalConsoleOptions,
 ): App {
   const known = options.directory ?? directoryOf([]);
   const directory = async (): Promise<Directory> => known;
@@ -96,6 +103,8 @@ function consoleOn(
     policy,
     ledger: ledger.ledger,
     usage: ledger.usage,
+    recentJobIds: async () =>
+      [...(await ledger.ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX))].map(({ jobId }) => jobId),
     // The file is GitLab's list here, and always new.
     places: async () => placesOf(known, clock.nowMs()),
     zone,
@@ -122,6 +131,18 @@ function consoleOn(
     render: renderNotice,
   });
   const uploads = createUploads({ table: ledger.limits, clock, newId });
-  const pages = createPages({ desk, read, policy, directory, uploads, clock, zone, origin: url, log });
+  const tellOwner = tellOwnerBy({ notify: new MemoryNotify(onMail), ledger: ledger.ledger, origin: url });
+  const pages = createPages({
+    desk,
+    read,
+    policy,
+    directory,
+    uploads,
+    tellOwner,
+    clock,
+    zone,
+    origin: url,
+    log,
+  });
   return createConsoleApp({ desk, read, policy, directory, signIn, pages, assets: createAssets(), log });
 }

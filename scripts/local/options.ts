@@ -14,7 +14,7 @@ export interface StartOptions {
   readonly rate: number;
   readonly forever: boolean;
   readonly json: boolean;
-  /** The console stays after the jobs, with a month of usage before today. */
+  /** The console stays after the jobs. */
   readonly console: boolean;
   readonly memory: boolean;
   readonly fresh: boolean;
@@ -33,12 +33,13 @@ Usage
                                              the pilot: the same, against a real GitLab (put the controller in dry_run first)
 
 Replay
-  --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: the bundled or shared example)
+  --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: an example that comes along)
   --jobs <n>                          how many jobs (default: the pipeline once, or again until 160)
   --rate <n>                          questions a second (default 20)
   --forever                           start over at the end, until interrupted; then the last jobs end, which takes seconds
-  --console                           load a past month of jobs first, and keep the console up after the jobs, until
-                                      interrupted. Without it the console is there while the jobs run
+  --console                           keep the console up after the jobs, until interrupted. Without it the console is
+                                      there while the jobs run. It begins with a month of made-up jobs, which count
+                                      in the limits; with --json there is neither
   --transport ws | grpc               how the relay reaches the local router (default ws, as GitLab offers it)
   --seed <n>                          which projects the jobs land in (default 1)
 
@@ -70,7 +71,9 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
   }
   const misplaced =
-    values.router === undefined ? ['token-file', 'proto', 'ca-file'] : ['pipeline', 'jobs', 'rate'];
+    values.router === undefined
+      ? ['token-file', 'proto', 'ca-file']
+      : ['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'];
   for (const flag of misplaced) {
     if (values[flag as keyof typeof values] === undefined) continue;
     throw new UsageError(
@@ -83,6 +86,9 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     throw new UsageError(
       `--console has no meaning with --${values.json === true ? 'json' : 'router'}: the console is for people, beside the local run`,
     );
+  }
+  if (values.forever === true && values.jobs !== undefined) {
+    throw new UsageError('--jobs has no meaning with --forever: it goes on until Ctrl-C');
   }
   const transport = values.transport ?? 'ws';
   if (transport !== 'ws' && transport !== 'grpc') {

@@ -8,10 +8,12 @@ import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './fast-clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import type { StartOptions } from './options.ts';
+import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
+import type { Screen } from './screen.ts';
 import { startUsageCounter } from './usage-counter.ts';
 
 export interface RunConsole {
-  /** Puts it on the ledger, with a month before today if one was asked for. @returns what to tell people */
+  /** Puts it on the ledger, which gets a month before today first. @returns what to tell people */
   open(ledger: LocalLedger, rulesFor: RulesInForce['rulesFor']): Promise<Readonly<Record<string, string>>>;
   readonly url: string;
   /** Waits until all jobs are counted in what it shows of the past. */
@@ -24,7 +26,7 @@ export async function startRunConsole(
   options: StartOptions,
   rules: Rules,
   clock: FastClock,
-  onTrouble: (text: string) => void,
+  { trouble: onTrouble, mailed: onMail, loading }: Pick<Screen, 'trouble' | 'mailed' | 'loading'>,
 ): Promise<RunConsole | undefined> {
   if (options.router !== undefined || options.json) return undefined;
   // Whoever runs without it does not wait for its parts to load.
@@ -41,6 +43,7 @@ export async function startRunConsole(
     zone,
     clock,
     onTrouble,
+    onMail,
   });
   let counted = async (): Promise<void> => {};
   return {
@@ -48,26 +51,44 @@ export async function startRunConsole(
     counted: () => counted(),
     stop: served.stop,
     async open(ledger, rulesFor) {
-      const people = served.people.map(({ username }) => username);
-      const facts = { console: served.url, 'sign in': `as ${people.join(', ')}; no password` };
-      const startCounting = () => startUsageCounter({ ledger, directory, zone, clock, onTrouble });
-      if (!options.console || directory === undefined) {
-        counted = startCounting().idle;
-        served.open(ledger);
-        return facts;
-      }
-      const { loadPastMonth, PAST_DAYS } = await import('./past-month.ts');
-      const { jobIds } = await loadPastMonth({ ledger, rulesFor, directory, nowMs: clock.nowMs() });
-      // All of them at once: day by day would write the same items again and again.
-      const usage = startCounting();
-      usage.written(jobIds);
-      counted = usage.idle;
-      await counted();
+      const deps = { ledger, directory, zone, clock, onTrouble };
+      const month = directory && (await pastMonth({ ...deps, directory, rulesFor, loading }));
+      counted = startUsageCounter(deps).idle;
       served.open(ledger);
-      const loaded = jobIds.length === 0 ? 'there already' : `${jobIds.length} made-up jobs`;
-      return { ...facts, loaded: `the ${PAST_DAYS} days before today: ${loaded}` };
+      const people = served.people.map(({ username }) => username);
+      return {
+        ...(month !== undefined && { month: monthText(month) }),
+        console: served.url,
+        'sign in': `as ${people.join(', ')}; no password`,
+        closes: options.console || options.forever ? INTERRUPTED : JOBS_THROUGH,
+      };
     },
   };
+}
+
+const INTERRUPTED = 'with Ctrl-C';
+const JOBS_THROUGH = 'when the jobs are through; npm start -- --console keeps it up until Ctrl-C';
+
+async function pastMonth({
+  loading,
+  ...options
+}: Omit<PastMonthOptions, 'nowMs' | 'onDays'> & Pick<Screen, 'loading'>): Promise<PastMonth | undefined> {
+  try {
+    return await loadPastMonth({ ...options, nowMs: options.clock.nowMs(), onDays: loading });
+  } catch (error) {
+    // Nobody came for it: the jobs run without.
+    options.onTrouble(`the made-up month is not whole (${String(error)}); the next start goes on with it`);
+    return undefined;
+  } finally {
+    loading();
+  }
+}
+
+function monthText({ jobs, daysLeft }: PastMonth): string {
+  const days = `of the last ${PAST_DAYS - daysLeft} days`;
+  if (jobs === 0 && daysLeft === 0) return `made-up jobs ${days}, there already`;
+  const said = `${jobs} made-up jobs ${days}, for the console's pages; they count in the limits`;
+  return daysLeft === 0 ? said : `${said} (${daysLeft} more days with the next start)`;
 }
 
 /** The days of usage begin where periods do. */

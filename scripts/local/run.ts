@@ -48,7 +48,7 @@ export async function run(
   const onTrouble = (text: string): void => screen.trouble(text);
   const [ledger, desk] = await Promise.all([
     openLocalLedger({ instance, dataDir, memory, fresh, clock }),
-    startRunConsole(options, rules, fast, onTrouble),
+    startRunConsole(options, rules, fast, screen),
   ]);
   await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
@@ -89,7 +89,7 @@ export async function run(
   // The first read opens the connections and warms the database, which is nobody's latency.
   const limitsNow = async () =>
     limitFigures(await admit.limits(), rules.directory, ledger.ledger, clock.nowMs());
-  await limitsNow();
+  const limitsBefore = await limitsNow();
   const startedMs = performance.now();
   const figuresNow = async (): Promise<Figures> => ({
     limits: await limitsNow(),
@@ -115,7 +115,7 @@ export async function run(
     await local.ends.finish();
   }
   await figures.stop();
-  const summary = tally.summary(await limitsNow(), local?.ends.summary());
+  const summary = tally.summary(await limitsNow(), limitsBefore, local?.ends.summary());
   screen.finished(summary);
   await relay.stop();
   await desk?.counted();
@@ -123,7 +123,7 @@ export async function run(
     fast.slowDown();
     screen.stays(desk.url);
     await aborted(stop);
-  }
+  } else if (desk !== undefined && !stop.aborted) screen.closed();
   await desk?.stop();
   await local?.router.close();
   await local?.ends.close();

@@ -1,3 +1,4 @@
+import type { Message } from '../../functions/notify/notify.ts';
 import type { Answered } from './decision-line.ts';
 import type { Figures } from './figures.ts';
 import type { RanOut } from './running-out.ts';
@@ -7,6 +8,8 @@ import type { Summary } from './summary.ts';
 export interface Screen {
   /** How often it wants figures. */
   readonly figuresEveryMs: number;
+  /** The days of a made-up past that are written; without numbers they all are. Before `started`. */
+  loading(done?: number, total?: number): void;
   /** What was started, once. */
   started(facts: Readonly<Record<string, string>>): void;
   answered(answered: Answered, count: number, total: number | undefined): void;
@@ -16,6 +19,10 @@ export interface Screen {
   /** Something that is not a decision and worth a line, e.g. that the router cannot be reached. */
   trouble(text: string): void;
   finished(summary: Summary): void;
+  /** A message to an owner; on this machine it goes nowhere else. */
+  mailed(message: Message): void;
   /** The jobs are through, and the console stays. */
   stays(url: string): void;
+  /** The jobs are through, and the console was there only while they ran. */
+  closed(): void;
 }

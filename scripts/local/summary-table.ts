@@ -31,6 +31,7 @@ function groupTable(groups: readonly GroupSummary[], currency: string, columns: 
     [
       { title: 'group' },
       right('spent'),
+      ...(wide ? [right('this run')] : []),
       right('held'),
       ...(wide ? [right('limit')] : []),
       right('admitted'),
@@ -52,6 +53,7 @@ function groupRow(group: GroupSummary, currency: string, wide: boolean): string[
   return [
     group.group,
     show(counted?.spent),
+    ...(wide ? [show(counted?.spentThisRun)] : []),
     show(counted?.held),
     ...(wide ? [show(money?.limitAmount)] : []),
     String(group.admitted),

@@ -11,15 +11,15 @@ export interface Summary {
   readonly fallback: number;
   readonly latencyMs: { readonly p50: number; readonly p99: number };
   readonly groups: readonly GroupSummary[];
-  readonly limits: readonly LimitSummary[];
+  readonly limits: readonly LimitOfRun[];
   /** Who told of the ends of the local GitLab's jobs; absent against a real one. */
   readonly ends?: EndsSummary;
 }
 
 export interface GroupSummary {
   readonly group: string;
-  /** Of the group's money limit, where it has one of its own: what it holds now, earlier runs included. */
-  readonly money?: Pick<LimitSummary, 'spent' | 'held' | 'limitAmount'>;
+  /** Of the group's money limit, where it has one of its own: what its counter shows, earlier jobs of the period included. */
+  readonly money?: Pick<LimitOfRun, 'spent' | 'spentThisRun' | 'held' | 'limitAmount'>;
   readonly admitted: number;
   readonly rejected: number;
   /** By code and rule, most frequent first. */
@@ -29,11 +29,18 @@ export interface GroupSummary {
 export interface LimitSummary {
   readonly subject: string;
   readonly limit: string;
+  /** Of the counter: `2026-11`, or `now`. */
+  readonly period: string;
   readonly unit: Unit;
   readonly mode: string;
   readonly spent: number;
   readonly held: number;
   readonly limitAmount: number | 'unlimited';
+}
+
+export interface LimitOfRun extends LimitSummary {
+  /** The part of `spent` that this run added. */
+  readonly spentThisRun: number;
 }
 
 /** Counts decisions as they happen. */
@@ -64,8 +71,14 @@ export class Tally {
     }
   }
 
-  summary(limits: readonly LimitSummary[], ends: EndsSummary | undefined): Summary {
+  /** @param before - the limits as they were before the first question. */
+  summary(
+    now: readonly LimitSummary[],
+    before: readonly LimitSummary[],
+    ends: EndsSummary | undefined,
+  ): Summary {
     const sorted = this.#latenciesMs.toSorted((a, b) => a - b);
+    const limits = now.map((limit) => ({ ...limit, spentThisRun: limit.spent - spentBefore(limit, before) }));
     const groups = [...this.#groups].toSorted(([a], [b]) => a.localeCompare(b));
     const total = (of: 'admitted' | 'rejected'): number =>
       groups.reduce((sum, [, group]) => sum + group[of], 0);
@@ -88,14 +101,18 @@ export class Tally {
   }
 }
 
-function moneyOf(group: string, limits: readonly LimitSummary[]): Pick<GroupSummary, 'money'> {
-  const own = limits.filter(
+/** Where a period has begun meanwhile, all of it is this run's. */
+const spentBefore = ({ subject, limit, period }: LimitSummary, before: readonly LimitSummary[]): number =>
+  before.find((then) => then.subject === subject && then.limit === limit && then.period === period)?.spent ??
+  0;
+
+function moneyOf(group: string, limits: readonly LimitOfRun[]): Pick<GroupSummary, 'money'> {
+  const own = limits.find(
     ({ subject, unit, mode }) => subject === group && unit === 'micros' && mode === 'enforce',
   );
-  const [limit] = own;
-  if (limit === undefined) return {};
-  const { spent, held, limitAmount } = limit;
-  return { money: { spent, held, limitAmount } };
+  if (own === undefined) return {};
+  const { spent, spentThisRun, held, limitAmount } = own;
+  return { money: { spent, spentThisRun, held, limitAmount } };
 }
 
 const tenths = (ms: number): number => (Number.isNaN(ms) ? 0 : Math.round(ms * 10) / 10);

@@ -5,6 +5,8 @@ export type OnWritten = (jobIds: readonly number[]) => void;
 export interface TellingStore {
   readonly store: LedgerStore & InboxStore;
   onWritten(listener: OnWritten): void;
+  /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
+  quiet(withinMs: number): Promise<void>;
 }
 
 /**
@@ -13,13 +15,29 @@ export interface TellingStore {
  */
 export function tellingStore(inner: LedgerStore & InboxStore): TellingStore {
   const listeners: OnWritten[] = [];
+  const turns = new Set<() => void>();
+  let underWay = 0;
   return {
     onWritten: (listener) => void listeners.push(listener),
+    quiet: (withinMs) =>
+      new Promise((resolve) => {
+        if (underWay === 0) return resolve();
+        const turn = (): void => {
+          turns.delete(turn);
+          clearTimeout(timer);
+          resolve();
+        };
+        const timer = setTimeout(turn, withinMs);
+        turns.add(turn);
+      }),
     store: {
       async transact(writes, options) {
+        underWay += 1;
         try {
           return await inner.transact(writes, options);
         } finally {
+          underWay -= 1;
+          if (underWay === 0) for (const turn of [...turns]) turn();
           const jobIds = writes.flatMap((write) => (write.kind === 'record' ? [write.record.jobId] : []));
           if (jobIds.length > 0) for (const tell of listeners) tell(jobIds);
         }

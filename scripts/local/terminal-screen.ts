@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { coloursWanted } from '../desk/paint.ts';
+import { coloursWanted, printable } from '../desk/paint.ts';
 import { cut } from '../desk/table.ts';
 import { decisionHeader, decisionLine } from './decision-line.ts';
 import { figureLine, liveLines } from './figure-lines.ts';
@@ -28,6 +28,12 @@ export function terminalScreen(
     colour ? styleText(style, text, { validateStream: false }) : text;
   return {
     figuresEveryMs: live ? LIVE_EVERY_MS : LINE_EVERY_MS,
+    loading: (done, total) => {
+      if (done === undefined || total === undefined) return block.show([]);
+      const loading = `month     ${total} days of made-up jobs for the console's pages …`;
+      if (live) block.show([cut(`${loading} ${done} written`, columns())]);
+      else if (done === 0) say(loading);
+    },
     started: (facts) => {
       for (const [name, value] of Object.entries(facts)) say(`${name.padEnd(9)} ${value}`);
       say('');
@@ -45,10 +51,20 @@ export function terminalScreen(
       } else say(figureLine(figures, currency));
     },
     trouble: (text) => say(`! ${text}`),
+    mailed: ({ subject, text }) => say(`\n✉ ${printable(subject)}\n${indented(text)}\n`),
     finished: (summary) => {
       block.show([]);
       say(`\n${renderSummary(summary, currency, columns())}`);
     },
+    closed: () =>
+      say('\nThe console has closed. npm start -- --console keeps it up after the jobs, until Ctrl-C.'),
     stays: (url) => say(`\nThe console stays at ${url} until Ctrl-C; time goes at its usual pace again.`),
   };
 }
+
+const indented = (text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '' : `  ${printable(line)}`))
+    .join('\n');

@@ -1,15 +1,23 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Message } from '../../functions/notify/notify.ts';
 import { openBrowser } from './open-browser.ts';
 import { openRealConsole, type RealConsole } from './real-console.ts';
 
 let browser: Browser;
 let console: RealConsole;
+const mails: Message[] = [];
 /** Of scripts, styles and what the policy of the pages forbids; and of the console itself. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  [browser, console] = await Promise.all([openBrowser(), openRealConsole((text) => complaints.push(text))]);
+  [browser, console] = await Promise.all([
+    openBrowser(),
+    openRealConsole(
+      (text) => complaints.push(text),
+      (message) => mails.push(message),
+    ),
+  ]);
 });
 
 afterAll(async () => {
@@ -64,7 +72,9 @@ test.each([
   for (const path of seen) expect(paths.filter((row) => row.startsWith(path))).not.toEqual([]);
   for (const path of hidden) expect(paths.filter((row) => row.startsWith(path))).toEqual([]);
   const other = await page.goto(`${console.url}/groups/102`);
-  expect(other?.status()).toBe(seen.some((path) => path === 'acme/platform') ? 200 : 404);
+  // Who is in no group at all is told so at the door.
+  const denied = seen.length === 0 ? 403 : 404;
+  expect(other?.status()).toBe(seen.some((path) => path === 'acme/platform') ? 200 : denied);
 });
 
 test('who signed out sees nothing until they sign in again', async () => {
@@ -153,6 +163,20 @@ test('a job that was rejected is admitted once finance approved what a developer
   await developer.goto(`${console.url}/groups/101`);
   const grants = developer.getByRole('table').filter({ hasText: 'Load tests' });
   expect(await grants.textContent()).toContain('+10.00 EUR');
+});
+
+test('the shadow report reaches the owner once, however often it is sent', async () => {
+  await console.ask(20);
+  const page = await as('olaf-owner', '/shadow');
+  const send = () =>
+    page.getByRole('button', { name: 'Send to owner of acme/payments', exact: true }).click();
+  await send();
+  expect(await main(page)).toContain('payments-leads');
+  expect(mails.map(({ text }) => text)).toEqual([expect.stringContaining('For the owner: payments-leads')]);
+  expect(mails[0]?.text).toContain(`${console.url}/groups/101`);
+  await page.goto(`${console.url}/shadow`);
+  await send();
+  expect(mails).toHaveLength(1);
 });
 
 test('a form that another site sends, or that lacks the token of the session, changes nothing', async () => {

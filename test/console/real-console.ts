@@ -6,6 +6,7 @@ import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../functions/admit/
 import type { LedgerClock } from '../../functions/ledger/ledger.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';
 import { createLimitsDesk } from '../../functions/limits/desk/create-limits-desk.ts';
+import type { Message } from '../../functions/notify/notify.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
@@ -43,10 +44,14 @@ const LIMITS = {
     { on: { group: 102 }, money: 200, ...month },
     { on: { group: 103 }, money: 300, ...month },
     { on: { group: 104 }, money: 50, ...month },
+    { on: { group: 101 }, minutes: 0, ...month, mode: 'shadow', owner: 'payments-leads' },
   ],
 };
 
-export async function openRealConsole(onTrouble: (text: string) => void): Promise<RealConsole> {
+export async function openRealConsole(
+  onTrouble: (text: string) => void,
+  onMail: (message: Message) => void = () => {},
+): Promise<RealConsole> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
   // One day for all of it: no month ends in between.
   const clock: LedgerClock = { ...systemClock, nowMs: () => NOW_MS };
@@ -61,6 +66,7 @@ export async function openRealConsole(onTrouble: (text: string) => void): Promis
     zone: ZONE,
     clock,
     onTrouble,
+    onMail,
   });
   const place = { instance: 'gitlab.example.com', dataDir, memory: false, fresh: false };
   const ledger = await openLocalLedger({ ...place, clock });

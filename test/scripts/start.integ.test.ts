@@ -1,8 +1,13 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { NOT_A_SECRET } from '../../scripts/pipeline/job-variables.ts';
+import { question } from '../flow/support/flow.ts';
 
 const START = fileURLToPath(new URL('../../scripts/start.ts', import.meta.url));
 const PIPELINE = fileURLToPath(new URL('../../scripts/local/pipelines/web-shop', import.meta.url));
@@ -54,6 +59,115 @@ test('--json prints one object per decision and a summary that adds up, and no s
   expect(stdout).not.toContain(NOT_A_SECRET);
 });
 
+/** A run that is watched, and perhaps interrupted. */
+interface Watched {
+  /** All it printed so far, once `wanted` is in it. */
+  until(wanted: RegExp): Promise<string>;
+  interrupt(): void;
+  /** All it printed, and its exit code. */
+  ended(): Promise<{ readonly code: number | null; readonly text: string }>;
+}
+
+/** Whatever becomes of the test, the run does not stay. */
+async function watching<T>(
+  args: readonly string[],
+  use: (run: Watched) => Promise<T>,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<T> {
+  const child = spawn(process.execPath, [START, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (piece) => {
+    text += String(piece);
+    child.emit('printed');
+  });
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const printed = (): Promise<unknown> => new Promise((resolve) => child.once('printed', resolve));
+  try {
+    return await use({
+      interrupt: () => child.kill('SIGINT'),
+      ended: async () => ({ code: await closed, text }),
+      async until(wanted) {
+        while (!wanted.test(text)) {
+          const code = await Promise.race([printed(), closed.then((ended) => ({ ended }))]);
+          if (code !== undefined) throw new Error(`it ended without ${wanted}:\n${text}`);
+        }
+        return text;
+      },
+    });
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+test('--forever goes on past the end of the pipeline, and Ctrl-C ends it with a summary and exit 0', async () => {
+  await watching(['--memory', '--pipeline', PIPELINE, '--rate', '200', '--forever'], async (run) => {
+    expect(await run.until(/^200 /m)).toMatch(/^closes +with Ctrl-C$/m);
+    run.interrupt();
+    const { code, text } = await run.ended();
+    expect(text).toMatch(/^\d{3,} decisions: /m);
+    expect(text).toContain('Nothing is held any more.');
+    expect(code).toBe(0);
+  });
+}, 60_000);
+
+test('a reader that has enough ends it without a word', async () => {
+  const child = spawn(process.execPath, [START, '--memory', '--pipeline', PIPELINE, '--rate', '200']);
+  try {
+    let complaint = '';
+    child.stderr.on('data', (piece) => {
+      complaint += String(piece);
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    expect(complaint).toBe('');
+    expect(code).toBe(0);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}, 60_000);
+
+test('without Java the ledger is in memory, and one line says so', async () => {
+  const nowhere = { ...process.env, PATH: '/no-such-folder' };
+  await watching(
+    ['--pipeline', PIPELINE, '--jobs', '5', '--rate', '100'],
+    async (run) => {
+      const { code, text } = await run.ended();
+      expect(text.match(/^.*Java.*$/gm)).toEqual([
+        'ledger    in memory, forgotten at the end (no Java found; with Java 8 or newer it is DynamoDB Local)',
+      ]);
+      expect(text).toContain('5 decisions: ');
+      expect(code).toBe(0);
+    },
+    nowhere,
+  );
+}, 60_000);
+
+test('--router: the pilot answers the questions of a router it did not start, and Ctrl-C prints the summary', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
+  const token = 'glrct-of-a-test';
+  writeFileSync(join(folder, 'token'), `${token}\n`);
+  const router = await startLocalRouter({ controllers: [{ id: 7, tokens: [token], state: 'dry_run' }] });
+  try {
+    const flags = ['--memory', '--router', router.wsUrl ?? '', '--token-file', join(folder, 'token')];
+    await watching(flags, async (run) => {
+      const head = await run.until(/^ +job +group/m);
+      expect(head).toContain('are taken to last as estimated');
+      expect(head).not.toContain('console');
+      await router.until(() => router.waitingStreams() > 0);
+      await router.admit({ ...question(1), image: { name: 'evil.example/x:1' } });
+      await run.until(/^1 +unit .* rejected/m);
+      run.interrupt();
+      const { code, text } = await run.ended();
+      expect(text).toMatch(/^1 decisions: 0 admitted, 1 rejected, /m);
+      expect(text).not.toContain(token);
+      expect(code).toBe(0);
+    });
+  } finally {
+    await router.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
 test('says what it can do', async () => {
   const { code, stdout } = await start('--help');
   expect(code).toBe(0);
@@ -85,6 +199,10 @@ test.each([
     args: ['--router', 'wss://kas.example.com', '--token-file', 'no-such-token'],
     says: 'no-such-token cannot be read',
   },
+  { args: ['--jobs', '5', '--forever'], says: '--jobs has no meaning with --forever' },
+  { args: ['--jobs', '0'], says: 'expected a whole number from 1' },
+  { args: ['--insecure'], says: "Unknown option '--insecure'" },
+  { args: ['somewhere'], says: "Unexpected argument 'somewhere'" },
   { args: ['--policy', 'no-such.yaml'], says: 'no-such.yaml: cannot be read' },
 ])('refuses $args with exit 3 and the remedy', async ({ args, says }) => {
   const { code, stderr } = await start('--memory', ...args);

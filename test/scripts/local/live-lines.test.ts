@@ -7,7 +7,7 @@ import type { LimitSummary } from '../../../scripts/local/summary.ts';
 const ESCAPE = String.fromCharCode(27);
 
 const budget = (subject: string, spent: number, held: number, limitAmount: number): LimitSummary => ({
-  ...{ subject, limit: 'money-month', unit: 'micros', mode: 'enforce' },
+  ...{ subject, limit: 'money-month', period: '2026-11', unit: 'micros', mode: 'enforce' },
   ...{ spent: spent * 1e6, held: held * 1e6, limitAmount: limitAmount * 1e6 },
 });
 

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REJECTED_BY_ROUTER } from '../../../functions/gitlab/job-truth.ts';
-import { parseOptions } from '../../../scripts/local/options.ts';
+import { startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
+import { parseOptions, UsageError } from '../../../scripts/local/options.ts';
 import { WEBHOOK_FAULTS } from '../../../scripts/local/played-gitlab.ts';
 import { readRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
@@ -62,13 +63,16 @@ function notedScreen(): { screen: Screen; ranOut: RanOut[] } {
   const ranOut: RanOut[] = [];
   const screen: Screen = {
     figuresEveryMs: 100,
+    loading: () => {},
     started: () => {},
     answered: () => {},
     ranOut: (one) => ranOut.push(one),
     figures: () => {},
     trouble: () => {},
+    mailed: () => {},
     finished: () => {},
     stays: () => {},
+    closed: () => {},
   };
   return { screen, ranOut };
 }
@@ -87,7 +91,7 @@ test.each([
   { ledger: 'in memory', args: ['--memory', '--jobs', '300', '--rate', '100'], healedMin: 1 },
   { ledger: 'in DynamoDB Local', args: ['--fresh', '--jobs', '120', '--rate', '20'], healedMin: 0 },
 ])(
-  '$ledger, with lost webhooks: at the end nothing is held and spent is what GitLab says ran',
+  '$ledger, with lost webhooks: at the end nothing is held and what the run spent is what GitLab says ran',
   async ({ args, healedMin }) => {
     const options = optionsOf(...args);
     const { screen, ranOut } = notedScreen();
@@ -101,7 +105,7 @@ test.each([
 
     const under = (path: string) => jobs.filter((job) => ran(job) && job.projectPath.startsWith(path));
     const spent = (subject: string, unit: string): number | undefined =>
-      summary.limits.find((limit) => limit.subject === subject && limit.unit === unit)?.spent;
+      summary.limits.find((limit) => limit.subject === subject && limit.unit === unit)?.spentThisRun;
     expect(summary.limits.map(({ subject, unit, held }) => ({ subject, unit, held }))).toEqual(
       summary.limits.map(({ subject, unit }) => ({ subject, unit, held: 0 })),
     );
@@ -123,28 +127,82 @@ test.each([
   150_000,
 );
 
-test('the console is there while the jobs run, with --console also after them, and gone at the end', async () => {
-  const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', '--console');
-  const stop = new AbortController();
-  const seen: Promise<number>[] = [];
-  let url = '';
-  const look = (): Promise<number> => {
-    const status = fetch(`${url}/healthz`).then((response) => response.status);
-    seen.push(status);
-    return status;
-  };
+test.each([
+  { args: [], closes: /npm start -- --console keeps it up/, lastWord: 'closed', seenAfter: [] },
+  { args: ['--console'], closes: /Ctrl-C/, lastWord: 'stays', seenAfter: [200] },
+])(
+  'with flags $args the console has a month of jobs while they run, and is gone at the end',
+  async ({ args, closes, lastWord, seenAfter }) => {
+    const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', ...args);
+    const stop = new AbortController();
+    const seen: Promise<number>[] = [];
+    const words: string[] = [];
+    let url = '';
+    const look = (): Promise<number> => {
+      const status = fetch(`${url}/healthz`).then((response) => response.status);
+      seen.push(status);
+      return status;
+    };
+    const { screen } = notedScreen();
+    const watching: Screen = {
+      ...screen,
+      started: (facts) => {
+        url = facts.console ?? '';
+        expect(facts['sign in']).toContain('fiona-finance');
+        expect(facts.month).toMatch(/^\d+ made-up jobs of the last 30 days/);
+        expect(facts.closes).toMatch(closes);
+        void look();
+      },
+      stays: () => {
+        words.push('stays');
+        void look().finally(() => stop.abort());
+      },
+      closed: () => words.push('closed'),
+    };
+    const { summary } = await run(options, readRules(options), `${folder}/`, watching, stop.signal);
+    expect(await Promise.all(seen)).toEqual([200, ...seenAfter]);
+    expect(words).toEqual([lastWord]);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+
+    // The counter has the month; what this run spent is told apart.
+    const payments = summary.groups.find(({ group }) => group === 'acme/payments')?.money;
+    expect(payments?.spent).toBeGreaterThan(payments?.spentThisRun ?? Number.POSITIVE_INFINITY);
+  },
+  60_000,
+);
+
+test('a folder that another program has its database on is left alone, also with --fresh', async () => {
+  const place = `${mkdtempSync(join(folder, 'taken-'))}/`;
+  const dataDir = `${place}.tollgate/dynamodb`;
+  const database = await startDynamoDbLocal({ dataDir });
+  try {
+    writeFileSync(join(dataDir, 'kept'), '');
+    const options = optionsOf('--fresh', '--json');
+    const second = run(
+      options,
+      readRules(options),
+      place,
+      notedScreen().screen,
+      new AbortController().signal,
+    );
+    await expect(second).rejects.toThrow(UsageError);
+    await expect(second).rejects.toThrow(/is in use .* Let it end first, or say --memory/);
+    expect(readdirSync(dataDir)).toContain('kept');
+  } finally {
+    await database.stop();
+  }
+}, 60_000);
+
+test('with --json nothing is made up: the counters show this run alone', async () => {
+  const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', '--json');
   const { screen } = notedScreen();
-  const watching: Screen = {
-    ...screen,
-    started: (facts) => {
-      url = facts.console ?? '';
-      expect(facts['sign in']).toContain('fiona-finance');
-      expect(facts.loaded).toMatch(/\d+ made-up jobs/);
-      void look();
-    },
-    stays: () => void look().finally(() => stop.abort()),
-  };
-  await run(options, readRules(options), `${folder}/`, watching, stop.signal);
-  expect(await Promise.all(seen)).toEqual([200, 200]);
-  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  const { summary, jobs } = await run(
+    options,
+    readRules(options),
+    `${folder}/`,
+    screen,
+    new AbortController().signal,
+  );
+  const total = summary.limits.find(({ subject }) => subject === 'instance')?.spent;
+  expect(total).toBe(moneyOf(jobs.filter(ran)));
 }, 60_000);
