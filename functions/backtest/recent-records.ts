@@ -30,7 +30,7 @@ export interface RecentRecords {
 
 /** Five requests of a hundred keys at once: the table is there for admissions. */
 const BLOCK_IDS = 500;
-/** Jobs that are played by hand or wait for others have ids and no record: so many in a row are the end of the books. */
+/** Jobs that are played by hand or wait for others have ids and no record: so many in a row are the end of the books, or a leap. */
 const GAP_IDS_MAX = 10_000;
 /** Above the largest known id the ids end soon. */
 const GAP_ABOVE_IDS = 1_000;
@@ -49,18 +49,26 @@ export async function recentRecords(
   bounds: ReadBounds,
 ): Promise<RecentRecords> {
   const walk = new Walk(reads, bounds);
-  const top = Math.max(0, ...(await reads.recentJobIds()));
+  const known = [...(await reads.recentJobIds())].sort((a, b) => b - a);
+  const [top = 0] = known;
   if (top === 0) return { records: [], fromMs: Number.POSITIVE_INFINITY, idsRead: 0 };
   for (let first = top + 1, gap = 0; gap < GAP_ABOVE_IDS && walk.mayGoOn; first += BLOCK_IDS) {
     const { length } = await walk.read(first, first + BLOCK_IDS - 1);
     gap = length === 0 ? gap + BLOCK_IDS : 0;
   }
   let isWhole = false;
-  for (let last = top, gap = 0; !isWhole && walk.mayGoOn; last -= BLOCK_IDS) {
-    const found = await walk.read(Math.max(1, last - BLOCK_IDS + 1), last);
+  for (let last = top, gap = 0; !isWhole && walk.mayGoOn; ) {
+    const first = Math.max(1, last - BLOCK_IDS + 1);
+    const found = await walk.read(first, last);
     gap = found.length === 0 ? gap + BLOCK_IDS : 0;
     const isBefore = found.length > 0 && found.every(({ decidedAtMs }) => decidedAtMs < sinceMs);
-    isWhole = isBefore || gap >= GAP_IDS_MAX || last <= BLOCK_IDS;
+    last = first - 1;
+    if (gap >= GAP_IDS_MAX) {
+      gap = 0;
+      // Where the ids made a leap, only somebody who knows one below it finds the rest.
+      last = known.find((id) => id < first) ?? 0;
+    }
+    isWhole = isBefore || last < 1;
   }
   const { records, idsRead } = walk;
   const fromMs = isWhole ? Number.NEGATIVE_INFINITY : edgeOf(records);

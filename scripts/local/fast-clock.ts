@@ -10,12 +10,12 @@ export interface FastClock extends LedgerClock, LocalGitLabClock {
 }
 
 /**
- * The time of day goes faster, from now on: jobs start and end by it, holds are due by it, periods change by it, and so
+ * The time of day goes faster, from `beginsMs` on: jobs start and end by it, holds are due by it, periods change by it, and so
  * every charged duration is a true one. What bounds this machine stays real: deadlines, and pauses between tries.
  */
-export function fastClock(speed = SPEED): FastClock {
+export function fastClock(speed = SPEED, beginsMs = Date.now()): FastClock {
   let pace = speed;
-  let startMs = Date.now();
+  let startMs = beginsMs;
   let startedMs = performance.now();
   const now = (): number => startMs + (performance.now() - startedMs) * pace;
   return {

@@ -41,8 +41,12 @@ export interface LocalConsoleOptions {
 export interface LocalConsole {
   readonly url: string;
   readonly people: LocalSignIn['people'];
-  /** Until then it says that it is starting. */
-  open(ledger: LocalLedger): void;
+  /**
+   * Until then it says that it is starting.
+   *
+   * @param knownJobIds - where the ids of jobs are: there are leaps between those of a made-up past and of a run.
+   */
+  open(ledger: LocalLedger, knownJobIds?: readonly number[]): void;
   stop(): Promise<void>;
 }
 
@@ -63,8 +67,8 @@ export async function startLocalConsole(options: LocalConsoleOptions): Promise<L
   return {
     url: server.url,
     people: signIn.people,
-    open: (ledger) => {
-      app = consoleOn(ledger, signIn, server.url, options);
+    open: (ledger, knownJobIds = []) => {
+      app = consoleOn(ledger, knownJobIds, signIn, server.url, options);
     },
     async stop() {
       await server.stop();
@@ -75,6 +79,7 @@ export async function startLocalConsole(options: LocalConsoleOptions): Promise<L
 
 function consoleOn(
   ledger: LocalLedger,
+  knownJobIds: readonly number[],
   { gitlab, roles }: LocalSignIn,
   url: string,
   { policy, limits, limitsDocument, zone, clock, onTrouble, onMail, ...options }: LocalConsoleOptions,
@@ -103,8 +108,10 @@ function consoleOn(
     policy,
     ledger: ledger.ledger,
     usage: ledger.usage,
-    recentJobIds: async () =>
-      [...(await ledger.ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX))].map(({ jobId }) => jobId),
+    recentJobIds: async () => {
+      const live = await ledger.ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
+      return [...live.map(({ jobId }) => jobId), ...knownJobIds];
+    },
     // The file is GitLab's list here, and always new.
     places: async () => placesOf(known, clock.nowMs()),
     zone,

@@ -17,8 +17,17 @@ export type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>
 
 const TOKEN = 'glrct-local-not-a-secret';
 
-/** A job router on loopback that asks about the jobs of a pipeline. */
-export async function openLocalRouter(options: StartOptions, pipelinePath: string, directory: Directory) {
+/**
+ * A job router on loopback that asks about the jobs of a pipeline.
+ *
+ * @param firstJobId - from where ids count up: those of jobs, and of pipelines.
+ */
+export async function openLocalRouter(
+  options: StartOptions,
+  pipelinePath: string,
+  directory: Directory,
+  firstJobId: number,
+) {
   const pipeline = expandPipeline(pipelinePath);
   if (pipeline.jobs.length === 0) {
     const why = pipeline.problems.length === 0 ? '' : `: ${pipeline.problems.join('; ')}`;
@@ -28,6 +37,7 @@ export async function openLocalRouter(options: StartOptions, pipelinePath: strin
   const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const url = options.transport === 'ws' ? router.wsUrl : router.grpcUrl;
   if (url === undefined) throw new Error(`the local router has no ${options.transport} listener`);
+  let asked = 0;
   const total = options.forever ? undefined : (options.jobs ?? Math.max(JOBS_MIN, pipeline.jobs.length));
   return {
     url,
@@ -39,23 +49,25 @@ export async function openLocalRouter(options: StartOptions, pipelinePath: strin
     /** Asks about every job, by way of `play`; resolves when all are answered or `stopped` says so. */
     async run(stopped: () => boolean, play: Play): Promise<void> {
       await router.until(() => router.waitingStreams() > 0, { what: 'a relay that waits for questions' });
-      // Ids grow with the clock, so that a second run asks about new jobs.
-      const firstJobId = Date.now();
       await replay(
         pipelineQuestions(pipeline.jobs, {
           projects,
           seed: options.seed,
           count: total ?? Number.POSITIVE_INFINITY,
           firstJobId,
-          firstPipelineId: Math.floor(firstJobId / 1000),
+          firstPipelineId: firstJobId,
         }),
         {
           ratePerSecond: options.rate,
-          ask: (question) => play(question, () => router.admit(question)),
+          ask: (question) => {
+            asked += 1;
+            return play(question, () => router.admit(question));
+          },
           stopped,
         },
       );
     },
+    lastJobId: () => firstJobId + asked,
     close: () => router.close(),
   };
 }

@@ -20,8 +20,8 @@ const FIRST_WEEKDAY = 3;
 const JOBS_A_DAY = 24;
 const WORKING_DAYS = 21;
 const PROJECTS_MAX = 20;
-/** Ids of a day's jobs; GitLab's own are far above. */
-const IDS_A_DAY = 1_000;
+/** Ids of a day's jobs. */
+const IDS_A_DAY = 500;
 /** How much of a month's budget its projects use in the made-up month: the jobs of a run are to find room, and to use it up. */
 const BUDGET_SHARE = 0.25;
 /** What a job of the workload costs on average, at the prices of policies/policy.yaml. */
@@ -34,6 +34,9 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   large: ['functions-pilot-linux-amd64'],
 };
 const KINDS = STAGES.flat();
+
+/** Ids of jobs that really run begin here: above those of any day that is made up this century. */
+export const FIRST_RUN_JOB_ID = 25_000_000;
 
 /** Days are counted from 1 January 1970, UTC. */
 export const firstJobId = (day: number): number => day * IDS_A_DAY;

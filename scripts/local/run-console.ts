@@ -8,13 +8,18 @@ import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './fast-clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import type { StartOptions } from './options.ts';
+import { DAY_MS, firstJobId } from './past-jobs.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
 import type { Screen } from './screen.ts';
 import { startUsageCounter } from './usage-counter.ts';
 
 export interface RunConsole {
-  /** Puts it on the ledger, which gets a month before today first. @returns what to tell people */
-  open(ledger: LocalLedger, rulesFor: RulesInForce['rulesFor']): Promise<Readonly<Record<string, string>>>;
+  /** Puts it on the ledger, which gets a month before today first. Gives what to tell people. */
+  open(
+    ledger: LocalLedger,
+    rulesFor: RulesInForce['rulesFor'],
+    firstRunJobId: number,
+  ): Promise<Readonly<Record<string, string>>>;
   readonly url: string;
   /** Waits until all jobs are counted in what it shows of the past. */
   counted(): Promise<void>;
@@ -50,11 +55,11 @@ export async function startRunConsole(
     url: served.url,
     counted: () => counted(),
     stop: served.stop,
-    async open(ledger, rulesFor) {
+    async open(ledger, rulesFor, firstRunJobId) {
       const deps = { ledger, directory, zone, clock, onTrouble };
       const month = directory && (await pastMonth({ ...deps, directory, rulesFor, loading }));
       counted = startUsageCounter(deps).idle;
-      served.open(ledger);
+      served.open(ledger, [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))]);
       const people = served.people.map(({ username }) => username);
       return {
         ...(month !== undefined && { month: monthText(month) }),

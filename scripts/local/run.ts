@@ -8,11 +8,13 @@ import { EstimatedLives } from './estimated-lives.ts';
 import { fastClock, SPEED } from './fast-clock.ts';
 import type { Figures } from './figures.ts';
 import { openLocalLedger } from './ledger-source.ts';
+import { readLeftOff, writeLeftOff } from './left-off.ts';
 import { endLeftovers } from './leftovers.ts';
 import { limitFigures } from './limit-figures.ts';
 import { openLocalEnds } from './local-ends.ts';
 import { openLocalRouter } from './local-router-source.ts';
 import type { StartOptions } from './options.ts';
+import { FIRST_RUN_JOB_ID } from './past-jobs.ts';
 import { choosePipeline } from './pipeline-choice.ts';
 import { WEBHOOK_FAULTS } from './played-gitlab.ts';
 import { newRelay } from './relay-source.ts';
@@ -23,6 +25,9 @@ import type { Screen } from './screen.ts';
 import { type Summary, Tally } from './summary.ts';
 import { SWEEP_EVERY_MS } from './sweeper.ts';
 import { troubleText } from './trouble-text.ts';
+
+/** More than any run asks about. */
+const IDS_RESERVED = 10_000_000;
 
 /** What the run came to. */
 export interface RunResult {
@@ -41,10 +46,12 @@ export async function run(
 ): Promise<RunResult> {
   const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
   const instance = options.router === undefined ? 'gitlab.local' : new URL(options.router).hostname;
-  const fast = fastClock();
-  const clock = pipeline === undefined ? systemClock : fast;
   const { memory, fresh, seed } = options;
   const dataDir = `${root}.tollgate/dynamodb`;
+  const leftOff = memory || fresh ? undefined : readLeftOff(dataDir);
+  const firstJobId = (leftOff?.jobId ?? FIRST_RUN_JOB_ID) + 1;
+  const fast = fastClock(SPEED, Math.max(Date.now(), leftOff?.atMs ?? 0));
+  const clock = pipeline === undefined ? systemClock : fast;
   const onTrouble = (text: string): void => screen.trouble(text);
   const [ledger, desk] = await Promise.all([
     openLocalLedger({ instance, dataDir, memory, fresh, clock }),
@@ -52,14 +59,16 @@ export async function run(
   ]);
   await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
-  const consoleFacts = await desk?.open(ledger, admit.rulesFor);
+  const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
   const local =
     pipeline !== undefined && rules.directory !== undefined
       ? {
-          router: await openLocalRouter(options, pipeline, rules.directory),
+          router: await openLocalRouter(options, pipeline, rules.directory, firstJobId),
           ends: await openLocalEnds({ ledger, currentRules: admit.rulesFor, clock: fast, seed, onTrouble }),
         }
       : undefined;
+  // Until it is known where this run ends: far behind it, should it end by a blow.
+  if (local !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId: firstJobId + IDS_RESERVED });
   const pilot = local === undefined ? new EstimatedLives(ledger.ledger) : undefined;
 
   const tally = new Tally();
@@ -130,6 +139,7 @@ export async function run(
   await pilot?.close();
   await admit.stop();
   await ledger.stop();
+  if (local !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId: local.router.lastJobId() });
   return { summary, jobs: [...(local?.ends.jobs() ?? [])] };
 }
 

@@ -44,7 +44,7 @@ function countedText(answer: BacktestCounted, telling: Telling): Markup {
     html`<ul>${subjects.map((each) => html`<li><span class="path">${each.path}</span>: ${figureText(each)}</li>`)}</ul>`
   }${
     missed > 0 &&
-    html`<p class="soft">${counted(missed, 'job')} of these days ${missed === 1 ? 'was' : 'were'} not found: started long after ${missed === 1 ? 'it was' : 'they were'} created.</p>`
+    html`<p class="soft">${counted(missed, 'job')} of these days ${missed === 1 ? 'was' : 'were'} not found among the latest ids, and ${missed === 1 ? 'is' : 'are'} not counted.</p>`
   }${
     !complete &&
     html`<p class="soft">More than can be counted here: <code>npx tollgate budget set … --dry-run</code> counts all.</p>`

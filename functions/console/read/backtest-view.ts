@@ -41,10 +41,11 @@ export function backtestOf(reading: Reading) {
     const edited = [...new Set(preview.rows.map(({ subject }) => subject))];
     const days = daysBack(reading);
     const subjects = new JobSubjects(edited, directory);
+    const untilMs = reading.clock.nowMs();
     const used = usedBefore(reading, directory);
     const compared = await compareRecent({
       sinceMs: days.sinceMs,
-      untilMs: reading.clock.nowMs(),
+      untilMs,
       policy: reading.policy,
       directory,
       before: now.limits,
@@ -55,7 +56,10 @@ export function backtestOf(reading: Reading) {
       bounds: boundsOf(reading),
     });
     const listed = edited.slice(0, SUBJECTS_SHOWN);
-    const missed = await missedOf(listed, compared, days, reading);
+    const missed =
+      compared.untilMs === untilMs
+        ? await missedOf(listed, compared, days, reading)
+        : new Map<string, number>();
     return {
       outcome: 'counted',
       set: now.set,
@@ -131,10 +135,10 @@ async function missedOf(
   subjects: readonly string[],
   { fromMs, untilMs, bySubject }: Compared,
   { today, numberOf, startOf }: DaysBack,
-  { usage, clock }: Reading,
+  { usage }: Reading,
 ): Promise<ReadonlyMap<string, number>> {
   const from = numberOf(fromMs);
-  const isWhole = fromMs < untilMs && startOf(from) === fromMs && untilMs >= clock.nowMs();
+  const isWhole = fromMs < untilMs && startOf(from) === fromMs;
   if (!isWhole) return new Map();
   const totals = await readDays(subjects, { from, to: today }, usage);
   return new Map(

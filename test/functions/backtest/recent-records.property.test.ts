@@ -102,6 +102,21 @@ test('a job that waited for long does not make the rest look new', async () => {
   expect(fromMs).toBeLessThan(1_700 * 60_000);
 });
 
+test('where the ids made a leap, what lies below it is found by an id that is known there', async () => {
+  const old = Array.from({ length: 900 }, (_, index) => aRecord(1_000_000 + index, index * 60_000));
+  const late = Array.from({ length: 700 }, (_, index) =>
+    aRecord(25_000_000 + index, (2_000 + index) * 60_000),
+  );
+  const records = [...old, ...late];
+  const read = async (known: readonly number[]) => {
+    const { reads, monotonicMs } = reading(records, known);
+    return recentRecords(reads, 0, { ...WIDE, monotonicMs });
+  };
+  expect((await read([25_000_000, 1_000_400])).records).toHaveLength(700 + 401);
+  expect((await read([25_000_000, 1_000_899])).records).toHaveLength(1_600);
+  expect((await read([25_000_000])).records).toHaveLength(700);
+});
+
 test('where nobody knows a job nothing is read', async () => {
   const { reads, monotonicMs, calls } = reading([], []);
   const found = await recentRecords(reads, 0, { ...WIDE, monotonicMs });
