@@ -14,7 +14,9 @@ export interface Cursor {
   readonly ending: Readonly<Record<string, number>>;
   /** By break-glass: jobs it let in, and how often and when last its review was asked for. */
   readonly breakGlasses: Readonly<Record<string, ToldBreakGlass>>;
-  /** By day and subject. `*` is the whole instance, to see whether anything moved. */
+  /** The first day whose counts were ever told or known; absent: of a cursor that kept only two days. */
+  readonly talliesSince?: string;
+  /** By day and subject. `*` is the whole instance, to see whether anything moved: of days that are over it alone. */
   readonly tallies: Readonly<Record<string, Readonly<Record<string, ToldTally>>>>;
   /** Jobs were rejected before the last run: their lists may be a moment behind their counts, so they are read once more. */
   readonly again?: boolean;

@@ -38,6 +38,8 @@ export interface SignInOptions {
   readonly signInLimit?: RateLimit;
   /** @default 600 a minute in one session */
   readonly sessionLimit?: RateLimit;
+  /** Of cookies that open no session. @default 300 a minute from one address */
+  readonly strangerLimit?: RateLimit;
 }
 
 export interface SignIn {
@@ -54,6 +56,8 @@ const MINUTE_MS = 60_000;
 const SIGN_INS_PER_MINUTE = 30;
 /** Ten a second: more than a page needs, less than what hurts. */
 const REQUESTS_PER_MINUTE = 600;
+/** An office that comes back from lunch, all at once, with a few tabs each. A browser sends such a cookie once: it is cleared. */
+const STRANGERS_PER_MINUTE = 300;
 
 /**
  * Signing in with GitLab. A browser gets two cookies, each of 256 random bits: one for ten minutes that ties GitLab's answers
@@ -71,10 +75,15 @@ export function createSignIn(options: SignInOptions): SignIn {
     options.signInLimit ?? rateLimit({ max: SIGN_INS_PER_MINUTE, windowMs: MINUTE_MS, clock });
   const sessionLimit =
     options.sessionLimit ?? rateLimit({ max: REQUESTS_PER_MINUTE, windowMs: MINUTE_MS, clock });
+  const strangerLimit =
+    options.strangerLimit ?? rateLimit({ max: STRANGERS_PER_MINUTE, windowMs: MINUTE_MS, clock });
   const sessionCookie = idCookie('tollgate-session', { secure });
   const browserCookie = idCookie('tollgate-signin', { secure });
   const refuse = refusals(render);
-  const guard = requireUser({ sessions, sessionCookie, sessionLimit, origin, refuse, log });
+  const guard = requireUser({
+    ...{ sessions, sessionCookie, sessionLimit, strangerLimit, origin, refuse, log },
+    addressOf: options.addressOf,
+  });
 
   const routes = new Hono<SignInEnv>();
 

@@ -1,7 +1,9 @@
 /** So many of something per key and window. */
 export interface RateLimit {
-  /** Seconds to wait; undefined: go on. */
+  /** Counts one more. Seconds to wait; undefined: go on. */
   take(key: string): number | undefined;
+  /** The same of one more, without counting it. */
+  wait(key: string): number | undefined;
 }
 
 export interface RateLimitOptions {
@@ -21,18 +23,29 @@ const KEYS_MAX = 10_000;
 export function rateLimit({ max, windowMs, clock }: RateLimitOptions): RateLimit {
   let counts = new Map<string, number>();
   let endsAtMs = Number.NEGATIVE_INFINITY;
+  const next = (
+    key: string,
+  ): { readonly counted: string; readonly count: number; readonly nowMs: number } => {
+    const nowMs = clock.nowMs();
+    if (nowMs >= endsAtMs) {
+      counts = new Map();
+      endsAtMs = nowMs + windowMs;
+    }
+    // Strangers beyond the bound share one count rather than pushing out others'.
+    const counted = counts.has(key) || counts.size < KEYS_MAX ? key : '';
+    return { counted, count: (counts.get(counted) ?? 0) + 1, nowMs };
+  };
+  const waitSeconds = (count: number, nowMs: number): number | undefined =>
+    count > max ? Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)) : undefined;
   return {
     take(key) {
-      const nowMs = clock.nowMs();
-      if (nowMs >= endsAtMs) {
-        counts = new Map();
-        endsAtMs = nowMs + windowMs;
-      }
-      // Strangers beyond the bound share one count rather than pushing out others'.
-      const counted = counts.has(key) || counts.size < KEYS_MAX ? key : '';
-      const count = (counts.get(counted) ?? 0) + 1;
+      const { counted, count, nowMs } = next(key);
       counts.set(counted, count);
-      return count > max ? Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)) : undefined;
+      return waitSeconds(count, nowMs);
+    },
+    wait(key) {
+      const { count, nowMs } = next(key);
+      return waitSeconds(count, nowMs);
     },
   };
 }

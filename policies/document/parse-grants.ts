@@ -1,4 +1,4 @@
-import { type Grant, granted } from '../limits/grant.ts';
+import type { Grant } from '../limits/grant.ts';
 import type { Limit } from '../limits/limits.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readUnits } from './parse-limit-amount.ts';
@@ -23,12 +23,12 @@ export function withGrants(
   reading: Reading,
   runnerClasses: readonly string[],
 ): ReadonlyMap<string, readonly Limit[]> {
-  const all = new Map(bySubject);
+  const found = new Map<Limit, Granted>();
   for (const each of reading.list('grants', GRANTS_MAX)) {
     if (!each.object(KEYS)) continue;
     const subject = readSubject(each.at('on'), runnerClasses);
     if (subject === undefined) continue;
-    const limits = all.get(subject) ?? [];
+    const limits = bySubject.get(subject) ?? [];
     const limit = limits.find(({ id }) => id === each.at('limit').value);
     if (limit === undefined) {
       refuseLimit(each.at('limit'), subject, limits);
@@ -36,15 +36,28 @@ export function withGrants(
     }
     const grant = readGrant(each, limit);
     if (grant === undefined) continue;
-    const more = { ...limit, grants: [...(limit.grants ?? []), grant] };
-    if (!isCountable(more))
+    const granted = found.get(limit) ?? { grants: [], amount: 0 };
+    granted.grants.push(grant);
+    granted.amount += grant.amount;
+    found.set(limit, granted);
+    if (!isCountable(limit, granted.amount))
       each.at('amount').expected('less: limit and grants together are too large to count');
-    all.set(
-      subject,
-      limits.map((other) => (other === limit ? more : other)),
-    );
   }
-  return all;
+  if (found.size === 0) return bySubject;
+  return new Map(
+    [...bySubject].map(([subject, limits]) => [subject, limits.map((limit) => withThose(limit, found))]),
+  );
+}
+
+/** What was given on one limit so far. Added up as it is read: a limit may have thousands, and each is checked with all before it. */
+interface Granted {
+  readonly grants: Grant[];
+  amount: number;
+}
+
+function withThose(limit: Limit, found: ReadonlyMap<Limit, Granted>): Limit {
+  const granted = found.get(limit);
+  return granted === undefined ? limit : { ...limit, grants: granted.grants };
 }
 
 function refuseLimit(reading: Reading, subject: string, limits: readonly Limit[]): void {
@@ -91,10 +104,10 @@ function readAmount(reading: Reading, { kind, amount: base }: Limit): number | u
 }
 
 /** With all that can ever be on top. */
-const isCountable = ({ amount, grants = [], graceAmount = 0, carryMax = 0 }: Limit): boolean =>
+const isCountable = ({ amount, graceAmount = 0, carryMax = 0 }: Limit, granted: number): boolean =>
   amount === 'unlimited' ||
   // Soft parts and graces that are shares grow along: at most as much again.
-  Number.isSafeInteger(2 * (amount + granted(grants) + carryMax) + graceAmount);
+  Number.isSafeInteger(2 * (amount + granted + carryMax) + graceAmount);
 
 const isText =
   (charactersMax: number) =>

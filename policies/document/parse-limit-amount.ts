@@ -58,7 +58,7 @@ export function readMargins(
   };
 }
 
-interface Margin {
+export interface Margin {
   readonly units: number;
   /** In `SHARE_PARTS`, if it was written as a share. */
   readonly share?: number;

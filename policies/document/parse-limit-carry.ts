@@ -1,6 +1,6 @@
 import { isAtOnce, type Limit, type LimitKind } from '../limits/limits.ts';
 import type { PeriodKind } from '../limits/period.ts';
-import { readMargin } from './parse-limit-amount.ts';
+import { type Margin, readMargin } from './parse-limit-amount.ts';
 import type { Reading } from './reading.ts';
 
 export const CARRY_KEYS = ['carry', 'overdraft'] as const;
@@ -19,7 +19,10 @@ interface Carrying {
 }
 
 /** Reads `carry: {max: 20%}` and `overdraft` of a limit. */
-export function readCarry(reading: Reading, of: Carrying): Pick<Limit, 'carryMax' | 'overdraft'> {
+export function readCarry(
+  reading: Reading,
+  of: Carrying,
+): Pick<Limit, 'carryMax' | 'carryShare' | 'overdraft'> {
   const carry = reading.at('carry');
   const overdraft = reading.at('overdraft');
   const word = overdraft.isThere
@@ -28,20 +31,21 @@ export function readCarry(reading: Reading, of: Carrying): Pick<Limit, 'carryMax
   if (overdraft.isThere && of.kind !== 'money' && of.kind !== 'minutes')
     overdraft.expected('nothing: only money and minutes can be overdrawn');
   if (word === 'carry') checkCarries(overdraft, of);
-  const carryMax = carry.isThere ? readCarryMax(carry, of) : undefined;
+  const { units: carryMax, share: carryShare } = (carry.isThere && readCarryMax(carry, of)) || {};
   return {
     ...(carryMax !== undefined && { carryMax }),
+    ...(carryShare !== undefined && { carryShare }),
     ...(word !== undefined && word !== 'absorb' && { overdraft: word }),
   };
 }
 
-function readCarryMax(carry: Reading, of: Carrying): number | undefined {
+function readCarryMax(carry: Reading, of: Carrying): Margin | undefined {
   if (!carry.object(['max']) || !checkCarries(carry, of)) return undefined;
   if (of.amount === undefined || of.amount === 'unlimited') return undefined;
   const max = carry.at('max');
   if (!max.isThere) return max.expected('the most that is carried over: a share such as 20%, or an amount');
-  const units = readMargin(max, of.kind, of.amount)?.units;
-  return units !== undefined && units > of.amount ? max.expected('at most the limit itself') : units;
+  const read = readMargin(max, of.kind, of.amount);
+  return read !== undefined && read.units > of.amount ? max.expected('at most the limit itself') : read;
 }
 
 function checkCarries(reading: Reading, { kind, amount, per, subject }: Carrying): boolean {

@@ -23,5 +23,4 @@ export const grantedAt = (grants: readonly Grant[], nowMs: number): number =>
 export const grantedWithin = (grants: readonly Grant[], startMs: number, endMs: number): number =>
   granted(grants.filter(({ fromMs, untilMs }) => fromMs < endMs && startMs < untilMs));
 
-export const granted = (grants: readonly Grant[]): number =>
-  grants.reduce((sum, { amount }) => sum + amount, 0);
+const granted = (grants: readonly Grant[]): number => grants.reduce((sum, { amount }) => sum + amount, 0);

@@ -60,6 +60,8 @@ export interface Limit {
   readonly grants?: readonly Grant[];
   /** The most of what a period leaves that the next one gets on top; absent: nothing. */
   readonly carryMax?: number;
+  /** Likewise. */
+  readonly carryShare?: number;
   /** What becomes of what was spent past the limit: `carry` takes it from the next period. Absent: nothing. */
   readonly overdraft?: 'carry' | 'alert';
   /** What came over from the period before; no part of the document. */

@@ -62,6 +62,17 @@ test('an edit shows what it does before it does it, and is saved by a second cli
   expect(await amountNow()).toBe(700);
 });
 
+test('on a telephone what an edit does is read without scrolling sideways', async () => {
+  const page = await as('fiona', LIMIT);
+  await page.setViewportSize({ width: 380, height: 800 });
+  await change(page, '700');
+  const parts = page.locator('.scroll');
+  expect(await parts.count()).toBe(2);
+  for (const part of await parts.all())
+    expect(await part.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  expect(await parts.last().textContent()).toContain('then');
+});
+
 test('an edit without a reason is not taken', async () => {
   const page = await as('fiona', LIMIT);
   await page.getByLabel('Limit', { exact: true }).fill('700');

@@ -88,6 +88,23 @@ test('finance reads a group, sees what an edit does, and saves it', async () => 
   expect((await finance.get('/groups/101')).text).toContain('release');
 });
 
+test('shares are shown as they were written, and move along with the amount that is saved', async () => {
+  const { appFor, apply, desk } = await house();
+  const written = { soft: '80%', carry: '20%' };
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', ...written }]);
+  const [from, until] = ['2026-11-01', '2026-11-30'];
+  const limit = { subject: 'group/101', limit: 'money-month' };
+  await apply([{ kind: 'grant', ...limit, amount: 100, from, until, reason: 'release' }]);
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  expect(form).toMatchObject({ 'was.soft': '80%', soft: '80%', 'was.carry': '20%', carry: '20%' });
+  const sent = { ...form, mode: form['was.mode'] ?? '', amount: '700', why: 'release', step: 'apply' };
+  expect((await finance.post('/edit', { ...sent, carry: '25%' })).status).toBe(303);
+  const [now] = (await desk.live())?.limits.bySubject.get('group/101') ?? [];
+  expect(now).toMatchObject({ amount: 700_000_000, softAmount: 560_000_000, carryMax: 175_000_000 });
+  expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ soft: '80%', carry: '25%' });
+});
+
 test('ten times as much is saved only when it was confirmed', async () => {
   const { appFor, amount } = await house();
   const finance = appFor(USERS.finance);

@@ -16,14 +16,31 @@ const amountHints = (currency: string): Readonly<Record<LimitRow['kind'], string
   memory: `Like 64Gi, as Kubernetes writes it. ${ENDS}`,
 });
 
+const SOFT: Field = {
+  name: 'soft',
+  label: 'Warn from',
+  hint: 'A share like 80% or an amount.',
+  short: true,
+};
+
+const CARRY: Field = {
+  name: 'carry',
+  label: 'Carry over at most',
+  hint: 'Of what a period leaves the next one has so much more: a share like 20% or an amount.',
+  short: true,
+};
+
 const TEXTS: readonly Field[] = [
-  { name: 'soft', label: 'Warn from', hint: 'A share like 80% or an amount.', short: true },
   { name: 'owner', label: 'Owner', hint: 'Named to developers whose job is rejected.' },
   { name: 'contact', label: 'Contact of the owner', hint: 'A mail address, a page or a channel.' },
   { name: 'cost_center', label: 'Cost centre' },
   { name: 'from', label: 'Asks from', hint: 'A day such as 2026-12-01.', short: true },
   { name: 'until', label: 'Asks until', hint: 'The last day.', short: true },
 ];
+
+/** `80%` stays that: sent back as an amount it would no longer move with the limit. */
+const writtenPart = (part: string | number | undefined, kind: LimitRow['kind']): string =>
+  typeof part === 'number' ? writtenAmount(part, kind) : (part ?? '');
 
 export const newLimit = (path: string, currency: string): EditForm => ({
   title: `New limit for ${path}`,
@@ -50,13 +67,19 @@ export const newLimit = (path: string, currency: string): EditForm => ({
     { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
     WHY,
   ],
-  more: [...TEXTS, { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' }],
+  more: [
+    SOFT,
+    CARRY,
+    ...TEXTS,
+    { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' },
+  ],
   values: { unit: 'money', per: 'month', mode: 'shadow' },
   submit: 'See what it does',
 });
 
 export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
-  const { kind, baseAmount, mode, owner, contact, costCenter, softAmount } = limit;
+  const { kind, per, baseAmount, mode, owner, contact, costCenter, baseSoft, baseCarry } = limit;
+  const isSpent = per !== undefined && (kind === 'money' || kind === 'minutes');
   return {
     title: `${limitWords(limit)} of ${path}`,
     standing: limit,
@@ -72,11 +95,12 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
       WHY,
     ],
-    more: TEXTS,
+    more: [SOFT, ...(isSpent ? [CARRY] : []), ...TEXTS],
     values: {
       amount: writtenAmount(baseAmount, kind),
       mode,
-      soft: softAmount === undefined ? '' : writtenAmount(softAmount, kind),
+      soft: writtenPart(baseSoft, kind),
+      ...(isSpent && { carry: writtenPart(baseCarry, kind) }),
       owner: owner ?? '',
       contact: contact ?? '',
       cost_center: costCenter ?? '',

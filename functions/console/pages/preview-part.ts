@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Oversubscription } from '../../limits/desk/contract.ts';
-import type { BacktestAnswer, EditEffect, LookBack, PreviewAnswer } from '../read/contract.ts';
+import type { BacktestAnswer, EditEffect, LimitRow, LookBack, PreviewAnswer } from '../read/contract.ts';
 import { backtestPart } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import type { Markup } from './frame.ts';
@@ -49,7 +49,7 @@ const told = (
     : (value ?? 'none').toString();
 
 function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
-  return html`<div class="scroll" role="region" aria-label="What it does" tabindex="0"><table><caption class="hidden">Limits before and after</caption><thead><tr><th scope="col">Limit</th><th scope="col">When</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>${effects.map((effect) => effectLines(effect, telling))}</table></div>${effects.map((effect) => lookBackText(effect))}`;
+  return html`<div class="scroll" role="region" aria-label="What it does" tabindex="0"><table class="stack"><caption class="hidden">Limits before and after</caption><thead><tr><th scope="col">Limit</th><th scope="col">When</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>${effects.map((effect) => effectLines(effect, telling))}</table></div>${effects.map((effect) => lookBackText(effect))}`;
 }
 
 function effectLines({ path, limit, before, after }: EditEffect, telling: Telling): Markup {
@@ -61,11 +61,15 @@ function effectLines({ path, limit, before, after }: EditEffect, telling: Tellin
 const cells = (when: string, row: EditEffect['before'], telling: Telling): Markup =>
   row === undefined
     ? html`<td>${when}</td><td class="n soft">none</td><td class="n">–</td><td>–</td>`
-    : html`<td>${when}</td><td class="n">${limitAmount(row, telling)}</td><td class="n${(row.left ?? 0) < 0 ? ' bad-text' : ''}">${leftText(row, telling)}</td><td>${
+    : html`<td>${when}</td><td class="n">${limitAmount(row, telling)}</td><td class="n${(row.left ?? 0) < 0 ? ' bad-text' : ''}"${row.left !== undefined && row.left >= 0 && html` data-l="left"`}>${leftText(row, telling)}</td><td${hasDate(row) && html` data-l="runs out"`}>${
         row.per === undefined || row.amount === 'unlimited'
           ? '–'
           : runsOut(row.forecast, row.zone, telling.nowMs)
       }</td>`;
+
+/** `in 5 days` needs the heading of its column where the table is stacked; `lasts` does not. */
+const hasDate = ({ forecast }: LimitRow): boolean =>
+  forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
 
 function lookBackText({ path, lookBack }: EditEffect): Markup | '' {
   if (lookBack === undefined) return '';

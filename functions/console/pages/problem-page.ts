@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Denied } from '../../limits/desk/contract.ts';
-import { whoMayText } from '../../limits/desk/rights-words.ts';
+import { ACT_WORDS, whoMayText } from '../../limits/desk/rights-words.ts';
 import type { Notice, RenderNotice } from '../../signin/answers.ts';
 import type { User } from '../../signin/user.ts';
 import { barePage, type Markup, page } from './frame.ts';
@@ -47,19 +47,6 @@ export const noAnswer = (user: User, changing: boolean): Markup =>
       ? 'It may have been saved or not: look at the history of the group before you do it again.'
       : 'Load the page again in a moment. Jobs are decided nevertheless.',
   });
-
-const ACT_WORDS: Readonly<Record<Denied['act'], string>> = {
-  view: 'see it',
-  describe: 'describe it',
-  tighten: 'tighten it',
-  loosen: 'loosen it',
-  grant: 'give a grant',
-  'break-glass': 'break glass',
-  approve: 'approve it',
-  'roll-out': 'roll rules out',
-  'roll-back': 'roll rules back',
-  ask: 'ask for more',
-};
 
 /** Somebody to ask: who owns a limit, and where they are found. */
 export interface Reach {

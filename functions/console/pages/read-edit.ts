@@ -14,6 +14,7 @@ const SET_FIELDS = [
   'per',
   'zone',
   'soft',
+  'carry',
   'mode',
   'owner',
   'contact',

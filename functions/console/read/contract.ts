@@ -173,6 +173,10 @@ export interface LimitRow {
   /** Over from the period before; below 0 overdrawn. */
   readonly carried: number;
   readonly softAmount?: number;
+  /** As it was written: a share of the limit as `80%`, or whole units. */
+  readonly baseSoft?: string | number;
+  /** The most that is carried over, likewise. */
+  readonly baseCarry?: string | number;
   readonly graceAmount?: number;
   readonly per?: PeriodKind;
   readonly period?: PeriodRow;
@@ -537,7 +541,7 @@ export interface BacktestCounted {
   readonly subjects: readonly (JobsCounted & {
     readonly subject: string;
     readonly path: string;
-    /** What the days' totals have and no record was found of: jobs that were started long after they were created. */
+    /** What the days' totals have and no record was found of. */
     readonly missed: number;
   })[];
   /** Records read, of all subjects. */

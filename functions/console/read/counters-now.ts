@@ -39,21 +39,27 @@ export function countersNow(ledger: Pick<Ledger, 'readCounters'>, clock: { nowMs
     fresh,
     async recent(keys, ageMsMax) {
       const nowMs = clock.nowMs();
-      const isRecent = (key: CounterKey): boolean =>
-        (remembered.get(counterName(key))?.atMs ?? Number.NEGATIVE_INFINITY) > nowMs - ageMsMax;
-      const missing = keys.filter((key) => !isRecent(key));
+      const counters = new Map<string, Counter>();
+      const missing: CounterKey[] = [];
+      let sinceMs = nowMs;
+      // An overview has tens of thousands of keys: the name of each is built once.
+      for (const key of keys) {
+        const name = counterName(key);
+        const known = remembered.get(name);
+        if (known === undefined || known.atMs <= nowMs - ageMsMax) {
+          missing.push(key);
+          continue;
+        }
+        counters.set(name, known.counter);
+        sinceMs = Math.min(sinceMs, known.atMs);
+      }
       if (missing.length > 0) {
         const read = await fresh(missing);
         if (remembered.size + read.size > REMEMBERED_MAX) remembered.clear();
-        for (const [name, counter] of read) remembered.set(name, { counter, atMs: nowMs });
-      }
-      const counters = new Map<string, Counter>();
-      let sinceMs = nowMs;
-      for (const key of keys) {
-        const known = remembered.get(counterName(key));
-        if (known === undefined) continue;
-        counters.set(counterName(key), known.counter);
-        sinceMs = Math.min(sinceMs, known.atMs);
+        for (const [name, counter] of read) {
+          remembered.set(name, { counter, atMs: nowMs });
+          counters.set(name, counter);
+        }
       }
       return { counters, sinceMs };
     },

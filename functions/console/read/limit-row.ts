@@ -6,6 +6,7 @@ import { type Limit, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Counter } from '../../ledger/ledger.ts';
+import { writtenCarry, writtenSoft } from '../../limits/changes/fields.ts';
 import type { ForecastRow, LimitRow } from './contract.ts';
 import { forecastOf } from './outlook.ts';
 import type { DayUsage } from './usage-days.ts';
@@ -28,6 +29,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const period = limitPeriod(limit, nowMs);
   const final = isInFlight(limit.unit) ? 0 : settled;
   const { amount, softAmount, graceAmount, per, owner, contact, costCenter, reason, fromMs, untilMs } = limit;
+  const [baseSoft, baseCarry] = [writtenSoft(written), writtenCarry(written)];
   const left = amount === 'unlimited' ? undefined : amount - committed;
   const forecast = forecastFor(limit, committed, left, using);
   return {
@@ -40,6 +42,8 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     granted: grantedAt(written.grants ?? [], nowMs),
     carried: carriedOf(written, period?.key),
     ...(softAmount !== undefined && { softAmount }),
+    ...(baseSoft !== undefined && { baseSoft }),
+    ...(baseCarry !== undefined && { baseCarry }),
     ...(graceAmount !== undefined && { graceAmount }),
     ...(per !== undefined && { per }),
     ...(period !== undefined && {

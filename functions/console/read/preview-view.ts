@@ -23,7 +23,7 @@ export const previewOf =
     const judged = await judgeEdits(edits, base, viewer, reading);
     if (judged.outcome !== 'valid') return judged;
     const { preview, now, places, scope } = judged;
-    const { document: _document, limits: after, oversubscription, ...told } = preview;
+    const { document: _document, theirs: _theirs, limits: after, oversubscription, ...told } = preview;
     return {
       ...told,
       set: now.set,

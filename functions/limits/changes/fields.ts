@@ -9,13 +9,13 @@ import type { Fields, FieldValue } from './change-row.ts';
 export const limitFields = (limit: Limit): Fields =>
   fields({
     amount: limit.amount,
-    soft: shareText(limit.softShare) ?? limit.softAmount,
+    soft: writtenSoft(limit),
     grace:
       shareText(limit.graceShare) ??
       (limit.graceAmount === undefined || limit.amount === 'unlimited'
         ? undefined
         : limit.graceAmount - limit.amount),
-    carry: limit.carryMax,
+    carry: writtenCarry(limit),
     overdraft: limit.overdraft,
     mode: limit.mode,
     per: limit.per,
@@ -29,6 +29,13 @@ export const limitFields = (limit: Limit): Fields =>
     cost_center: limit.costCenter,
     reason: limit.reason,
   });
+
+/** As it was written: a share as `80%`, or whole units. */
+export const writtenSoft = ({ softShare, softAmount }: Limit): string | number | undefined =>
+  shareText(softShare) ?? softAmount;
+
+export const writtenCarry = ({ carryShare, carryMax }: Limit): string | number | undefined =>
+  shareText(carryShare) ?? carryMax;
 
 export const grantFields = (grant: Grant): Fields =>
   fields({

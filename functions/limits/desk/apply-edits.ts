@@ -1,6 +1,5 @@
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
-import { changeRows, NO_LIMITS } from '../changes/change-rows.ts';
 import { publishLimits } from '../publish-limits.ts';
 import type {
   ApplyOutcome,
@@ -15,6 +14,7 @@ import type { EditContext } from './draft.ts';
 import { APPROVAL_DEFAULT } from './needs.ts';
 import { type Plan, plan, type Read } from './plan.ts';
 import { deniedOf, rolesFor } from './rights.ts';
+import { theirRows } from './their-rows.ts';
 
 export interface ApplyWith {
   readonly deps: LimitsDeskDeps;
@@ -103,10 +103,8 @@ async function stale(
   const planned = before && planOf(before);
   if (before === undefined || !planned?.ok) return { outcome: 'stale', live };
   const mine = planned.rows;
-  const subjects = new Set(mine.map(({ subject }) => subject));
-  const to = live?.limits ?? NO_LIMITS;
-  const all = changeRows({ from: before.limits, to, directory: await reads.directory(), nowMs });
-  return { outcome: 'stale', live, mine, theirs: all.filter(({ subject }) => subjects.has(subject)) };
+  const directory = await reads.directory();
+  return { outcome: 'stale', live, mine, theirs: theirRows(mine, { before, live, directory, nowMs }) };
 }
 
 function textProblem(

@@ -43,8 +43,11 @@ export interface ApprovalSettings {
 export interface LimitsDesk {
   /** What is live now; undefined: no set ever was, and the limits packed with the code are in force. @throws {LimitsError} */
   live(): Promise<LiveLimits | undefined>;
-  /** A set as it was written: that of a file somebody exported. Undefined: it is gone. @throws {LimitsError} */
-  at(set: string): Promise<Pick<LiveLimits, 'document' | 'limits'> | undefined>;
+  /**
+   * A set as it was written: that of a file somebody exported. Of undefined: what is packed with the code. Undefined: it
+   * is gone. @throws {LimitsError}
+   */
+  at(set: string | undefined): Promise<Pick<LiveLimits, 'document' | 'limits'> | undefined>;
   /** What edits of `base` would do; writes nothing and asks no rights. @throws {LimitsError} */
   preview(edits: readonly LimitEdit[], base: string | undefined): Promise<Preview>;
   /** Makes edits live, all or none. @throws {LimitsError} `limits_unavailable`: they may be live or not; `live()` tells. */
@@ -197,6 +200,8 @@ export type Preview =
       readonly outcome: 'valid';
       /** The set these are edits of is not live (any more): `apply` would refuse. */
       readonly stale: boolean;
+      /** With `stale`: what others did since, to the same subjects. */
+      readonly theirs?: readonly ChangeRow[];
       readonly document: LimitsDocument;
       readonly limits: LimitSet;
       readonly rows: readonly ChangeRow[];

@@ -10,6 +10,7 @@ import { plan } from './plan.ts';
 import { readHistory } from './read-history.ts';
 import { readRequests } from './request-items.ts';
 import { mayDo } from './rights.ts';
+import { theirRows } from './their-rows.ts';
 
 /** In a preview nobody is known yet; the ids of what it would add are not those that will be written. */
 const PREVIEWER = 'preview';
@@ -66,9 +67,12 @@ async function preview(
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const { after, rows, toConfirm, toApprove, lockout } = planned;
   const subjects = new Set(rows.map(({ subject }) => subject));
+  const stale = pointer?.set !== base;
+  const live = stale ? await reads.live() : undefined;
   return {
     outcome: 'valid',
-    stale: pointer?.set !== base,
+    stale,
+    ...(stale && { theirs: theirRows(rows, { before, live, directory, nowMs }) }),
     document: after.document,
     limits: after.limits,
     rows,

@@ -7,6 +7,20 @@ const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
   admin: 'an administrator',
 };
 
+/** What an act is called, for `to … you must be …`. */
+export const ACT_WORDS: Readonly<Record<Act, string>> = {
+  view: 'see it',
+  describe: 'describe it',
+  tighten: 'tighten it',
+  loosen: 'loosen it',
+  grant: 'give a grant',
+  'break-glass': 'break glass',
+  approve: 'approve it',
+  'roll-out': 'roll rules out',
+  'roll-back': 'roll rules back',
+  ask: 'ask for more',
+};
+
 /** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
 export function whoMayText(act: Act, roles: readonly RoleName[]): string {
   const words = roles.map((role) => (role === 'owner' ? ownerWords(act) : WORDS[role]));

@@ -10,7 +10,17 @@ import { noticesDue } from './due.ts';
 import { noticesOfEdits } from './edits.ts';
 import { type JobsTold, noticesOfRejected } from './rejected.ts';
 import { noticesOfRequests } from './requests.ts';
-import { ALL, daysAt, newlyRejected, newlyWarned, talliesNow, withTallies } from './tallies.ts';
+import {
+  ALL,
+  daysAt,
+  firstKept,
+  forgetting,
+  newlyRejected,
+  newlyWarned,
+  openDays,
+  talliesNow,
+  withTallies,
+} from './tallies.ts';
 import { noticesOfWarned } from './warned.ts';
 
 export interface GatherAsked {
@@ -46,19 +56,27 @@ export async function gather(asked: GatherAsked): Promise<Gathered> {
       edit: edits.edit,
       requests: requests.requests,
       tallies: jobs.tallies,
+      ...(jobs.talliesSince !== undefined && { talliesSince: jobs.talliesSince }),
       again: jobs.again,
     },
   };
 }
 
 /** The counts of the whole instance say whether anybody's moved. */
-async function noticesOfJobs(asked: GatherAsked): Promise<JobsTold & { readonly again: boolean }> {
+async function noticesOfJobs(
+  asked: GatherAsked,
+): Promise<JobsTold & { readonly again: boolean; readonly talliesSince: string | undefined }> {
   const { cursor, known, telling, deps } = asked;
   const { ledger, usage, policy, zone } = deps;
-  const days = daysAt(telling.nowMs, zone);
-  const read = await talliesNow(['instance'], days, usage);
-  const byDay: ReadonlyMap<string, ToldTally> = read.get('instance') ?? new Map();
-  const told = { cursor, days, known, policy, ledger, usage, telling };
+  const latest = daysAt(telling.nowMs, zone);
+  const keys = latest.map(({ day }) => day);
+  const all: ReadonlyMap<string, ToldTally> =
+    (await talliesNow(['instance'], keys, usage)).get('instance') ?? new Map();
+  const open = openDays(latest, all, cursor);
+  const days = open.map(({ day }) => day);
+  const byDay = new Map([...all].filter(([day]) => days.includes(day)));
+  const sinceMs = open.at(-1)?.startMs ?? telling.nowMs;
+  const told = { cursor, days, sinceMs, known, policy, ledger, usage, telling };
   const moved = newlyRejected(ALL, byDay, cursor) > 0;
   const rejected =
     moved || cursor.again === true ? await noticesOfRejected(told) : { notices: [], tallies: cursor.tallies };
@@ -70,6 +88,7 @@ async function noticesOfJobs(asked: GatherAsked): Promise<JobsTold & { readonly 
   return {
     again: moved,
     notices: [...rejected.notices, ...warned.notices],
-    tallies: withTallies(warned.tallies, days, new Map([[ALL, byDay]])),
+    tallies: forgetting(withTallies(warned.tallies, keys, new Map([[ALL, all]])), latest),
+    talliesSince: cursor.talliesSince ?? firstKept(latest),
   };
 }

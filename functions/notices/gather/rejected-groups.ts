@@ -6,15 +6,14 @@ import { REJECTIONS_MAX } from '../../rollup/latest-rejections.ts';
 import type { LatestRejections, RollupStore } from '../../rollup/rollup-store.ts';
 import { inPieces } from './tallies.ts';
 
-/** As late as the rollup may be. */
-const LATELY_MS = 25 * 3_600_000;
 /** Lists read in one run: a hundred batches. */
 const LISTS_MAX = 10_000;
 
 export interface RejectedGroupsDeps {
   readonly usage: Pick<RollupStore, 'readRejections'>;
   readonly ledger: Pick<Ledger, 'readRecords'>;
-  readonly nowMs: number;
+  /** Unix ms: the beginning of the days that are told of. */
+  readonly sinceMs: number;
 }
 
 /** Closest first; each with all above it. */
@@ -41,9 +40,9 @@ export async function rejectedGroups(
 
 async function rejectedChains(
   directory: Directory | undefined,
-  { usage, ledger, nowMs }: RejectedGroupsDeps,
+  { usage, ledger, sinceMs }: RejectedGroupsDeps,
 ): Promise<readonly Chain[]> {
-  const isLate = ({ atMs }: LatestRejections['jobs'][number]): boolean => atMs >= nowMs - LATELY_MS;
+  const isLate = ({ atMs }: LatestRejections['jobs'][number]): boolean => atMs >= sinceMs;
   const [all] = await usage.readRejections(['instance']);
   const jobs = (all?.jobs ?? []).filter(isLate);
   const records = jobs.length === 0 ? [] : await ledger.readRecords(jobs.map(({ jobId }) => jobId));

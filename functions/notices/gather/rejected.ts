@@ -18,7 +18,9 @@ const RECORDS_MAX = 400;
 
 export interface JobsAsked {
   readonly cursor: Cursor;
+  /** Those to look at, today first, and when the last of them begins, Unix ms. */
   readonly days: readonly string[];
+  readonly sinceMs: number;
   readonly known: Known;
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
@@ -33,9 +35,9 @@ export interface JobsTold {
 
 /** @throws {LedgerError} */
 export async function noticesOfRejected(asked: JobsAsked): Promise<JobsTold> {
-  const { cursor, days, usage, ledger, telling } = asked;
+  const { cursor, days, sinceMs, usage, ledger } = asked;
   const ownership = await asked.known();
-  const groups = await rejectedGroups(ownership, { usage, ledger, nowMs: telling.nowMs });
+  const groups = await rejectedGroups(ownership, { usage, ledger, sinceMs });
   const now = await talliesNow(groups, days, usage);
   const newIn = groups.filter((group) => newlyRejected(group, now.get(group) ?? new Map(), cursor) > 0);
   const lists = await inPieces(newIn, (some) => usage.readRejections(some));

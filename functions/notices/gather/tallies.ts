@@ -6,18 +6,51 @@ import { usageOf } from '../../rollup/usage.ts';
 import type { Cursor } from '../cursor.ts';
 import type { ToldTally } from '../notice.ts';
 
-const DAY_MS = 86_400_000;
 /** A job is counted on the day of its decision, at most a day after it: the stream keeps no longer. */
 const DAYS = 2;
+/** How long nobody may have been told anything before jobs are forgotten: one read of the table has their counts. */
+const DAYS_MAX = 14;
 /** The whole instance among the subjects of a day. */
 export const ALL = '*';
 
 export type Tallies = Readonly<Record<string, Readonly<Record<string, ToldTally>>>>;
 
-/** Today and yesterday in the rollup's zone. */
-export const daysAt = (nowMs: number, zone: string): readonly string[] => [
-  ...new Set(Array.from({ length: DAYS }, (_, back) => periodAt('day', zone, nowMs - back * DAY_MS).key)),
-];
+/** A day in the rollup's zone. */
+export interface TallyDay {
+  readonly day: string;
+  readonly startMs: number;
+}
+
+/** The latest days in the rollup's zone, today first, as far back as anybody could still have to be told of. */
+export function daysAt(nowMs: number, zone: string): readonly TallyDay[] {
+  const days: TallyDay[] = [];
+  for (let atMs = nowMs; days.length < DAYS_MAX; ) {
+    const { key: day, startMs } = periodAt('day', zone, atMs);
+    days.push({ day, startMs });
+    atMs = startMs - 1;
+  }
+  return days;
+}
+
+/**
+ * The days of which subjects are looked at one by one: today and yesterday, on which jobs are still counted, and those
+ * before on which the whole instance has more than was told, because no run came to its end since.
+ */
+export const openDays = (
+  days: readonly TallyDay[],
+  all: ReadonlyMap<string, ToldTally>,
+  cursor: Pick<Cursor, 'tallies' | 'talliesSince'>,
+): readonly TallyDay[] =>
+  days.filter(({ day }, back) => {
+    if (back < DAYS) return true;
+    // What was before is not known to have been told, nor not to have been.
+    if (cursor.talliesSince === undefined || day < cursor.talliesSince) return false;
+    const only = new Map([[day, all.get(day) ?? {}]]);
+    return newlyRejected(ALL, only, cursor) > 0 || newlyWarned(ALL, only, cursor).size > 0;
+  });
+
+/** The first day that a cursor begins to keep. */
+export const firstKept = (days: readonly TallyDay[]): string | undefined => days[DAYS - 1]?.day;
 
 export async function talliesNow(
   subjects: readonly string[],
@@ -105,6 +138,17 @@ export function withTallies(
     if (Object.keys(ofDay).length > 0) next[day] = ofDay;
   }
   return next;
+}
+
+/** Of days that are over the whole instance is enough: nobody's count of them grows any more. */
+export function forgetting(tallies: Tallies, days: readonly TallyDay[]): Tallies {
+  const kept = new Set(days.slice(0, DAYS).map(({ day }) => day));
+  return Object.fromEntries(
+    Object.entries(tallies).flatMap(([day, told]) => {
+      const all = told[ALL];
+      return kept.has(day) ? [[day, told]] : all === undefined ? [] : [[day, { [ALL]: all }]];
+    }),
+  );
 }
 
 export const onlyRejected = ({ rejected = 0 }: ToldTally): ToldTally => ({ rejected });

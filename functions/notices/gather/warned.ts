@@ -5,8 +5,9 @@
  */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import { ASKED_BY, counterOf, type Limit, limitsOn } from '../../../policies/limits/limits.ts';
-import { isValidAt } from '../../../policies/limits/validity.ts';
+import { validAt } from '../../../policies/limits/validity.ts';
 import { leastMode, type Mode } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { rolloutModes } from '../../../policies/rollout.ts';
@@ -74,8 +75,7 @@ function warningOn(
     ({ id, kind, mode }) => mode === 'warn' && !counting.has(kind) && moved.has(id),
   );
   const found = new Map<string, Warns>();
-  for (const subject of ownership.limits.bySubject.keys()) {
-    const limits = limitsOn(ownership.limits, subject).filter((limit) => isValidAt(limit, nowMs));
+  for (const [subject, limits] of limitsNow(ownership, nowMs)) {
     const byLimit = limits.flatMap((limit) =>
       rulesWarning(limit, ownership, policy).flatMap(({ id }) => (moved.has(id) ? [{ id, limit }] : [])),
     );
@@ -85,6 +85,29 @@ function warningOn(
       found.set(subject, { rules, limits: [...new Set(byLimit.map(({ limit }) => limit))] });
   }
   return found;
+}
+
+/** Every subject that is asked for limits of its own, or for those its group has by default. */
+function* limitsNow(
+  { limits, directory }: Ownership,
+  nowMs: number,
+): Generator<readonly [string, readonly Limit[]]> {
+  for (const subject of limits.bySubject.keys()) {
+    const group = subject.startsWith('group/')
+      ? directory?.groupById.get(Number(subject.slice('group/'.length)))
+      : undefined;
+    yield [
+      subject,
+      group === undefined ? validAt(limitsOn(limits, subject), nowMs) : limitsOfGroup(limits, group, nowMs),
+    ];
+  }
+  const hasDefaults = limits.personalDefault.length + (limits.groupDefaults?.all.length ?? 0) > 0;
+  for (const group of (hasDefaults && directory?.groupById.values()) || []) {
+    const subject = `group/${group.id}`;
+    if (limits.bySubject.has(subject)) continue;
+    const inherited = limitsOfGroup(limits, group, nowMs);
+    if (inherited.length > 0) yield [subject, inherited];
+  }
 }
 
 /** The rules that ask a limit and go as far as to warn, no further. */

@@ -24,12 +24,19 @@ const UNITS: Readonly<Record<string, LimitKind>> = {
 
 const WRITTEN = /^(\S+?)(?:\s+([a-z]+))?(?:\s*\/\s*([a-z]+))?$/i;
 
-/** Reads `500 EUR/month`, `1000 min/week`, `20 jobs`, `256Gi memory`, `500`. @throws {UsageError} */
-export function readAmountWords(words: readonly string[], currency: string): AmountWritten {
+/**
+ * Reads `500 EUR/month`, `1000 min/week`, `20 jobs`, `256Gi memory`, `500`.
+ *
+ * @param example - of what is expected here. @throws {UsageError}
+ */
+export function readAmountWords(
+  words: readonly string[],
+  currency: string,
+  example = `500 ${currency}/month or 20 jobs`,
+): AmountWritten {
   const text = words.join(' ');
   const [, amount, unitWord, perWord] = WRITTEN.exec(text) ?? [];
-  if (amount === undefined)
-    throw new UsageError(`"${text}": expected an amount such as 500 ${currency}/month or 20 jobs`);
+  if (amount === undefined) throw new UsageError(`"${text}": expected an amount such as ${example}`);
   const unit = unitWord === undefined ? undefined : unitOf(unitWord, currency);
   const per = perWord === undefined ? undefined : PERIOD_KINDS.find((kind) => kind === perWord.toLowerCase());
   if (perWord !== undefined && per === undefined)

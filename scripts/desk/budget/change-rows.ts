@@ -1,6 +1,7 @@
 import type { ChangeRow, Oversubscription } from '../../../functions/limits/desk/contract.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
-import { type Paint, printable } from '../paint.ts';
+import { wrapped } from '../evaluation/wrapped.ts';
+import { type Paint, printable, widthOf } from '../paint.ts';
 import { count } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
 
@@ -26,6 +27,9 @@ export function changeRowsText(
     ];
   });
   const more = lines.length - shown.length;
+  // Of a single one nothing is cut off: until when a freeze holds stands at the end of its line.
+  const only = shown.length === 1 ? (shown[0]?.join('  ') ?? '') : '';
+  if (widthOf(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
   const rest = more > 0 ? paint.dim(`… and ${count(more)} more (--json lists all)\n`) : '';
   return table([{}, {}, {}, {}, {}], shown, columns) + rest;
 }
@@ -73,7 +77,7 @@ export function oversubscriptionText(all: readonly Oversubscription[], currency:
   return all
     .slice(0, ROWS_SHOWN)
     .map(({ path, subject, limit, amount, childrenAmount, children, unit, larger }) => {
-      const sum = `${count(children)} limits below it come to ${amountText(childrenAmount, unit, currency)}`;
+      const sum = `${children === 1 ? '1 limit below it comes' : `${count(children)} limits below it come`} to ${amountText(childrenAmount, unit, currency)}`;
       const above = larger.length === 0 ? '' : `; larger than it: ${larger.map(printable).join(', ')}`;
       return `pool: ${printable(path ?? subject)} ${printable(limit)} has ${amountText(amount, unit, currency)}, and ${sum}${above}\n`;
     })

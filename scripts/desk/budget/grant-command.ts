@@ -49,10 +49,14 @@ export const grantCommandOn = (deps: BudgetDeps): Command => ({
     const reason = readReason(values.reason);
     return editCommand(values, io, deps, ({ limits }, { policy, directory }) => {
       const subject = subjectOfWord(word, directory);
-      const { amount, unit, per } = readAmountWords(amountWords, policy.currency);
+      const { amount, unit, per } = readAmountWords(
+        amountWords,
+        policy.currency,
+        `+200 or +200 ${policy.currency}; --limit says which limit`,
+      );
       const { id } = neededLimit(
         subject,
-        { id: values.limit, ...(unit && { unit }), ...(per && { per }) },
+        { word, id: values.limit, ...(unit && { unit }), ...(per && { per }) },
         limits,
       );
       const grant = { kind: 'grant', subject, limit: id, amount, from, until, reason } as const;

@@ -52,7 +52,7 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
         const paint = paintWhen(io.colours);
         for (const { edit, set, atMs, actor, why, source, rows, count } of entries) {
           const at = `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-          const more = rows === undefined ? '(what was changed cannot be told any more)\n' : '';
+          const more = rows !== undefined ? '' : count === 0 ? GONE : tooMuch(subject);
           io.out(
             `${paint.strong(`${at}  ${printable(actor)}`)}: ${printable(why)}\n${paint.dim(`edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`)}\n${more}`,
           );
@@ -65,3 +65,9 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
 });
 
 export const historyCommand: Command = historyCommandOn(BUDGET_DEPS);
+
+const GONE = '(what was changed cannot be told any more)\n';
+const tooMuch = (subject: string | undefined): string =>
+  subject === undefined
+    ? '(too much to list: tollgate budget history <group> has what it changed there)\n'
+    : '(too much to list)\n';

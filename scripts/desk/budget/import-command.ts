@@ -5,9 +5,6 @@ import { importLimits } from '../../../functions/limits/csv/import-limits.ts';
 import { readRows } from '../../../functions/limits/csv/read-rows.ts';
 import { totalChanges } from '../../../functions/limits/csv/totals.ts';
 import type { LiveLimits } from '../../../functions/limits/desk/contract.ts';
-import type { LimitsDocument } from '../../../functions/limits/limit-set.ts';
-import { LimitsError } from '../../../functions/limits/limits-error.ts';
-import { readLimits } from '../../../functions/limits/publish-limits.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { type FlagValues, readFlags } from '../flags.ts';
@@ -29,7 +26,7 @@ import {
 } from './budget-flags.ts';
 import { DIALECT_FLAGS, DIALECT_HELP, readDialect } from './export-command.ts';
 import { editBase } from './make-edit.ts';
-import { type Budget, withBudget } from './open-budget.ts';
+import { withBudget } from './open-budget.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
 import { totalsJson, totalsText } from './totals-text.ts';
@@ -81,11 +78,11 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
       const rights = readRights(values, budget.directory);
       const on = await editBase(budget, values.base);
       const base = versionOf(rows.version, on.set, values.base);
-      const before = await documentOf(base, on.live, budget);
+      const before = await budget.desk.at(base);
       if (before === undefined) return tellGone(base, on.live, values, io);
       const { policy, directory } = budget;
       const read = importLimits(rows.rows, {
-        document: before,
+        document: before.document,
         policy,
         directory,
         dialect,
@@ -98,13 +95,15 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
       const who = { actor, why, rights, source: `file ${basename(file)}`.slice(0, 200), ...confirmed };
       if (values.apply) return tellOutcome(await budget.desk.apply(edits, { ...who, base }), base, telling);
       const preview = await budget.desk.preview(edits, base);
-      const isEdit = preview.outcome === 'valid' && !preview.stale && preview.rows.length > 0;
+      const stale = preview.outcome === 'valid' && preview.stale;
+      const isEdit = preview.outcome === 'valid' && !stale && preview.rows.length > 0;
       const lived = isEdit
         ? await backtestEdit({ before: on.limits, after: read.limits }, budget, io)
         : undefined;
-      const totals = totalChanges(on.limits, read.limits);
+      const totals = totalChanges(before.limits, read.limits);
       const told = { rowsRead: rows.rows.length, unnamed: read.unnamed, pruned: values.prune };
-      if (!values.json) io.out(totalsText(totals, told, policy.currency, io.columns, paintWhen(io.colours)));
+      if (!values.json && !stale)
+        io.out(totalsText(totals, told, policy.currency, io.columns, paintWhen(io.colours)));
       return tellPreview(preview, lived, { base, live: on.live }, telling, {
         totals: totalsJson(totals),
         ...told,
@@ -141,22 +140,7 @@ function versionOf(
   );
 }
 
-/** Undefined: it was replaced so long ago that it is gone, or never was. */
-async function documentOf(
-  base: string | undefined,
-  live: LiveLimits | undefined,
-  { limits: table, packed }: Budget,
-): Promise<LimitsDocument | undefined> {
-  if (base === undefined) return packed.document;
-  if (base === live?.pointer.set) return live.document;
-  try {
-    return (await readLimits(base, table)).document;
-  } catch (error) {
-    if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
-    throw error;
-  }
-}
-
+/** It was replaced so long ago that it is gone, or never was. */
 function tellGone(
   base: string | undefined,
   live: LiveLimits | undefined,

@@ -42,7 +42,7 @@ export const lsCommandOn = (deps: BudgetDeps): Command => ({
       const group = values.group === undefined ? undefined : subjectOfWord(values.group, budget.directory);
       const limits = await limitsInForce(set, budget, nowMs);
       const wanted = belowGroup(group, budget);
-      const asked = subjectLimits(limits, budget.directory, nowMs, wanted).filter(
+      const asked = subjectLimits(limits, budget.directory, nowMs, wanted, group !== undefined).filter(
         ({ limit }) => limit.mode !== 'off',
       );
       const found = (await standings(asked, budget, nowMs))

@@ -56,6 +56,8 @@ export async function makeEdit(
 ): Promise<ExitCode> {
   const telling: Telling = { currency: budget.policy.currency, json, io };
   if (!dryRun) return tellOutcome(await budget.desk.apply(edits, { ...who, base: set }), set, telling);
+  if (set !== live?.pointer.set && (await budget.desk.at(set)) === undefined)
+    return tellOutcome({ outcome: 'stale', live }, set, telling);
   const preview = await budget.desk.preview(edits, set);
   const lived =
     preview.outcome === 'valid' && !preview.stale && preview.rows.length > 0

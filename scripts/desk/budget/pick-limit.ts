@@ -4,6 +4,8 @@ import type { AmountWritten } from './amount-words.ts';
 
 /** What a command says about which limit it means. */
 export interface LimitWanted extends Pick<AmountWritten, 'unit' | 'per'> {
+  /** What whoever asks calls the subject. */
+  readonly word: string;
   /** `--limit`. */
   readonly id?: string | undefined;
 }
@@ -14,7 +16,7 @@ export interface LimitWanted extends Pick<AmountWritten, 'unit' | 'per'> {
  */
 export function pickLimit(
   subject: string,
-  { id, unit, per }: LimitWanted,
+  { word, id, unit, per }: LimitWanted,
   limits: LimitSet,
 ): Limit | undefined {
   const own = ownLimits(subject, limits);
@@ -24,7 +26,7 @@ export function pickLimit(
   );
   if (fitting.length <= 1) return fitting[0];
   throw new UsageError(
-    `${subject} has several limits like this; expected --limit with one of ${fitting.map((each) => each.id).join(', ')}`,
+    `${word} has several limits like this; expected --limit with one of ${fitting.map((each) => each.id).join(', ')}`,
   );
 }
 
@@ -34,7 +36,7 @@ export function neededLimit(subject: string, wanted: LimitWanted, limits: LimitS
   if (found !== undefined) return found;
   const ids = ownLimits(subject, limits).map(({ id }) => id);
   const has = ids.length === 0 ? 'it has none of its own' : `expected one of ${ids.join(', ')}`;
-  throw new UsageError(`${subject} has no ${wanted.id ?? 'limit like this'}; ${has}`);
+  throw new UsageError(`${wanted.word} has no ${wanted.id ?? 'limit like this'}; ${has}`);
 }
 
 function ownLimits(subject: string, limits: LimitSet): readonly Limit[] {

@@ -36,7 +36,7 @@ export const removeCommandOn = (deps: BudgetDeps): Command => ({
     if (word === undefined || id === undefined) throw new UsageError(`expected ${WORDS.what}`);
     return editCommand(values, io, deps, ({ limits }, { directory }) => {
       const subject = subjectOfWord(word, directory);
-      const limit = neededLimit(subject, { id }, limits);
+      const limit = neededLimit(subject, { word, id }, limits);
       return { edits: [{ kind: 'remove', subject, limit: limit.id }], subject };
     });
   },

@@ -1,10 +1,10 @@
 import type { DecideOutcome, LimitRequest, RequestVerdict } from '../../../functions/limits/desk/contract.ts';
+import { ACT_WORDS, whoMayText } from '../../../functions/limits/desk/rights-words.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { paintWhen, printable } from '../paint.ts';
-import { table } from '../table.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS,
@@ -16,6 +16,7 @@ import {
 } from './budget-flags.ts';
 import { withBudget } from './open-budget.ts';
 import { subjectLabel } from './subject-word.ts';
+import { wideOrLong } from './wide-or-long.ts';
 
 const WHO_FLAGS = { actor: 'text', as: 'text' } as const;
 const WHO_HELP = `  --actor <name>       who decides                 (default: the user of this machine)
@@ -115,8 +116,8 @@ function decidedText(id: string, outcome: Exclude<DecideOutcome, { outcome: 'inv
       return `${id}: ${printable(outcome.request.decidedBy ?? 'somebody')} has ${outcome.request.state} it already`;
     case 'forbidden':
       return outcome.own === true
-        ? `${id}: is a request of your own; somebody else has to decide (${outcome.needs.join(' or ')})`
-        : `${id}: to ${outcome.act} this takes ${outcome.needs.join(' or ')}`;
+        ? `${id}: is a request of your own; somebody else has to decide, who is ${whoMayText(outcome.act, outcome.needs)}`
+        : `${id}: to ${ACT_WORDS[outcome.act]} you must be ${whoMayText(outcome.act, outcome.needs)}`;
     case 'busy':
       return `${id}: others edit the limits at the same time; it stays pending, try again`;
   }
@@ -127,14 +128,12 @@ function requestsText(
   labelOf: (subject: string) => string,
   io: Pick<DeskIo, 'columns' | 'colours'>,
 ): string {
-  const titles = ['id', 'state', 'group', 'limit', 'amount', 'from', 'until', 'by', 'why'].map((title) => ({
-    title,
-  }));
+  const titles = ['id', 'state', 'group', 'limit', 'amount', 'from', 'until', 'by', 'why'];
   const rows = requests.map(({ id, state, subject, limit, amount, from, until, requestedBy, reason }) =>
     [
       ...[id, state, labelOf(subject), limit, `+${String(amount).replace(/^\+/, '')}`],
       ...[from, until, requestedBy, reason],
     ].map(printable),
   );
-  return table(titles, rows, io.columns, paintWhen(io.colours).dim);
+  return wideOrLong(titles, rows, io.columns, paintWhen(io.colours));
 }

@@ -77,7 +77,7 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
       const subject = subjectOfWord(word, directory);
       const written: Partial<AmountWritten> =
         amountWords.length === 0 ? {} : readAmountWords(amountWords, policy.currency);
-      const standing = pickLimit(subject, { ...written, id: values.limit }, limits);
+      const standing = pickLimit(subject, { ...written, word, id: values.limit }, limits);
       const unit = written.unit ?? standing?.kind;
       if (unit === undefined)
         throw new UsageError(

@@ -5,13 +5,13 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { type Command, EXIT } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { type Paint, paintWhen, printable } from '../paint.ts';
-import { table } from '../table.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
 import { forecasts } from './forecasts.ts';
 import { type Budget, withBudget } from './open-budget.ts';
 import { limitsInForce, standings, subjectLimits } from './standing.ts';
 import { limitText, standingJson, standingsText } from './standing-text.ts';
 import { SUBJECT_HELP, subjectLabel, subjectOfWord } from './subject-word.ts';
+import { wideOrLong } from './wide-or-long.ts';
 
 const HELP = `tollgate budget show <group> [flags]
 
@@ -37,7 +37,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
       const subject = subjectOfWord(word, directory);
       const limits = await limitsInForce(live?.limits ?? packed.limits, budget, nowMs);
       const levels = levelsAbove(subject, budget);
-      const asked = subjectLimits(limits, directory, nowMs, (each) => levels.includes(each));
+      const asked = subjectLimits(limits, directory, nowMs, (each) => levels.includes(each), true);
       const sorted = asked.toSorted((a, b) => levels.indexOf(a.subject) - levels.indexOf(b.subject));
       const found = await standings(sorted, budget, nowMs);
       const told = await forecasts(found, budget, io);
@@ -60,7 +60,9 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
         return EXIT.ok;
       }
       const paint = paintWhen(io.colours);
-      io.out(`${paint.strong(printable(subjectLabel(subject, directory)))}  ${paint.dim(subject)}\n`);
+      const label = subjectLabel(subject, directory);
+      const id = label === subject ? '' : `  ${paint.dim(subject)}`;
+      io.out(`${paint.strong(printable(label))}${id}\n`);
       if (shown.length === 0) io.out('No limit holds here.\n');
       else {
         io.out(
@@ -164,7 +166,7 @@ function exceptionsText(
   paint: Paint,
 ): string {
   if (all.length === 0) return '';
-  const titles = ['', 'id', 'on', 'what', 'from', 'until', 'by', 'why'].map((title) => ({ title }));
+  const titles = ['', 'id', 'on', 'what', 'from', 'until', 'by', 'why'];
   const rows = all.map(({ kind, id, subject, what, from, until, by, reason }) =>
     [
       kind,
@@ -177,5 +179,5 @@ function exceptionsText(
       reason,
     ].map(printable),
   );
-  return `\n${table(titles, rows, columns, paint.dim)}`;
+  return `\n${wideOrLong(titles, rows, columns, paint)}`;
 }

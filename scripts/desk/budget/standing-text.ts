@@ -69,10 +69,16 @@ export function standingsText(
   ];
   const widest = (index: number): number =>
     Math.max(widthOf(titles[index]?.title ?? ''), ...rows.map((row) => widthOf(row[index] ?? '')));
+  const owned = Math.min(OWNER_ROOM, widest(titles.length - 1)) + 2;
   const middle = titles.slice(1, -1).reduce((sum, _, index) => sum + widest(index + 1) + 2, 0);
-  const room = Math.max(PATH_MIN, columns - middle - 2 - Math.min(OWNER_ROOM, widest(titles.length - 1)));
-  const fitted = rows.map(([path = '', ...rest]) => [endOf(path, room), ...rest]);
-  return table(titles, fitted, columns, paint.dim);
+  // A line that wraps is no table any more: who owns it is the first thing to go.
+  const isNarrow = columns - middle - owned < PATH_MIN;
+  const room = Math.max(PATH_MIN, columns - middle - (isNarrow ? 0 : owned));
+  const fitted = rows.map(([path = '', ...rest]) => [
+    endOf(path, room),
+    ...(isNarrow ? rest.slice(0, -1) : rest),
+  ]);
+  return table(isNarrow ? titles.slice(0, -1) : titles, fitted, columns, paint.dim);
 }
 
 function rowOf(

@@ -38,15 +38,20 @@ export async function limitsInForce(
   return (await withOpenings(limits, nowMs, new Map(), deps)).limits;
 }
 
-/** All limits that somebody is asked for now: of groups also those they have by default. */
+/**
+ * All limits that somebody is asked for now: of groups also those they have by default.
+ *
+ * @param personal - also what personal namespaces have by default, of which there may be one a user.
+ */
 export function subjectLimits(
   limits: LimitSet,
   { groupById }: Directory,
   nowMs: number,
   wanted: (subject: string) => boolean,
+  personal = false,
 ): readonly { readonly subject: string; readonly limit: Limit }[] {
   const subjects = new Set(limits.bySubject.keys());
-  for (const { id, personal } of groupById.values()) if (!personal) subjects.add(`group/${id}`);
+  for (const group of groupById.values()) if (personal || !group.personal) subjects.add(`group/${group.id}`);
   return [...subjects].filter(wanted).flatMap((subject) => {
     const group = /^group\/(\d+)$/.exec(subject)?.[1];
     const known = group === undefined ? undefined : groupById.get(Number(group));

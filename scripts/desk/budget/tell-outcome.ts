@@ -1,5 +1,6 @@
 import type { ApplyOutcome, ChangeRow, Denied } from '../../../functions/limits/desk/contract.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { ACT_WORDS, whoMayText } from '../../../functions/limits/desk/rights-words.ts';
+import { type DocumentProblem, problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type DeskIo, EXIT, type ExitCode } from '../command.ts';
 import { setShown } from '../limits/live-set.ts';
@@ -19,7 +20,7 @@ type Of<Outcome extends ApplyOutcome['outcome']> = Extract<ApplyOutcome, { outco
 /** What became of edits. @throws {DocumentError} with every problem. */
 export function tellOutcome(outcome: ApplyOutcome, base: string | undefined, telling: Telling): ExitCode {
   const { json, io } = telling;
-  if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(problemText));
+  if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(editProblemText));
   const code = outcome.outcome === 'live' || outcome.outcome === 'unchanged' ? EXIT.ok : EXIT.wouldReject;
   if (json) {
     io.out(`${JSON.stringify(jsonOf(outcome, base))}\n`);
@@ -30,6 +31,10 @@ export function tellOutcome(outcome: ApplyOutcome, base: string | undefined, tel
   else io.err(told);
   return code;
 }
+
+/** A command makes one edit: which of the edits it was need not be said. */
+export const editProblemText = ({ path, message }: DocumentProblem): string =>
+  problemText({ path: path[0] === 'edits' && path.length > 2 ? path.slice(2) : path, message });
 
 function jsonOf(outcome: ApplyOutcome, base: string | undefined): object {
   if (outcome.outcome !== 'stale') return outcome;
@@ -73,13 +78,13 @@ function textOf(
 }
 
 /** Both versions: what others did meanwhile, and what this would have done. */
-function staleText(
-  { live, mine, theirs }: Of<'stale'>,
+export function staleText(
+  { live, mine, theirs }: Omit<Of<'stale'>, 'outcome'>,
   base: string | undefined,
   rows: (changes: readonly ChangeRow[]) => string,
   paint: Paint,
 ): string {
-  const head = `Nothing was changed: this is an edit of set ${base ?? 'none'}, and another one is live.\n`;
+  const head = `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n`;
   const set = live === undefined ? '' : setText(setShown(live.pointer, live.change), paint);
   const part = (title: string, changes: readonly ChangeRow[] | undefined, none: string): string =>
     `${paint.strong(title)}\n${changes === undefined || changes.length === 0 ? `${none}\n` : rows(changes)}`;
@@ -97,16 +102,16 @@ function staleText(
 }
 
 const deniedText = ({ row, act, needs }: Denied): string =>
-  `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: to ${act} takes ${needs.join(' or ')}\n`;
+  `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: to ${ACT_WORDS[act]} you must be ${whoMayText(act, needs)}\n`;
 
 function approvalText(
   { request, by, rows: changes }: Of<'needs_approval'>,
   rows: (changes: readonly ChangeRow[]) => string,
 ): string {
-  const who = by.join(' or ');
+  const who = whoMayText('approve', by);
   const next =
     request === undefined
-      ? `Somebody else has to approve this: ${who}. In an import no request is filed; make it a grant of its own.\n`
-      : `Request ${request.id} waits for somebody else's approval (${who}): tollgate budget approve ${request.id}\n`;
+      ? `Somebody else has to approve this, who is ${who}. In an import no request is filed; make it a grant of its own.\n`
+      : `Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
   return `Nothing was changed yet.\n${rows(changes)}${next}`;
 }

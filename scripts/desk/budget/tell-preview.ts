@@ -1,13 +1,11 @@
 import type { LiveLimits, Preview } from '../../../functions/limits/desk/contract.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode } from '../command.ts';
 import { setShown } from '../limits/live-set.ts';
-import { setText } from '../limits/set-text.ts';
 import { paintWhen, printable } from '../paint.ts';
 import { type BacktestLine, backtestLine } from './backtest-edit.ts';
 import { changeRowsText, oversubscriptionText } from './change-rows.ts';
-import type { Telling } from './tell-outcome.ts';
+import { editProblemText, staleText, type Telling } from './tell-outcome.ts';
 
 /** What edits would do. @param more - for --json. @throws {DocumentError} with every problem. */
 export function tellPreview(
@@ -17,17 +15,27 @@ export function tellPreview(
   { currency, json, io }: Telling,
   more: object = {},
 ): ExitCode {
-  if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(problemText));
-  const { stale, rows, oversubscription, needsConfirmation, needsApproval, lockout } = preview;
+  if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(editProblemText));
+  const { stale, theirs, rows, oversubscription, needsConfirmation, needsApproval, lockout } = preview;
   const code = stale ? EXIT.wouldReject : EXIT.ok;
   if (json) {
-    const told = { stale, rows, oversubscription, needsConfirmation, needsApproval, lockout };
+    const both = stale && {
+      live: live === undefined ? null : setShown(live.pointer, live.change),
+      theirs: theirs ?? null,
+    };
+    const told = { stale, rows, ...both, oversubscription, needsConfirmation, needsApproval, lockout };
     io.out(
       `${JSON.stringify({ outcome: 'dry_run', base: base ?? null, ...told, ...more, backtest: lived ?? null })}\n`,
     );
     return code;
   }
   const paint = paintWhen(io.colours);
+  // What it would do to a set that is gone helps nobody but beside what became of that set.
+  if (stale) {
+    const changes = (some: typeof rows): string => changeRowsText(some, currency, io.columns, paint);
+    io.err(staleText({ live, mine: rows, ...(theirs !== undefined && { theirs }) }, base, changes, paint));
+    return code;
+  }
   const lines = [
     rows.length === 0
       ? 'No limit differs from the live set.\n'
@@ -43,9 +51,5 @@ export function tellPreview(
     ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),
   ];
   io.out(`${lines.join('')}Nothing was written.\n`);
-  if (stale) {
-    const set = live === undefined ? '' : setText(setShown(live.pointer, live.change), paint);
-    io.err(`This is an edit of set ${base ?? 'none'}, and another one is live; it would be refused.\n${set}`);
-  }
   return code;
 }

@@ -9,6 +9,7 @@ import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
 import { rulesFiles } from '../rules-flags.ts';
+import { baseInFile } from './base-in-file.ts';
 import { osUserName, whoAndWhy } from './change-flags.ts';
 import { changesSince, changesText } from './changes.ts';
 import { AGAINST_FLAGS, AGAINST_FLAGS_HELP } from './check-command.ts';
@@ -26,8 +27,9 @@ of a pointer. No deploy, and running jobs are left alone. An edit of a set that 
 
   --why <text>         the reason, for the change log
   --actor <name>       who changes them        (default: the user of this machine)
-  --base <set>         the set this is an edit of, from tollgate limits show; ${NONE} for the first
-                       (default: whatever is live now)
+  --base <set>         the set this is an edit of; refused if another is live; ${NONE} for the first
+                       (default: what the first line of tollgate limits show --document says, else whatever is live
+                       now: then it replaces what others did since you wrote it)
   --dry-run            says what would change and writes nothing
   --force              publish although it would reject the jobs of those who run the controller
 ${AGAINST_FLAGS_HELP}
@@ -84,7 +86,8 @@ async function publish(
     if (lockout.length > 0)
       throw new DocumentError(lockout.map((each) => `${file}: ${each}; mend it, or say --force`));
     const live = await livePointer(table);
-    const base = values.base === undefined ? live?.set : values.base === NONE ? undefined : values.base;
+    const said = values.base ?? baseInFile(file) ?? live?.set;
+    const base = said === NONE ? undefined : said;
     if (live?.set !== base) return tellStale(base, { outcome: 'stale', live }, table, values.json, io);
     const changes = await changesSince(live, limits, { table, policy, directory, nowMs: io.nowMs() });
     if (values['dry-run']) {

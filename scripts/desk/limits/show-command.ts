@@ -2,6 +2,7 @@ import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../c
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
+import { baseLine } from './base-in-file.ts';
 import { limitsYaml } from './limits-yaml.ts';
 import { type KeptSet, type LiveSet, readKept, readLive, setShown } from './live-set.ts';
 import { type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
@@ -11,7 +12,8 @@ const HELP = `tollgate limits show [flags]
 
 Which limits are live: the set, how many there were so far, since when, by whom, from where and why.
 
-  --document           the limits themselves, as YAML: edit them and publish them with --base <set>
+  --document           the limits themselves, as YAML: edit them and publish them. The first line says of which set
+                       they are, and limits publish refuses them once another one is live
   --set <set>          a set that was live before, with --document or --json; "limits sets" lists them. Publish its
                        document, and what was done since is undone
 ${LEDGER_FLAGS_HELP}
@@ -51,9 +53,7 @@ function tellJson(live: LiveSet | undefined, io: DeskIo): ExitCode {
 function tellDocument(live: LiveSet | undefined, io: DeskIo): ExitCode {
   if (live === undefined) throw new Error(NOTHING_LIVE);
   const { set, edit } = live.pointer;
-  io.out(
-    `# Set ${set}, edit ${edit}. Publish an edited one with --base ${set}\n${limitsYaml(live.document)}`,
-  );
+  io.out(`${baseLine(set, edit)}${limitsYaml(live.document)}`);
   return EXIT.ok;
 }
 

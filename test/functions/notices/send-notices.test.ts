@@ -362,6 +362,62 @@ describe('jobs', () => {
     expect(await news()).toEqual([]);
   });
 
+  test('a default by pattern that warns is told for groups that have no limit of their own', async () => {
+    const { kind, unit, amount, per } = full;
+    const byPattern = {
+      kind,
+      unit,
+      amount,
+      per,
+      subject: 'groups/acme/*',
+      mode: 'warn',
+      owner: 'team',
+    } as const;
+    const { ask, news, notify } = await noticesHouse({ limits: [byPattern] });
+    await ask([aJob(1), aJob(2)]);
+    expect(await news()).toEqual(['team jobs-warned group/101']);
+    expect(notify.sent.at(-1)?.text).toContain('2 jobs of group acme/payments would have been rejected');
+    expect(notify.sent.at(-1)?.text).toContain('CI budget: 2.00 EUR of 0.50 EUR spent or held');
+    expect(await news()).toEqual([]);
+  });
+
+  test('that were rejected while no run came to its end for days are told once, up to two weeks back', async () => {
+    const house = await noticesHouse({
+      limits: [full, { ...full, subject: 'group/200', owner: 'beta-leads' }],
+    });
+    const { ask, news, clock, run, notify } = house;
+    const beta = { projectId: 2, namespaceId: 201, rootNamespaceId: 200 };
+    await ask([aJob(1)]);
+    await run();
+    await ask([aJob(2), aJob(3)]);
+    clock.advance(DAY_MS);
+    await ask([aJob(4, beta)]);
+    clock.advance(5 * DAY_MS);
+    const missed = ['payments-leads jobs-rejected group/101', 'beta-leads jobs-rejected group/200'];
+    expect((await news()).toSorted()).toEqual(missed.toSorted());
+    const texts = notify.sent.slice(-2).map(({ text }) => text);
+    expect(texts.join()).toContain('2 jobs of group acme/payments were rejected');
+    expect(texts.join()).toContain('1 job of group beta was rejected');
+    expect(texts.join()).toContain('CI budget of group beta, 0.50 EUR: 1');
+    expect([await news(), await news()]).toEqual([[], []]);
+    await ask([aJob(5)]);
+    clock.advance(15 * DAY_MS);
+    expect(await news()).toEqual([]);
+  });
+
+  test('a cursor of before is told nothing twice: what it no longer knows is left alone', async () => {
+    const { ask, news, clock, run, cursors } = await noticesHouse({ limits: [full] });
+    await ask([aJob(1)]);
+    await run();
+    clock.advance(4 * DAY_MS);
+    await run();
+    const stored = await cursors.read();
+    if (stored === undefined) throw new Error('no cursor');
+    const { talliesSince: _, ...cursor } = stored.cursor;
+    await cursors.write({ rev: stored.rev + 1, cursor: { ...cursor, tallies: {} } });
+    expect(await news()).toEqual([]);
+  });
+
   test('a group that is rolled out as far as a warning is told like a limit in that mode', async () => {
     const { ask, news, edit } = await noticesHouse({ limits: [full] });
     await edit([{ kind: 'rollout', group: 100, cost: 'warn' }]);

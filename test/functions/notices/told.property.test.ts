@@ -12,11 +12,16 @@ const FULL = [
   { kind: 'set', subject: 'group/200', unit: 'money', amount: 0.1, per: 'month' },
 ] as const;
 
+/** Of what lies further back than two weeks nobody is told any more. */
+const FORGOTTEN_MINUTES = 12 * 24 * 60;
+
 const step = fc.oneof(
   fc.record({ does: fc.constant('edit' as const), group: fc.constantFrom(100, 101, 200) }),
   fc.record({ does: fc.constant('job' as const), group: fc.constantFrom(101, 200) }),
   fc.record({ does: fc.constant('ask' as const) }),
   fc.record({ does: fc.constant('wait' as const), minutes: fc.integer({ min: 1, max: 600 }) }),
+  // No run for days.
+  fc.record({ does: fc.constant('wait' as const), minutes: fc.constant(3_000) }),
   fc.record({ does: fc.constant('run' as const) }),
   fc.record({ does: fc.constant('topic ends' as const), after: fc.integer({ min: 0, max: 2 }) }),
 );
@@ -30,6 +35,7 @@ async function play(steps: readonly (Step | { readonly does: 'crash' })[]) {
   const due = { edits: [] as string[], jobs: { 100: 0, 101: 0, 200: 0 } as Record<number, number>, asked: 0 };
   let edits = 1;
   let jobs = 0;
+  let sinceRun = 0;
   for (const each of steps) {
     switch (each.does) {
       case 'edit':
@@ -63,10 +69,13 @@ async function play(steps: readonly (Step | { readonly does: 'crash' })[]) {
         break;
       }
       case 'wait':
+        if (sinceRun + each.minutes > FORGOTTEN_MINUTES) break;
+        sinceRun += each.minutes;
         house.clock.advance(each.minutes * 60_000);
         break;
       case 'run':
         await house.run();
+        sinceRun = 0;
         break;
       case 'topic ends': {
         let left = each.after;

@@ -90,3 +90,22 @@ test('jobs at once, starts and the default of personal namespaces carry nothing 
   expect(problemsOf({ limits: [{ ...starts, carry: { max: 1 } }] })).toHaveLength(1);
   expect(problemsOf({ personal_default: [{ money: 5, per: 'month', carry: { max: 1 } }] })).toHaveLength(1);
 });
+
+test('ten times the grants on one limit take ten times as long, not a hundred times', () => {
+  const documentOf = (count: number): object => ({
+    limits: [LIMIT],
+    grants: Array.from({ length: count }, () => ({ ...GRANT, amount: 1 })),
+  });
+  const policy = aPolicy();
+  const fastestMs = (count: number): number => {
+    const document = documentOf(count);
+    const runs = [1, 2, 3].map(() => {
+      const start = performance.now();
+      expect(parseLimits(document, 'v', policy).ok).toBe(true);
+      return performance.now() - start;
+    });
+    return Math.min(...runs);
+  };
+  fastestMs(1_000);
+  expect(fastestMs(40_000) / fastestMs(4_000)).toBeLessThan(20);
+});

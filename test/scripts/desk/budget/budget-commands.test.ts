@@ -92,6 +92,47 @@ test('at 80 columns a long path loses its beginning, not its name', async () => 
   for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
 });
 
+test('at 80 columns no line of a table wraps, and of one change nothing is cut off', async () => {
+  const { run } = await withJobs();
+  const narrow = { columns: 80 };
+  const reason = 'release week of all the teams that we have';
+  const grant = ['acme/payments', '+1', '--until', '2026-12-31', '--reason', reason];
+  const given = await run(grantCommandOn, grant, narrow);
+  expect(given.out.replace(/\s+/g, ' ')).toContain(`until 2026-12-31T23:00:00Z, reason ${reason}`);
+  await run(grantCommandOn, ['acme/payments', '+90', '--until', '2026-12-31', '--reason', reason], narrow);
+  const requests = await run(requestsCommandOn, [], narrow);
+  expect(requests.out.replace(/\s+/g, ' ')).toMatch(
+    /^r-\S+ pending group acme\/payments, .*why release week/,
+  );
+  const shown = await run(showCommandOn, ['acme/payments'], narrow);
+  const listed = await run(lsCommandOn, ['--forecast'], narrow);
+  for (const { out } of [given, requests, listed])
+    for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
+  expect(shown.out).toContain('+1 on money-month');
+});
+
+test('what is tried on a set that is gone is refused as stale, not as a broken table', async () => {
+  const { run } = await budgetBench();
+  const tried = await run(setCommandOn, ['acme/payments', '9', '--dry-run', '--base', 'gone']);
+  expect([tried.code, tried.out]).toEqual([2, '']);
+  expect(tried.err).toContain('this is an edit of set gone, and another one is live');
+});
+
+test('an edit that cannot be is told by its field and by the group as it was written', async () => {
+  const { run } = await budgetBench();
+  const soft = await run(setCommandOn, ['acme/payments', '9', '--soft', '80', '--reason', 'x']);
+  expect([soft.code, soft.err]).toEqual([3, expect.stringMatching(/^soft: '80'; /)]);
+  const several = await run(setCommandOn, ['acme/platform', '--mode', 'shadow', '--reason', 'x']);
+  expect(several.err).toContain('acme/platform has several limits like this');
+});
+
+test('an edit of more than a page lists says how to read it, not that it is gone', async () => {
+  const many = Array.from({ length: 60 }, (_, id) => ({ on: { group: 1_000 + id }, jobs: 5 }));
+  const { run } = await budgetBench([...LIMITS, ...many]);
+  const { out } = await run(historyCommandOn, []);
+  expect(out).toContain('(too much to list: tollgate budget history <group>');
+});
+
 test('--dry-run shows what changes and which jobs would have failed, and writes nothing', async () => {
   const { run, live, json } = await withJobs();
   const before = await live();
@@ -215,7 +256,9 @@ test('--as lowers the rights, and what that role may not do is named with who ma
   const { run } = await budgetBench();
   const viewer = await run(setCommandOn, ['acme/payments', '5', '--reason', 'x', '--as', 'viewer']);
   expect(viewer.code).toBe(2);
-  expect(viewer.err).toContain('to tighten takes owner or finance or admin');
+  expect(viewer.err).toContain(
+    'to tighten it you must be an owner of the group, of finance or an administrator',
+  );
   const owner = ['--reason', 'x', '--as', 'owner:acme/payments'];
   expect((await run(setCommandOn, ['acme/payments', '5', ...owner])).code).toBe(0);
   expect((await run(setCommandOn, ['acme/platform', '5', '--limit', 'jobs-now', ...owner])).code).toBe(2);
@@ -356,6 +399,29 @@ test('an export is edited and imported: shown with totals first, then live as a 
   // The same file again: it is an edit of a set that is gone, and both versions are shown.
   const again = await json(importCommandOn, ...apply);
   expect(again).toMatchObject({ outcome: 'stale', mine: [{ to: 12_000_000_000 }, { to: 2_000_000 }] });
+});
+
+test('an import of a set that is not live any more shows both versions, also before it is applied', async () => {
+  const { run, json, live, folder } = await budgetBench();
+  const file = join(folder, 'limits.csv');
+  await run(exportCommandOn, ['--out', 'limits.csv']);
+  const base = (await live())?.set;
+  writeFileSync(file, readFileSync(file, 'utf8').replace(',7.50,', ',9,'));
+  await run(setCommandOn, ['acme/payments', '8', '--reason', 'theirs']);
+  const both = /theirs\n.*7\.50 EUR → 8\.00 EUR\nmine\n.*7\.50 EUR → 9\.00 EUR\n/;
+  for (const more of [[], ['--apply', '--reason', 'mine']]) {
+    const late = await run(importCommandOn, ['limits.csv', ...more]);
+    expect([late.code, late.out]).toEqual([2, '']);
+    expect(late.err).toMatch(both);
+  }
+  expect(await json(importCommandOn, 'limits.csv')).toMatchObject({
+    ...{ outcome: 'dry_run', base, stale: true, live: { edit: 2 } },
+    rows: [{ to: 9_000_000 }],
+    theirs: [{ to: 8_000_000 }],
+  });
+  expect((await run(setCommandOn, ['acme/payments', '9', '--dry-run', '--base', base ?? ''])).err).toMatch(
+    both,
+  );
 });
 
 test('an import with a mistake changes nothing and names line and column', async () => {

@@ -128,6 +128,26 @@ test('an edit of a set that is not live any more changes nothing and says whose 
   expect(json).toMatchObject({ outcome: 'stale', base: null, live: { set: second, edit: 2 } });
 });
 
+test('a document that was shown is published only while its set is live, unless told otherwise', async () => {
+  const { run, publish, live, root } = desk();
+  await publish();
+  const first = await live();
+  const { out } = await run('show', '--document');
+  writeFileSync(join(root, 'mine.yaml'), out.replace('7.50', '9'));
+  await publish('--actor', 'finance bot');
+  const second = await live();
+  for (const more of [[], ['--dry-run']]) {
+    const late = await run('publish', 'mine.yaml', '--why', 'mine', ...more);
+    expect(late.code).toBe(2);
+    expect(late.err).toContain(`this is an edit of set ${first}, and another one is live`);
+    expect(late.err).toContain('by     finance bot');
+  }
+  expect(await live()).toBe(second);
+  expect(await run('publish', 'mine.yaml', '--why', 'mine', '--base', second ?? '')).toMatchObject({
+    code: 0,
+  });
+});
+
 test('an edit is undone with the document of the set before it', async () => {
   const { run, publish, live, root } = desk();
   await publish();

@@ -260,7 +260,7 @@ test.each<[string, string, readonly string[]]>([
     'carry-over, overdraft and thresholds come',
     LIMITS.replace('owner: leads', 'owner: leads, carry: { max: 20% }, overdraft: carry, thresholds: [80]'),
     [
-      'loosens limits.group/101.money-month.carry.max absent → 1.50',
+      'loosens limits.group/101.money-month.carry.max absent → 20%',
       'tightens limits.group/101.money-month.overdraft absent → carry',
       'neutral limits.group/101.money-month.thresholds + 80',
     ],
