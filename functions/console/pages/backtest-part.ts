@@ -10,15 +10,22 @@ export const SAVE_FORM = 'save';
 export const COUNT_STEP = 'count';
 
 /**
- * Without an answer a button that asks for it; the page's script asks by itself and puts the answer here. Counting takes
- * some seconds, so nobody waits for it who only wants to save.
+ * Without an answer the estimates, and a button that asks for it; the page's script asks by itself and puts the answer
+ * here. Counting takes some seconds, so nobody waits for it who only wants to save.
  */
-export const backtestPart = (answer: BacktestAnswer | undefined, telling: Telling): Markup =>
+export const backtestPart = (
+  answer: BacktestAnswer | undefined,
+  telling: Telling,
+  estimates: Markup | '' = '',
+): Markup =>
   html`<section class="card" id="exact" aria-labelledby="exact-title"${answer === undefined && html` data-count="${SAVE_FORM}"`}><h2 id="exact-title">Jobs that would have failed</h2><div aria-live="polite">${
     answer === undefined
-      ? html`<p>Counted from the jobs themselves, which takes some seconds.</p>${countButton('Count exactly')}`
-      : answerText(answer, telling)
+      ? html`${estimates}<p>Counted from the jobs themselves, which takes some seconds.</p>${countButton('Count exactly')}`
+      : html`${answerText(answer, telling)}${!isWhole(answer) && estimates}`
   }</div></section>`;
+
+/** Then an estimate beside it would only contradict. */
+const isWhole = (answer: BacktestAnswer): boolean => answer.outcome === 'counted' && answer.complete;
 
 const countButton = (text: string): Markup =>
   html`<div class="actions"><button form="${SAVE_FORM}" name="step" value="${COUNT_STEP}" formnovalidate>${text}</button></div>`;

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import type { Oversubscription } from '../../limits/desk/contract.ts';
-import type { BacktestAnswer, EditEffect, LimitRow, LookBack, PreviewAnswer } from '../read/contract.ts';
+import type { BacktestAnswer, EditEffect, LimitRow, PreviewAnswer } from '../read/contract.ts';
 import { backtestPart } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
+import { estimatesOf } from './estimates.ts';
 import type { Markup } from './frame.ts';
 import { leftText, limitAmount, limitWords, runsOut } from './limit-words.ts';
 import { amount, counted, type Telling } from './told.ts';
@@ -13,7 +14,7 @@ export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 export const previewPart = (preview: ValidPreview, telling: Telling, exact?: BacktestAnswer): Markup =>
   html`<section class="card" aria-labelledby="differs"><h2 id="differs">What changes<small class="soft">${counted(preview.rows.length, 'difference')}</small></h2>${changeTable(preview.rows, 'What changes', telling)}</section>
 ${preview.effects.length > 0 && html`<section class="card" aria-labelledby="effects"><h2 id="effects">What it does</h2>${effectTable(preview.effects, telling)}</section>`}
-${preview.rows.length > 0 && backtestPart(exact, telling)}
+${preview.rows.length > 0 && backtestPart(exact, telling, estimatesOf(preview.effects))}
 ${preview.oversubscription.length > 0 && html`<div class="note warn"><p><strong>Given more than once.</strong> Allowed, and then a pool: whoever comes first has it.</p><ul>${preview.oversubscription.slice(0, POOLS_SHOWN).map((pool) => html`<li>${poolText(pool, telling)}</li>`)}</ul></div>`}
 ${preview.needsApproval.length > 0 && html`<div class="note warn"><p><strong>Somebody else must approve this.</strong> If you go on, a request is filed; nothing changes until then.</p></div>`}`;
 
@@ -49,7 +50,7 @@ const told = (
     : (value ?? 'none').toString();
 
 function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
-  return html`<div class="scroll" role="region" aria-label="What it does" tabindex="0"><table class="stack"><caption class="hidden">Limits before and after</caption><thead><tr><th scope="col">Limit</th><th scope="col">When</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>${effects.map((effect) => effectLines(effect, telling))}</table></div>${effects.map((effect) => lookBackText(effect))}`;
+  return html`<div class="scroll" role="region" aria-label="What it does" tabindex="0"><table class="stack"><caption class="hidden">Limits before and after</caption><thead><tr><th scope="col">Limit</th><th scope="col">When</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>${effects.map((effect) => effectLines(effect, telling))}</table></div>`;
 }
 
 function effectLines({ path, limit, before, after }: EditEffect, telling: Telling): Markup {
@@ -70,19 +71,6 @@ const cells = (when: string, row: EditEffect['before'], telling: Telling): Marku
 /** `in 5 days` needs the heading of its column where the table is stacked; `lasts` does not. */
 const hasDate = ({ forecast }: LimitRow): boolean =>
   forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
-
-function lookBackText({ path, lookBack }: EditEffect): Markup | '' {
-  if (lookBack === undefined) return '';
-  return html`<p>${path}, the last ${counted(lookBack.days, 'day')}: ${lookBackWords(lookBack)}</p>`;
-}
-
-function lookBackWords({ jobs, jobsStopped, jobsStoppedBefore, reachedOn }: LookBack): Markup {
-  const stopped =
-    jobsStopped === 0
-      ? html`<strong class="good-text">none</strong> of ${counted(jobs, 'job')} would have been rejected`
-      : html`about <strong class="warn-text">${counted(jobsStopped, 'job')}</strong> of ${jobs.toLocaleString('en-US')} would have been rejected${reachedOn !== undefined && html`, from ${reachedOn} on`}`;
-  return html`${stopped}${jobsStoppedBefore !== jobsStopped && html` (${jobsStoppedBefore.toLocaleString('en-US')} with the limit as it is)`}. An estimate from the totals of each day.`;
-}
 
 const poolText = (pool: Oversubscription, telling: Telling): Markup =>
   html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${amount(pool.amount, pool.unit, telling)}, its ${counted(pool.children, 'child limit')} come to ${amount(pool.childrenAmount, pool.unit, telling)}${
