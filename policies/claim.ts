@@ -1,8 +1,6 @@
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
-
-/** `micros` are millionths of the deployment's one currency, `bytes` those of memory, `starts` jobs that were started. */
-export type Unit = 'micros' | 'seconds' | 'jobs' | 'millicpu' | 'bytes' | 'starts';
+import type { Unit } from './unit.ts';
 
 /** What a job takes while it runs and gives back at its end; the other units add up over a period. */
 export const isInFlight = (unit: Unit): boolean => unit === 'jobs' || unit === 'millicpu' || unit === 'bytes';

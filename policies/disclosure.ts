@@ -1,5 +1,4 @@
 import type { Placement } from './place/placement.ts';
-import type { DiscloseSettings } from './policy.ts';
 
 /**
  * What a rejection text may tell of limits: nothing but that one was met, the numbers of the binding one, or those of
@@ -18,4 +17,10 @@ export function disclosureFor(placement: Placement, settings: DiscloseSettings):
     if (disclosure !== undefined) return disclosure;
   }
   return settings.default;
+}
+
+export interface DiscloseSettings {
+  readonly default: Disclosure;
+  /** By group id; the closest ancestor that names one decides. */
+  readonly byGroup: ReadonlyMap<number, Disclosure>;
 }

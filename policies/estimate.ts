@@ -1,4 +1,3 @@
-import type { EstimateSettings } from './policy.ts';
 import type { RunnerClass } from './price.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
@@ -38,3 +37,12 @@ export const timeoutSeconds = (request: AdmissionRequest, settings: EstimateSett
   request.timeoutSeconds === undefined || request.timeoutSeconds <= 0
     ? settings.timeoutSeconds
     : request.timeoutSeconds;
+
+export interface EstimateSettings {
+  /** What a job is taken to last when its timeout is longer, or not known. */
+  readonly defaultSeconds: number;
+  /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
+  readonly timeoutSeconds: number;
+  /** Absent: `history`. */
+  readonly mode?: EstimateMode;
+}

@@ -1,4 +1,5 @@
-import { type CheckedJob, type CheckWith, checkedJobOf } from './job.ts';
+import type { CheckedJob } from './checked-job.ts';
+import { type CheckWith, checkedJobOf } from './job.ts';
 import { exemptionOf } from './match/exemption.ts';
 import { isPlace, matchOf, missingFields } from './match/match.ts';
 import type { Violation } from './reason.ts';

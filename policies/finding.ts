@@ -1,7 +1,8 @@
+import type { Job } from './checked-job.ts';
 import type { CounterSeen, Grace, LimitClaim, SoftBound } from './claim.ts';
-import type { Job } from './job.ts';
 import { graceOf } from './limits/grace.ts';
-import { counterOf, type Limit, limitPeriod } from './limits/limits.ts';
+import type { Limit } from './limits/limit.ts';
+import { counterOf, limitPeriod } from './limits/limits.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import type { LimitFacts, Reason, Violation } from './reason.ts';
 

@@ -1,28 +1,12 @@
+import type { CheckedJob, Job } from './checked-job.ts';
 import { type Estimator, timeoutEstimator } from './estimate.ts';
 import type { Directory } from './place/directory.ts';
-import { type Placement, place } from './place/placement.ts';
+import { place } from './place/placement.ts';
 import type { Policy } from './policy.ts';
 import { costMicros, type RunnerClass, runnerClassOf } from './price.ts';
-import { type JobPrice, jobPriceOf } from './prices/job-price.ts';
+import { jobPriceOf } from './prices/job-price.ts';
 import { pricesAt } from './prices/prices-at.ts';
 import type { AdmissionRequest } from './request/request.ts';
-
-/** A request, where it stands and what it runs on: all that a rule without counters looks at. */
-export interface CheckedJob {
-  readonly request: AdmissionRequest;
-  readonly placement: Placement;
-  readonly runnerClass: RunnerClass;
-  /** Wall clock, Unix ms. */
-  readonly nowMs: number;
-}
-
-/** The same with what it is taken to use. */
-export interface Job extends CheckedJob {
-  /** How long it is taken to run, whole seconds. */
-  readonly estimateSeconds: number;
-  readonly costMicros: number;
-  readonly price: JobPrice;
-}
 
 export interface CheckWith {
   readonly policy: Policy;

@@ -1,5 +1,6 @@
-import type { Disclosure } from './disclosure.ts';
-import type { EstimateMode } from './estimate.ts';
+import type { DiscloseSettings } from './disclosure.ts';
+import type { EstimateSettings } from './estimate.ts';
+
 import type { Platform } from './platform.ts';
 import type { PriceTable } from './price.ts';
 import type { Rule } from './rule.ts';
@@ -26,23 +27,8 @@ export interface Policy {
   readonly disclose: DiscloseSettings;
 }
 
-export interface EstimateSettings {
-  /** What a job is taken to last when its timeout is longer, or not known. */
-  readonly defaultSeconds: number;
-  /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
-  readonly timeoutSeconds: number;
-  /** Absent: `history`. */
-  readonly mode?: EstimateMode;
-}
-
 /** Variables that survive translation beside those every deployment keeps. */
 export interface VariableAllowlist {
   readonly names: readonly string[];
   readonly prefixes: readonly string[];
-}
-
-export interface DiscloseSettings {
-  readonly default: Disclosure;
-  /** By group id; the closest ancestor that names one decides. */
-  readonly byGroup: ReadonlyMap<number, Disclosure>;
 }

@@ -1,5 +1,5 @@
-import type { Unit } from './claim.ts';
 import type { Mode, RuleClass } from './mode.ts';
+import type { Unit } from './unit.ts';
 
 /** Which limit, whose, and until when: what every quota reason carries. */
 export interface LimitFacts {

@@ -1,4 +1,4 @@
-import type { Conditions, Matched } from './match/match.ts';
+import type { Conditions, Matched } from './match/conditions.ts';
 import type { Rule } from './rule.ts';
 
 /** Rules that name their subjects are found by them, so that other jobs do not look at them. */

@@ -1,4 +1,4 @@
-import type { CheckedJob } from './job.ts';
+import type { CheckedJob } from './checked-job.ts';
 import { exemptionOf } from './match/exemption.ts';
 import { matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';

@@ -1,4 +1,4 @@
-import type { CheckedJob } from './job.ts';
+import type { CheckedJob } from './checked-job.ts';
 import type { Exemption } from './match/exemption.ts';
 import type { Match } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';

@@ -36,7 +36,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   // Where packed rules and live limits meet.
   'functions/admit/rules-in-force.ts': [
-    'functions/admit/decide.ts',
+    'functions/admit/decide-deps.ts',
     'functions/ledger/',
     'functions/limits/',
     'functions/shared/',
@@ -51,7 +51,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'functions/settle/': [
     'functions/settle/',
-    'functions/admit/decide.ts',
+    'functions/admit/decide-deps.ts',
     'functions/gitlab/',
     'functions/ledger/',
     'functions/metrics/',
@@ -241,7 +241,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Lives recorded jobs again on counters of its own: evaluates like the admit function, weighs like the ledger.
   'functions/backtest/': [
     'functions/backtest/',
-    'functions/admit/decide.ts',
+    'functions/admit/judge.ts',
     'functions/ledger/',
     'functions/truth/',
     'policies/',
@@ -280,12 +280,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/console/pages/',
     'functions/console/access.ts',
     'functions/console/stale-import.ts',
+    'functions/console/view/',
     'functions/console/read/contract.ts',
     'functions/console/read/explain/explained.ts',
     'functions/console/read/rights-of.ts',
     'functions/limits/csv/',
-    'functions/limits/desk/contract.ts',
-    'functions/limits/desk/rights-words.ts',
+    'functions/limits/desk/',
     'functions/limits/limit-table.ts',
     'functions/signin/answers.ts',
     'functions/signin/user.ts',
@@ -410,6 +410,21 @@ test.each(sources)('%s imports only what its place in the request path allows', 
     (target) => !ruleFor(file).some((allowed) => target.startsWith(allowed)),
   );
   expect(strays).toEqual([]);
+});
+
+test('no file needs itself by way of others', () => {
+  const known = new Set(sources);
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, way: readonly string[]): void => {
+    const at = way.indexOf(file);
+    if (at >= 0) circles.push([...way.slice(at), file].join(' → '));
+    if (at >= 0 || done.has(file)) return;
+    for (const target of new Set(importsOf(file))) if (known.has(target)) visit(target, [...way, file]);
+    done.add(file);
+  };
+  for (const file of sources) visit(file, []);
+  expect(circles).toEqual([]);
 });
 
 test('policies name no clock, no randomness and no process', () => {

@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
-import type { RelayAdmit } from './relay-service.ts';
+import type { RelayAdmit } from './relay-service-props.ts';
 
 export interface AdmitFunctionProps {
   readonly settings: Settings;

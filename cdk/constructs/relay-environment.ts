@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import * as names from '../../relay/names.ts';
-import type { RelayAdmit, RelayServiceProps } from './relay-service.ts';
+import type { RelayAdmit, RelayServiceProps } from './relay-service-props.ts';
 
 /** Where a task asks for its role's credentials, and itself: never by a proxy. */
 const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';

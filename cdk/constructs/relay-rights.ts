@@ -3,7 +3,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { HEARTBEAT_PK_SUFFIX } from '../../functions/names.ts';
-import type { RelayServiceProps } from './relay-service.ts';
+import type { RelayServiceProps } from './relay-service-props.ts';
 
 /** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat. */
 export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {

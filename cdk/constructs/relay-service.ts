@@ -1,5 +1,4 @@
 import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
-import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import {
   AvailabilityZoneRebalancing,
@@ -17,27 +16,12 @@ import {
   OperatingSystemFamily,
   PropagatedTagSource,
 } from 'aws-cdk-lib/aws-ecs';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Settings } from '../settings/settings.ts';
-import type { RelayNetwork } from './network.ts';
 import { relayEnvironment } from './relay-environment.ts';
 import { relayImage } from './relay-image.ts';
 import { grantRelay } from './relay-rights.ts';
-
-/** How the relay reaches the admit function; `url` is the Function URL. */
-export type RelayAdmit =
-  | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
-  | { readonly route: 'invoke'; readonly fn: IFunction };
-
-export interface RelayServiceProps {
-  readonly settings: Settings;
-  readonly network: RelayNetwork;
-  readonly admit: RelayAdmit;
-  /** Takes the heartbeat, if there is a watchdog. */
-  readonly table: ITable;
-}
+import type { RelayServiceProps } from './relay-service-props.ts';
 
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';

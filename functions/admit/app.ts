@@ -10,7 +10,8 @@ import {
   UNMETERED_PATH,
   type UnmeteredResponse,
 } from './contract.ts';
-import { type DecideDeps, decide } from './decide.ts';
+import { decide } from './decide.ts';
+import type { DecideDeps } from './decide-deps.ts';
 import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from './envelope.ts';
 import { recordUnmetered } from './record-unmetered.ts';
 

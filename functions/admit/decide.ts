@@ -1,44 +1,11 @@
 import type { Decision, Notice } from '../../policies/decision.ts';
-import type { Estimator } from '../../policies/estimate.ts';
-import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
-import type { EstimateSettings, Policy } from '../../policies/policy.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
-import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import type { Log } from '../shared/log.ts';
+import type { DecideDeps } from './decide-deps.ts';
+
 import { type Judged, judge } from './judge.ts';
 import { noticesOf, type Rejection } from './notice.ts';
-
-export { toHoldAsk } from './judge.ts';
-
-/** What a decision rests on beside the counters. */
-export interface Rules {
-  readonly policy: Policy;
-  readonly limits: LimitSet;
-  readonly directory: Directory | undefined;
-  readonly estimator: Estimator;
-  /** Whether the limits are still those in force; true where that is not known in time. Absent: they never change. */
-  readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
-}
-
-export interface DecideDeps {
-  readonly ledger: Ledger;
-  /** The rules in force now for these jobs; limits change without a deploy, so they are asked for with every batch. */
-  readonly currentRules: (requests: readonly AdmissionRequest[]) => Promise<Rules>;
-  /** What is known of how long these jobs last, by their last runs; absent: the rules' own estimator. Never throws. */
-  readonly estimatorFor?: (
-    requests: readonly AdmissionRequest[],
-    settings: EstimateSettings,
-    deadlineMs: number,
-  ) => Promise<Estimator>;
-  readonly clock: LedgerClock;
-  readonly log: Log;
-  /** Written at the end of each request. @default none are kept */
-  readonly metrics?: Metrics;
-}
 
 /**
  * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry

@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { HoldAsk, HoldOutcome } from '../ledger/ledger.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../names.ts';
 import type { Log } from '../shared/log.ts';
-import type { DecideDeps, Rules } from './decide.ts';
+import type { DecideDeps, Rules } from './decide-deps.ts';
 
 /** A request that parsed and was evaluated, on its way to the ledger. */
 interface Evaluated {

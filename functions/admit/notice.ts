@@ -1,9 +1,9 @@
 import type { Notice } from '../../policies/decision.ts';
-import type { JobFacts } from '../../policies/job-facts.ts';
 import type { Violation } from '../../policies/reason.ts';
+import type { JobFacts } from '../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { HoldOutcome } from '../ledger/ledger.ts';
-import type { DecideDeps } from './decide.ts';
+import type { DecideDeps } from './decide-deps.ts';
 
 /** A rejected job and what the ledger said of it. */
 export interface Rejection {

@@ -3,7 +3,7 @@ import { evaluate } from '../../policies/evaluate.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { UnmeteredAsk } from '../ledger/ledger.ts';
 import type { UnmeteredAnswer as Answer, UnmeteredResponse } from './contract.ts';
-import type { DecideDeps } from './decide.ts';
+import type { DecideDeps } from './decide-deps.ts';
 import { toHoldAsk } from './judge.ts';
 
 type Result = UnmeteredResponse['results'][number];

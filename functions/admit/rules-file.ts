@@ -4,7 +4,7 @@ import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type Parsed, problemText } from '../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
-import type { Rules } from './decide.ts';
+import type { Rules } from './decide-deps.ts';
 
 /** A document with the short hash of its content, as the build wrote it. */
 interface Versioned {

@@ -8,7 +8,7 @@ import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
 import { LimitStore } from '../limits/limit-store.ts';
 import type { LimitTable } from '../limits/limit-table.ts';
 import type { Log } from '../shared/log.ts';
-import type { Rules } from './decide.ts';
+import type { Rules } from './decide-deps.ts';
 
 export interface RulesInForceDeps {
   readonly table: LimitTable;

@@ -1,6 +1,7 @@
 /** Which jobs of the last days an edit would have failed, within what one request may take. */
 import type { CounterKey } from '../../policies/claim.ts';
-import type { Limit, LimitSet } from '../../policies/limits/limits.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';

@@ -1,10 +1,11 @@
 /** What counters showed when a replay begins in the middle of their periods. */
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 import { limitsOfGroup } from '../../policies/limits/levels.ts';
-import { counterOf, type Limit, type LimitSet, limitPeriod, limitsOn } from '../../policies/limits/limits.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
+import { counterOf, type LimitSet, limitPeriod, limitsOn } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';
-import type { KnownCounter } from '../ledger/weigh.ts';
+import type { KnownCounter } from '../ledger/weighing.ts';
 
 /** Twenty requests of a hundred keys. Those of more places begin empty, and the answer is not called complete. */
 export const FILLED_MAX = 2_000;

@@ -9,7 +9,7 @@ import type { Violation } from '../../policies/reason.ts';
 import { requestOf, variablesLost } from '../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { RuleKind } from '../../policies/rule.ts';
-import { toHoldAsk } from '../admit/decide.ts';
+import { toHoldAsk } from '../admit/judge.ts';
 import type { HoldAsk, JobRecord } from '../ledger/ledger.ts';
 
 export interface BacktestRules {

@@ -1,7 +1,7 @@
 /** Lives a ledger's jobs again, one after the other in the order they were decided, against other documents. */
 import type { HoldAsk, JobRecord } from '../ledger/ledger.ts';
 import { expireMove, releaseMove, settleMove } from '../ledger/settle.ts';
-import type { KnownCounter } from '../ledger/weigh.ts';
+import type { KnownCounter } from '../ledger/weighing.ts';
 import { pricedAs } from '../truth/job-charge.ts';
 import { Ends, type Timed } from './ends.ts';
 import type { Question, Questions } from './question.ts';

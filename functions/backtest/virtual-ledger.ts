@@ -3,7 +3,8 @@ import { draftRecord } from '../ledger/draft.ts';
 import { newJob } from '../ledger/job.ts';
 import type { HoldAsk, JobRecord } from '../ledger/ledger.ts';
 import type { CounterChange } from '../ledger/move.ts';
-import { type KnownCounter, weigh } from '../ledger/weigh.ts';
+import { weigh } from '../ledger/weigh.ts';
+import type { KnownCounter } from '../ledger/weighing.ts';
 
 /** Some 200 bytes each: more than a machine should be filled with. Windows of a minute make the most. */
 export const COUNTERS_MAX = 2_000_000;

@@ -3,7 +3,9 @@ import type { Policy } from '../../policies/policy.ts';
 import type { CsvDialect } from '../limits/csv/columns.ts';
 import { importLimits } from '../limits/csv/import-limits.ts';
 import type { CsvRow } from '../limits/csv/read-rows.ts';
-import type { ApplyOutcome, EditedBy, LimitsDesk, LiveLimits } from '../limits/desk/contract.ts';
+import type { LimitsDesk } from '../limits/desk/contract.ts';
+import type { LiveLimits } from '../limits/desk/live-limits.ts';
+import type { ApplyOutcome, EditedBy } from '../limits/desk/outcome.ts';
 
 export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 

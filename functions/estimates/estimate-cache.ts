@@ -1,7 +1,7 @@
 import { historyEstimator } from '../../policies/estimate/history-estimator.ts';
 import { NO_HISTORY, type ProjectHistory } from '../../policies/estimate/project-history.ts';
+import type { EstimateSettings } from '../../policies/estimate.ts';
 import { type Estimator, timeoutEstimator } from '../../policies/estimate.ts';
-import type { EstimateSettings } from '../../policies/policy.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import type { EstimateSource } from './estimate-source.ts';

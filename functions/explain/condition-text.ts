@@ -1,4 +1,4 @@
-import type { CheckedJob } from '../../policies/job.ts';
+import type { CheckedJob } from '../../policies/checked-job.ts';
 
 /** `runnerClasses` → `runner_classes`, as the policy document spells it; `not.` stays in front. */
 export const conditionKey = (condition: string): string =>

@@ -1,10 +1,11 @@
-import { type CounterKey, counterName, type LimitClaim, type Unit } from '../../policies/claim.ts';
+import { type CounterKey, counterName, type LimitClaim } from '../../policies/claim.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
 import { limitOfCounter } from '../../policies/limits/limit-of-counter.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Mode } from '../../policies/mode.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Violation } from '../../policies/reason.ts';
+import type { Unit } from '../../policies/unit.ts';
 import type { Counter, JobRecord, RecordClaim } from '../ledger/ledger.ts';
 
 /** One counter a job claimed, or would claim if it were asked about now. Whole units. */

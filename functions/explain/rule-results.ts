@@ -1,8 +1,9 @@
+import type { Job } from '../../policies/checked-job.ts';
 import type { LimitClaim } from '../../policies/claim.ts';
 import type { Estimator } from '../../policies/estimate.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import { Governing } from '../../policies/governing.ts';
-import { type Job, jobOf } from '../../policies/job.ts';
+import { jobOf } from '../../policies/job.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { exemptionOf } from '../../policies/match/exemption.ts';
 import { failedCondition, matchOf } from '../../policies/match/match.ts';

@@ -2,7 +2,7 @@
  * Claims and deltas as short lines, one string each: `group/101|money-month|2026-11|mf|480000|480000|0`. A field left
  * empty means "as in the line before", so the 20 levels of one limit cost 20 bytes each and 24 counters fit in a 1 KB record.
  */
-import type { Unit } from '../../policies/claim.ts';
+import type { Unit } from '../../policies/unit.ts';
 import type { EntryDelta } from './entry.ts';
 import { escapePart, unescapePart } from './keys.ts';
 import type { RecordClaim } from './ledger.ts';

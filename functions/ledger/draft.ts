@@ -1,6 +1,6 @@
 /** The record a verdict becomes. */
 import type { HoldOutcome, JobRecord } from './ledger.ts';
-import type { Verdict } from './weigh.ts';
+import type { Verdict } from './weighing.ts';
 
 /** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
 export const GRACE_SECONDS = 15 * 60;

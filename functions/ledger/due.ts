@@ -1,9 +1,11 @@
 /** Live jobs in the order of their due time, and the writing of a new one. The due order is the sweep's only cursor. */
+
+import type { DueJob } from './due-job.ts';
 import { DUE_SHARDS } from './keys.ts';
 import type { EndOutcome, JobRecord } from './ledger.ts';
 import { type Move, noMove } from './move.ts';
 import { isLive } from './settle.ts';
-import type { DueJob, LedgerStore, ReadOptions } from './store.ts';
+import type { LedgerStore, ReadOptions } from './store.ts';
 
 /** Each round asks the shards that had more for twice as much: five rounds are sixteen times an even share, all of it. */
 const ROUNDS_MAX = 5;

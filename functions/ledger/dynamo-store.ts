@@ -12,6 +12,7 @@ import {
 import type { CounterKey } from '../../policies/claim.ts';
 import { announcementItem, seconds } from './announcement-item.ts';
 import { batchGet } from './batch-get.ts';
+import type { DueJob } from './due-job.ts';
 import { type DynamoTarget, dynamoWrite } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
@@ -23,7 +24,6 @@ import { LedgerError } from './ledger-error.ts';
 import type {
   Announcement,
   Consistency,
-  DueJob,
   InboxItem,
   InboxStore,
   LedgerStore,

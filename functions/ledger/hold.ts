@@ -26,7 +26,8 @@ import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
 import { StaleLimits } from './stale-limits.ts';
 import type { Refusal, Write } from './store.ts';
-import { type KnownCounter, type Verdict, type Weighing, weigh } from './weigh.ts';
+import { weigh } from './weigh.ts';
+import type { KnownCounter, Verdict, Weighing } from './weighing.ts';
 
 export interface HoldDeps extends AttemptDeps {
   readonly lastSeen: LastSeen;

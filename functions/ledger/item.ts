@@ -1,6 +1,6 @@
 /** What the ledger keeps ↔ DynamoDB items. Attribute names are short because every byte is stored with every job. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { RecordedRequest } from '../../policies/request/recorded-request.ts';
+import type { RecordedRequest } from '../../policies/request/recorded.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import { decodeClaims, decodeDeltas, encodeClaims, encodeDeltas } from './claim-lines.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';

@@ -2,7 +2,7 @@
 import type { CounterSeen, LimitClaim } from '../../policies/claim.ts';
 import type { Reason, Violation } from '../../policies/reason.ts';
 import { type CounterMerge, fitsBound } from './merge.ts';
-import type { KnownCounter } from './weigh.ts';
+import type { KnownCounter } from './weighing.ts';
 
 export interface Judged {
   /** What the claim must fit at commit; undefined: it does not ask. */

@@ -1,7 +1,7 @@
 /** What this process last saw of the busiest counters: a hint for reading before writing, never a reason to refuse. */
 import type { Job } from './job.ts';
 import { fitsBound } from './merge.ts';
-import type { KnownCounter } from './weigh.ts';
+import type { KnownCounter } from './weighing.ts';
 
 /** One line per counter of the groups one process serves; beyond it the longest unused goes. */
 const COUNTERS_MAX = 10_000;

@@ -1,7 +1,7 @@
 import type { Claim, CounterKey, LimitClaim } from '../../policies/claim.ts';
-import type { JobFacts } from '../../policies/job-facts.ts';
 import type { Violation } from '../../policies/reason.ts';
-import type { DueJob } from './store.ts';
+import type { JobFacts } from '../../policies/request/recorded.ts';
+import type { DueJob } from './due-job.ts';
 
 export type { JobFacts };
 

@@ -3,6 +3,7 @@
  * It keeps encoded items, so nothing a caller holds can change what is stored and the encoding is exercised by every test.
  */
 import { isAnnouncement } from './announcement-item.ts';
+import type { DueJob } from './due-job.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { isInbox } from './inbox-item.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
@@ -12,7 +13,6 @@ import { LedgerError } from './ledger-error.ts';
 import { MemoryTable } from './memory-table.ts';
 import type {
   Announcement,
-  DueJob,
   InboxItem,
   InboxStore,
   LedgerStore,

@@ -1,32 +1,18 @@
 /** Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job. */
+
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import type { Job } from './job.ts';
 import type { LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import type { CounterMerge } from './merge.ts';
+import { pipelineOf } from './pipeline-runs.ts';
+
 import type { LedgerStore } from './store.ts';
-import { type KnownCounter, type KnownCounters, type Weighing, weigh } from './weigh.ts';
+import { weigh } from './weigh.ts';
+import type { KnownCounter, Weighing } from './weighing.ts';
 
 /** A consistent read takes a few milliseconds; without it the job is undecided. */
 const READ_TIMEOUT_MS = 300;
-
-/**
- * Whether a job's pipeline has an admitted job, in the table or earlier in the same pack (the same transaction, so both
- * or none). Undefined: nobody looked.
- */
-export function pipelineRuns(
-  job: Job,
-  known: KnownCounters,
-  merges: ReadonlyMap<string, CounterMerge>,
-): boolean | undefined {
-  const key = pipelineOf(job);
-  if (key === undefined) return false;
-  const name = counterName(key);
-  const taken = merges.get(name)?.committed ?? 0;
-  const seen = known.get(name);
-  return seen === undefined ? (taken > 0 ? true : undefined) : seen.committed + taken > 0;
-}
 
 /** Weighs; where a job hangs on its pipeline, reads the pipelines of the pack in one batch and weighs again. */
 export async function weighWithGrace(
@@ -75,6 +61,3 @@ async function learnPipelines(
     throw error;
   }
 }
-
-const pipelineOf = ({ ask }: Job): CounterKey | undefined =>
-  ask.claims.find(({ grace }) => grace !== undefined)?.grace?.pipeline;

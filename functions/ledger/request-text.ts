@@ -1,10 +1,6 @@
 /** What rules looked at, inside a record: JSON with short names, because it has to fit beside the claims in 1 KB. */
 import { isRecord } from '../../policies/document/reading.ts';
-import type {
-  FilledFact,
-  RecordedRequest,
-  RecordedService,
-} from '../../policies/request/recorded-request.ts';
+import type { FilledFact, RecordedRequest, RecordedService } from '../../policies/request/recorded.ts';
 
 /** Never reuse a letter. */
 const NAMES: Readonly<Record<keyof RecordedRequest | keyof RecordedService, string>> = {

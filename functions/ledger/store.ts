@@ -2,7 +2,9 @@
  * What the ledger needs from a table: all-or-nothing writes with conditions, consistent reads, a scan and the due index.
  * The decision loop knows only this; DynamoDB and the in-memory table implement it.
  */
+
 import type { CounterKey } from '../../policies/claim.ts';
+import type { DueJob } from './due-job.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
 import type { Counter, CounterAmounts, JobRecord, UncheckedCause } from './ledger.ts';
 
@@ -145,11 +147,6 @@ export type StoredItem =
   | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
   | { readonly kind: 'closing'; readonly closing: ClosingEntry }
   | { readonly kind: 'adjustment'; readonly adjustment: AdjustmentEntry };
-
-export interface DueJob {
-  readonly jobId: number;
-  readonly dueAtMs: number;
-}
 
 /** Something that is said once to people, e.g. that a pipeline's job was rejected. No scan yields it. */
 export interface Announcement {

@@ -4,7 +4,8 @@
  */
 import { parseLimitsPart } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/parsed.ts';
-import type { Limit, LimitSet, Rollout } from '../../policies/limits/limits.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
+import type { LimitSet, Rollout } from '../../policies/limits/limits.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';

@@ -1,7 +1,8 @@
 /** What limits that carry over have on top in the period that is open now. */
 import { type CounterKey, type CounterSeen, counterName } from '../../policies/claim.ts';
 import { carriedInto, carriesOver, previousCounterOf } from '../../policies/limits/carry-over.ts';
-import { counterOf, type Limit, type LimitSet, limitPeriod } from '../../policies/limits/limits.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
+import { counterOf, type LimitSet, limitPeriod } from '../../policies/limits/limits.ts';
 import type { LimitTable, OpeningEntry } from './limit-table.ts';
 
 /** How counters stand, one per key, same order; `rev` 0: nothing was ever counted there. `Ledger.readCounters` is one. */

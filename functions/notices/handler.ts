@@ -11,7 +11,8 @@ import { consoleLog as log } from '../shared/log.ts';
 import { readPackedRules } from '../ssm-limits/packed-rules.ts';
 import { readNoticesConfig } from './config.ts';
 import { dynamoCursorStore } from './dynamo-cursor-store.ts';
-import { type NoticesDeps, type NoticesReport, sendNotices } from './send-notices.ts';
+import type { NoticesDeps } from './notices-deps.ts';
+import { type NoticesReport, sendNotices } from './send-notices.ts';
 
 /** All groups of an instance; a run has a minute. */
 const DIRECTORY_TIMEOUT_MS = 20_000;

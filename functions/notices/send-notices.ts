@@ -4,39 +4,16 @@
  * At least once: the cursor is written after the messages were taken. A crash between the two tells the same notices again,
  * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked.
  */
-import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
-import type { Policy } from '../../policies/policy.ts';
-import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+
 import { readRequests } from '../limits/desk/request-items.ts';
-import type { LimitTable } from '../limits/limit-table.ts';
 import { addresseeKey } from '../notify/addressee.ts';
-import { type Notify, NotifyError } from '../notify/notify.ts';
-import type { RollupStore } from '../rollup/rollup-store.ts';
-import type { Log } from '../shared/log.ts';
-import { type Cursor, type CursorStore, markOf, partlyTold, START } from './cursor.ts';
+import { NotifyError } from '../notify/notify.ts';
+import { type Cursor, markOf, partlyTold, START } from './cursor.ts';
 import { digest } from './digest.ts';
 import { gather } from './gather/gather.ts';
 import { knownIn } from './known.ts';
 import type { Notice } from './notice.ts';
-
-export interface NoticesDeps {
-  readonly cursors: CursorStore;
-  readonly limitTable: LimitTable;
-  readonly policy: Policy;
-  /** In force as long as no set of limits is live. */
-  readonly packed: LimitSet;
-  readonly directory: () => Promise<Directory | undefined>;
-  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
-  readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
-  readonly notify: Notify;
-  readonly clock: Pick<LedgerClock, 'nowMs'>;
-  /** IANA zone of the rollup's days. */
-  readonly zone: string;
-  /** Where browsers reach the console; undefined: messages have no links. */
-  readonly consoleUrl: string | undefined;
-  readonly log: Log;
-}
+import type { NoticesDeps } from './notices-deps.ts';
 
 export interface NoticesReport {
   readonly notices: number;

@@ -1,5 +1,7 @@
 /** Who is told about a subject: whom its limits name, else whom those above name, else finance. */
-import { defaultsOf, type Limit, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
+
+import type { Limit } from '../../policies/limits/limit.ts';
+import { defaultsOf, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { oneLine, shortened } from '../../policies/text/plain-text.ts';
 

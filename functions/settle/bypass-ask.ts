@@ -2,7 +2,7 @@
 
 import { evaluate } from '../../policies/evaluate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { Rules } from '../admit/decide.ts';
+import type { Rules } from '../admit/decide-deps.ts';
 import type { JobTruth } from '../gitlab/job-truth.ts';
 import { withoutAbsent } from '../gitlab/without-absent.ts';
 import type { BypassAsk, JobEnd } from '../ledger/ledger.ts';

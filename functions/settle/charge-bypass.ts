@@ -1,5 +1,5 @@
 /** Jobs that ran and that the ledger never heard of: evaluated by the rules of now, charged without asking. */
-import type { Rules } from '../admit/decide.ts';
+import type { Rules } from '../admit/decide-deps.ts';
 import type { JobTruth } from '../gitlab/job-truth.ts';
 import type { BypassAsk, JobEnd, Ledger, LedgerClock } from '../ledger/ledger.ts';
 import type { Log } from '../shared/log.ts';

@@ -2,9 +2,10 @@
  * From what a parameter says to edits. The last edit of a limit wins, wherever it was made: a parameter's counts from its time
  * of modification. The unit is a limit with all its fields.
  */
-import type { Limit } from '../../policies/limits/limits.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LimitEdit, LiveLimits } from '../limits/desk/contract.ts';
+import type { LimitEdit } from '../limits/desk/limit-edit.ts';
+import type { LiveLimits } from '../limits/desk/live-limits.ts';
 import type { ChangedElsewhere } from './edits-elsewhere.ts';
 import type { LimitEntry, OwnedLimit, ParameterMark } from './marks.ts';
 import { parseEntries, type WantedLimit, type WantedLimits } from './parameter-value.ts';

@@ -2,7 +2,8 @@
 import { problemText } from '../../policies/document/parsed.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
-import type { ApplyOutcome, LimitsDesk } from '../limits/desk/contract.ts';
+import type { LimitsDesk } from '../limits/desk/contract.ts';
+import type { ApplyOutcome } from '../limits/desk/outcome.ts';
 import { editsElsewhere, SOURCE } from './edits-elsewhere.ts';
 import type { Marks, ParameterMark } from './marks.ts';
 import { type ChangedParameter, type LimitsInForce, type ParameterPlan, planEdits } from './plan-edits.ts';

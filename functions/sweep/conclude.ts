@@ -1,8 +1,8 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
 import type { JobTruth } from '../gitlab/job-truth.ts';
 import type { EndOutcome, JobEnd, JobGone, Ledger } from '../ledger/ledger.ts';
+import type { ChargeBypass } from './charge-bypass.ts';
 import type { Tally } from './report.ts';
-import type { ChargeBypass } from './sweep-run.ts';
 import type { JobVerdict } from './verdict.ts';
 
 /** Small enough to share hot counters with admissions, large enough that ten thousand ends take seconds. */

@@ -1,8 +1,8 @@
 import type { JobTruth } from '../gitlab/job-truth.ts';
+import type { DueJob } from '../ledger/due-job.ts';
 import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
-import type { DueJob } from '../ledger/store.ts';
 import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
-import type { TruthOutcome } from '../settle/settle-truths.ts';
+
 import type { Asking } from './asking.ts';
 import type { ConcludeDeps, Concluding } from './conclude.ts';
 import type { Tally } from './report.ts';
@@ -13,9 +13,6 @@ export type SweepLedger = Pick<
   Ledger,
   'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone'
 >;
-
-/** Charges jobs that ran and that nobody admitted. One outcome per truth, same order; the same may come again. */
-export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly TruthOutcome[]>;
 
 /** What the parts of one run share. */
 export interface SweepRun {

@@ -12,12 +12,13 @@ import type { GitLab } from '../gitlab/gitlab.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
 import { newAsking } from './asking.ts';
+import type { ChargeBypass } from './charge-bypass.ts';
 import { compareLive } from './compare-live.ts';
 import { newConcluding } from './conclude.ts';
 import { findBypass } from './find-bypass.ts';
 import { newTally, type SweepReport } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
-import type { ChargeBypass, SweepLedger, SweepRun } from './sweep-run.ts';
+import type { SweepLedger, SweepRun } from './sweep-run.ts';
 import { verifyDue } from './verify-due.ts';
 
 export interface SweepDeps {

@@ -1,4 +1,4 @@
-import type { Limit } from '../../policies/limits/limits.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
 
 /** A limit whose way to its end is told to its owner. Its `amount` is what is in force: base, carry-over and grants. */
 export type WatchedLimit = Limit;

@@ -1,4 +1,4 @@
-import type { Freeze } from '../limits/frozen.ts';
+import type { Freeze } from '../limits/freeze.ts';
 import { isZone } from '../limits/zone.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';

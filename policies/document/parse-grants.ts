@@ -1,5 +1,5 @@
 import type { Grant } from '../limits/grant.ts';
-import type { Limit } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readUnits } from './parse-limit-amount.ts';
 import { readText } from './parse-limit-texts.ts';

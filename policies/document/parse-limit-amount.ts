@@ -1,4 +1,4 @@
-import type { Limit, LimitKind } from '../limits/limits.ts';
+import type { Limit, LimitKind } from '../limits/limit.ts';
 import { SHARE_PARTS, shareOf } from '../limits/share.ts';
 import { readDecimal } from './decimal.ts';
 import { QUANTITIES_EXPECTED, readQuantityUnits } from './parse-quantity.ts';

@@ -1,4 +1,5 @@
-import { isAtOnce, type Limit, type LimitKind } from '../limits/limits.ts';
+import type { Limit, LimitKind } from '../limits/limit.ts';
+import { isAtOnce } from '../limits/limits.ts';
 import type { PeriodKind } from '../limits/period.ts';
 import { type Margin, readMargin } from './parse-limit-amount.ts';
 import type { Reading } from './reading.ts';

@@ -5,7 +5,8 @@ import {
   isFiscal,
   isFiscalStart,
 } from '../limits/fiscal.ts';
-import { isAtOnce, type Limit, type LimitKind } from '../limits/limits.ts';
+import type { Limit, LimitKind } from '../limits/limit.ts';
+import { isAtOnce } from '../limits/limits.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../limits/period.ts';
 import { isZone } from '../limits/zone.ts';
 import type { Reading } from './reading.ts';

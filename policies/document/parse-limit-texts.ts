@@ -1,4 +1,4 @@
-import type { Limit } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 import type { Reading } from './reading.ts';
 
 /** What people may write about a limit, and how long it may be: limits are read with every admission. */

@@ -1,5 +1,6 @@
 import type { FiscalStart } from '../limits/fiscal.ts';
-import { LIMIT_KINDS, type Limit, type LimitKind, UNIT_OF } from '../limits/limits.ts';
+import { LIMIT_KINDS, type Limit, type LimitKind } from '../limits/limit.ts';
+import { UNIT_OF } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readAmount, readMargins } from './parse-limit-amount.ts';

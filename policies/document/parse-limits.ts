@@ -1,6 +1,7 @@
 import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from '../limits/counters-per-job.ts';
 import { CALENDAR_YEAR } from '../limits/fiscal.ts';
-import type { Limit, LimitSet, Rollout } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { LimitSet, Rollout } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
 import type { Directory } from '../place/directory.ts';
 import type { Policy } from '../policy.ts';

@@ -1,4 +1,5 @@
-import type { Conditions, GroupCondition, Match, ProjectCondition } from '../match/match.ts';
+import type { Conditions, GroupCondition, ProjectCondition } from '../match/conditions.ts';
+import type { Match } from '../match/match.ts';
 import { remembering } from '../match/remember.ts';
 import { compileWildcard, type Wildcard } from '../match/wildcard.ts';
 import { closest } from './closest.ts';

@@ -1,7 +1,9 @@
+import type { DiscloseSettings } from '../disclosure.ts';
 import { DISCLOSURES, type Disclosure } from '../disclosure.ts';
+import type { EstimateSettings } from '../estimate.ts';
 import { ESTIMATE_MODES } from '../estimate.ts';
 import type { Platform } from '../platform.ts';
-import type { DiscloseSettings, EstimateSettings, Policy, VariableAllowlist } from '../policy.ts';
+import type { Policy, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../prices/prices-at.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';

@@ -1,4 +1,5 @@
-import { isAtOnce, type LimitKind } from '../limits/limits.ts';
+import type { LimitKind } from '../limits/limit.ts';
+import { isAtOnce } from '../limits/limits.ts';
 import type { Reading } from './reading.ts';
 
 /** More would be a stream of messages, not a warning. */

@@ -1,4 +1,4 @@
-import type { CheckedJob } from '../job.ts';
+import type { CheckedJob } from '../checked-job.ts';
 import type { Match } from '../match/match.ts';
 
 const LABEL_CHARACTERS_MAX = 120;

@@ -1,5 +1,6 @@
 import { grantedAt } from './grant.ts';
-import { type Limit, limitPeriod } from './limits.ts';
+import type { Limit } from './limit.ts';
+import { limitPeriod } from './limits.ts';
 import { shareOf } from './share.ts';
 
 /**

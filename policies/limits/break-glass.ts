@@ -1,5 +1,5 @@
+import type { Job } from '../checked-job.ts';
 import type { CounterKey, CounterSeen, LimitClaim } from '../claim.ts';
-import type { Job } from '../job.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { Reason, Violation } from '../reason.ts';
 import { periodAt } from './period.ts';

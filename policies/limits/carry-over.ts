@@ -1,6 +1,7 @@
 import type { CounterKey, CounterSeen } from '../claim.ts';
 import { grantedAt, grantedWithin } from './grant.ts';
-import { counterOf, type Limit, limitPeriod } from './limits.ts';
+import type { Limit } from './limit.ts';
+import { counterOf, limitPeriod } from './limits.ts';
 
 /** Whether what a period leaves changes what the next one has. */
 export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>

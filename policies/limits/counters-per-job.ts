@@ -1,6 +1,7 @@
 import type { Directory } from '../place/directory.ts';
 import { mostDefaults } from './group-defaults.ts';
-import { defaultsOf, type Limit, type LimitSet, limitsOn, withDefaults } from './limits.ts';
+import type { Limit } from './limit.ts';
+import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
 
 /** The ledger packs whole jobs into transactions of 100 items; this leaves room for several jobs in one. */
 export const COUNTERS_PER_JOB_MAX = 24;

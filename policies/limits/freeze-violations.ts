@@ -1,4 +1,4 @@
-import type { Job } from '../job.ts';
+import type { Job } from '../checked-job.ts';
 import { exemptionOf } from '../match/exemption.ts';
 import type { Mode } from '../mode.ts';
 import { platformExemptions } from '../platform.ts';

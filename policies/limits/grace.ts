@@ -2,7 +2,7 @@ import type { CounterKey, CounterSeen, Grace, LimitClaim } from '../claim.ts';
 import type { RuleClass } from '../mode.ts';
 import type { Reason } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
-import type { Limit } from './limits.ts';
+import type { Limit } from './limit.ts';
 
 const PIPELINE = 'pipeline/';
 

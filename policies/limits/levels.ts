@@ -1,6 +1,7 @@
-import type { Job } from '../job.ts';
+import type { Job } from '../checked-job.ts';
 import type { PlacedGroup } from '../place/placement.ts';
-import { defaultsOf, type Limit, type LimitSet, limitsOn, withDefaults } from './limits.ts';
+import type { Limit } from './limit.ts';
+import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
 import { subjectKey } from './subject.ts';
 import { validAt } from './validity.ts';
 

@@ -1,7 +1,8 @@
 import type { CounterKey } from '../claim.ts';
 import type { Directory } from '../place/directory.ts';
 import { limitsOfGroup } from './levels.ts';
-import { type Limit, type LimitSet, limitsOn } from './limits.ts';
+import type { Limit } from './limit.ts';
+import { type LimitSet, limitsOn } from './limits.ts';
 
 /**
  * The limit that a counter counts for: the subject's own, else the one that a group or personal namespace has by default

@@ -1,4 +1,4 @@
-import type { Limit } from './limits.ts';
+import type { Limit } from './limit.ts';
 
 /** Half-open, Unix ms; an edge that is absent is open. */
 export interface Validity {

@@ -1,4 +1,4 @@
-import type { Conditions } from './match.ts';
+import type { Conditions } from './conditions.ts';
 import type { Wildcard } from './wildcard.ts';
 
 /** A longer list is no hint. */

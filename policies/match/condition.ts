@@ -1,6 +1,6 @@
 import type { Placement } from '../place/placement.ts';
 import type { AdmissionRequest } from '../request/request.ts';
-import type { Conditions, GroupCondition, Matched, ProjectCondition } from './match.ts';
+import type { Conditions, GroupCondition, Matched, ProjectCondition } from './conditions.ts';
 import type { Wildcard } from './wildcard.ts';
 
 /** Whether a condition holds, or the field it would take to tell. */

@@ -1,4 +1,5 @@
-import { allHold, type Conditions, type Matched, placeFirst } from './match.ts';
+import type { Conditions, Matched } from './conditions.ts';
+import { allHold, placeFirst } from './match.ts';
 
 /** Jobs that a rule lets pass: all conditions must hold, for certain, until the time is over. */
 export interface Exemption {

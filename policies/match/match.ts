@@ -1,41 +1,10 @@
-import type { Placement } from '../place/placement.ts';
-import type { AdmissionRequest } from '../request/request.ts';
 import { GROUP, type Held, holds } from './condition.ts';
-import type { Wildcard } from './wildcard.ts';
+import type { Conditions, Matched } from './conditions.ts';
 
 /** All conditions that are there must hold; within one, any entry. No condition: every job. */
 export interface Match extends Conditions {
   /** The rule leaves a job alone that any of these conditions names. */
   readonly not?: Conditions;
-}
-
-export interface Conditions {
-  readonly groups?: readonly GroupCondition[];
-  readonly projects?: readonly ProjectCondition[];
-  readonly runnerClasses?: ReadonlySet<string>;
-  /** The runner has one of them. */
-  readonly runnerTags?: ReadonlySet<string>;
-  readonly runnerIds?: ReadonlySet<number>;
-  readonly users?: ReadonlySet<number>;
-  readonly refs?: readonly Wildcard[];
-  /** Whether the ref is protected. */
-  readonly protected?: boolean;
-  /** `push`, `schedule`, `merge_request_event` … */
-  readonly sources?: ReadonlySet<string>;
-  readonly environments?: readonly Wildcard[];
-  readonly jobs?: readonly Wildcard[];
-}
-
-/** By id, or by wildcard on the full path of the job's own group. */
-export type GroupCondition = { readonly id: number; readonly subtree: boolean } | { readonly path: Wildcard };
-
-export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };
-
-/** What conditions are compared with. */
-export interface Matched {
-  readonly request: AdmissionRequest;
-  readonly placement: Placement;
-  readonly runnerClass: { readonly name: string };
 }
 
 /**

@@ -1,48 +1,12 @@
-import type { JobFacts } from '../job-facts.ts';
 import type { Placement } from '../place/placement.ts';
+import type {
+  FilledFact,
+  JobFacts,
+  RecordedRequest,
+  RecordedService,
+  RecordedVariables,
+} from './recorded.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
-
-/**
- * What rules looked at beside a record's other facts, so that every rule can be asked about the job again. Variables'
- * values are never kept, and so no rule that reads them can be.
- */
-export interface RecordedRequest {
-  readonly image?: string;
-  readonly pullPolicies?: readonly string[];
-  readonly dockerUser?: string;
-  readonly kubernetesUser?: string;
-  readonly services?: readonly RecordedService[];
-  readonly ref?: string;
-  readonly refProtected?: boolean;
-  readonly pipelineSource?: string;
-  readonly environment?: string;
-  readonly projectVisibility?: string;
-  readonly jobTags?: readonly string[];
-  readonly runnerTags?: readonly string[];
-  readonly runnerId?: number;
-  /** Absent: GitLab sent none at all. */
-  readonly variables?: RecordedVariables;
-  readonly suspicious?: readonly string[];
-  /** Facts that GitLab did not send: the directory or a default of the policy stood in. */
-  readonly filled?: readonly FilledFact[];
-  /** In full, where the fact was cut. */
-  readonly jobName?: string;
-  readonly projectPath?: string;
-}
-
-export interface RecordedService {
-  readonly name: string;
-  readonly pullPolicies?: readonly string[];
-  readonly dockerUser?: string;
-  readonly kubernetesUser?: string;
-  readonly variables?: RecordedVariables;
-}
-
-/** `none`: sent, and none was set that a rule may read. */
-export type RecordedVariables = 'none' | 'some';
-
-/** Names of {@link AdmissionRequest}. */
-export type FilledFact = 'namespaceId' | 'rootNamespaceId' | 'projectPath' | 'timeoutSeconds';
 
 type Labels = Pick<JobFacts, 'jobName' | 'projectPath'>;
 

@@ -1,6 +1,6 @@
+import type { Job } from '../checked-job.ts';
 import { type Asking, type Finding, findingOf } from '../finding.ts';
-import type { Job } from '../job.ts';
-import type { Limit } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 
 /** Money or minutes per period: a job asks for what it is estimated to use, on top of what is settled and held. */
 export function budget(

@@ -1,7 +1,7 @@
+import type { Job } from '../checked-job.ts';
 import { type Asking, type Finding, findingOf } from '../finding.ts';
-import type { Job } from '../job.ts';
 import { footprintOf } from '../kubernetes/footprint.ts';
-import type { Limit } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 
 /** Past any machine (80 TiB), and a hundred of them are still counted exactly: what asks for more counts as this. */
 const FOOTPRINT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 100);

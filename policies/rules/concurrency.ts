@@ -1,6 +1,6 @@
+import type { Job } from '../checked-job.ts';
 import { type Asking, type Finding, findingOf } from '../finding.ts';
-import type { Job } from '../job.ts';
-import type { Limit } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 
 /** Jobs at once: a job asks for one slot and gives it back when it ends. */
 export function concurrency(

@@ -1,6 +1,6 @@
+import type { Job } from '../checked-job.ts';
 import type { Asking, Finding } from '../finding.ts';
-import type { Job } from '../job.ts';
-import type { Limit } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 import type { CountedKind } from '../rule.ts';
 import { budget } from './budget.ts';
 import { capacity } from './capacity.ts';

@@ -1,8 +1,9 @@
+import type { CheckedJob } from '../checked-job.ts';
 import { CONDITION_KEYS, readConditions } from '../document/parse-match.ts';
 import type { Reading } from '../document/reading.ts';
-import type { CheckedJob } from '../job.ts';
 import { needsOf } from '../match/access-needs.ts';
-import { allHold, type Conditions } from '../match/match.ts';
+import type { Conditions } from '../match/conditions.ts';
+import { allHold } from '../match/match.ts';
 import type { Check } from '../rule.ts';
 import type { KnownNames, StatelessRuleKind } from './stateless-rule-kind.ts';
 

@@ -1,6 +1,6 @@
+import type { Job } from '../checked-job.ts';
 import { type Asking, type Finding, findingOf } from '../finding.ts';
-import type { Job } from '../job.ts';
-import type { Limit } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 
 /** Jobs started per fixed window: each counts one, whatever becomes of it, unless it never ran. */
 export function window(

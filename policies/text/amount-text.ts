@@ -1,4 +1,4 @@
-import type { Unit } from '../claim.ts';
+import type { Unit } from '../unit.ts';
 import { bytesText } from './bytes-text.ts';
 import { grouped } from './digits.ts';
 import { durationText } from './duration-text.ts';

@@ -1,5 +1,5 @@
-import type { Unit } from '../claim.ts';
 import type { LimitFacts } from '../reason.ts';
+import type { Unit } from '../unit.ts';
 import { amountText } from './amount-text.ts';
 import { oneLine, shortened } from './plain-text.ts';
 

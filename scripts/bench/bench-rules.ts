@@ -1,4 +1,4 @@
-import type { Rules } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type Parsed, problemText } from '../../policies/document/parsed.ts';

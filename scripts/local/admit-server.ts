@@ -1,6 +1,6 @@
 import { serve } from '@hono/node-server';
 import { createAdmitApp } from '../../functions/admit/app.ts';
-import type { Rules } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import { type RulesInForce, rulesInForce } from '../../functions/admit/rules-in-force.ts';
 import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';

@@ -1,4 +1,4 @@
-import type { Unit } from '../../policies/claim.ts';
+import type { Unit } from '../../policies/unit.ts';
 
 export const formatMoney = (micros: number, currency: string): string =>
   `${(micros / 1e6).toFixed(2)} ${currency}`;

@@ -1,7 +1,8 @@
 import type { Ledger } from '../../functions/ledger/ledger.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
 import { limitsOfGroup } from '../../policies/limits/levels.ts';
-import { counterOf, type Limit, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
+import { counterOf, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
 import { subjectKey } from '../../policies/limits/subject.ts';
 import { validAt } from '../../policies/limits/validity.ts';
 import type { Directory } from '../../policies/place/directory.ts';

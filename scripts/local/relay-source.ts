@@ -1,4 +1,4 @@
-import type { Rules } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import { readRelayConfig } from '../../relay/config.ts';
 import type { Observe } from '../../relay/events.ts';
 import * as names from '../../relay/names.ts';

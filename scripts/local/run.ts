@@ -1,4 +1,4 @@
-import type { Rules } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';
 import type { Observe, RelayEvent } from '../../relay/events.ts';
 import type { LocalJob } from '../local-gitlab/job.ts';

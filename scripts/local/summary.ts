@@ -1,4 +1,4 @@
-import type { Unit } from '../../policies/claim.ts';
+import type { Unit } from '../../policies/unit.ts';
 import { quantile } from '../bench/figure.ts';
 import type { Answered } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';

@@ -1,5 +1,7 @@
 /** Two relays that ask the ledger in batches, die once each, and answer by the fallback when the ledger does not. */
-import { type Rules, toHoldAsk } from '../../functions/admit/decide.ts';
+
+import type { Rules } from '../../functions/admit/decide-deps.ts';
+import { toHoldAsk } from '../../functions/admit/judge.ts';
 import type { HoldAsk, HoldOutcome, Ledger } from '../../functions/ledger/ledger.ts';
 import type { LimitClaim } from '../../policies/claim.ts';
 import { evaluate } from '../../policies/evaluate.ts';

@@ -1,6 +1,7 @@
 /** After the last sweep: the books against the truth. Every figure is a whole number, and most of them must be 0. */
 import type { Counter, JobRecord, Ledger } from '../../functions/ledger/ledger.ts';
-import { counterName, type Unit } from '../../policies/claim.ts';
+import { counterName } from '../../policies/claim.ts';
+import type { Unit } from '../../policies/unit.ts';
 import type { Places } from './draw-groups.ts';
 import type { Run, SimulatedGitLab } from './simulated-gitlab.ts';
 import { usedBy } from './true-cost.ts';

@@ -1,5 +1,5 @@
 /** How the ledger learns that jobs ended: webhooks as they are worked off, and the product's own sweep of every minute. */
-import type { Rules } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import type { JobTruth } from '../../functions/gitlab/job-truth.ts';
 import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
 import { LedgerError } from '../../functions/ledger/ledger-error.ts';

@@ -1,5 +1,5 @@
 /** Policy, limits and directory of the month, through the same parsers that read the files of a deployment. */
-import type { Rules } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type Parsed, problemText } from '../../policies/document/parsed.ts';

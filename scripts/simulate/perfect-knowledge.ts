@@ -1,6 +1,6 @@
 /** Who would have fitted, had everybody known how long every job takes and when it ends. */
 
-import type { Rules } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import { counterName, isInFlight, type LimitClaim } from '../../policies/claim.ts';
 import { evaluate } from '../../policies/evaluate.ts';
 import type { PlannedJob } from './draw-jobs.ts';

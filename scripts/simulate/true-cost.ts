@@ -1,5 +1,5 @@
 /** What a job really costs, counted apart from the code under test: whole micro-units, no floating point. */
-import type { Unit } from '../../policies/claim.ts';
+import type { Unit } from '../../policies/unit.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import { PRICE_PER_MINUTE } from './workload.ts';
 

@@ -1,12 +1,12 @@
 /** A table, watched at every commit: no checked claim may leave its counter above the limit. */
 
+import type { DueJob } from '../../functions/ledger/due-job.ts';
 import type { CorrectionEntry } from '../../functions/ledger/entry.ts';
 import { ledgerKeys } from '../../functions/ledger/keys.ts';
 import type { Counter, JobRecord, LedgerClock } from '../../functions/ledger/ledger.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../functions/ledger/memory-store.ts';
 import type {
   Announcement,
-  DueJob,
   LedgerStore,
   ReadOptions,
   StoredItem,

@@ -6,7 +6,7 @@ import { createUploads } from '../../functions/console/pages/uploads.ts';
 import { LimitsError } from '../../functions/limits/limits-error.ts';
 import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
 import { readUnits } from '../../policies/document/parse-limit-amount.ts';
-import type { LimitKind } from '../../policies/limits/limits.ts';
+import type { LimitKind } from '../../policies/limits/limit.ts';
 import { fakeDesk } from './fake-desk.ts';
 import { fakeRead } from './fake-read.ts';
 import { pagesApp } from './pages-server.ts';

@@ -1,6 +1,8 @@
-import type { BurnUp, GroupRow, LimitRow, SubjectView } from '../../functions/console/read/contract.ts';
 import type { Explained } from '../../functions/console/read/explain/explained.ts';
-import type { LogEntry } from '../../functions/limits/desk/contract.ts';
+import type { LimitRow } from '../../functions/console/view/limit-row.ts';
+import type { GroupRow } from '../../functions/console/view/overview.ts';
+import type { BurnUp, SubjectView } from '../../functions/console/view/subject.ts';
+import type { LogEntry } from '../../functions/limits/desk/history.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */
 export const NOW_MS = Date.parse('2026-11-21T10:00:00Z');

@@ -1,7 +1,7 @@
 /** The whole house over one table in memory, GitLab beside it, and the books that watch every commit. */
 
 import type { UnmeteredAnswer } from '../../functions/admit/contract.ts';
-import type { DecideDeps, Rules } from '../../functions/admit/decide.ts';
+import type { DecideDeps, Rules } from '../../functions/admit/decide-deps.ts';
 import { ledgerKeys } from '../../functions/ledger/keys.ts';
 import { MemoryStore, type StoreFault } from '../../functions/ledger/memory-store.ts';
 import { memoryMarks } from '../../functions/ledger/sweep-marks.ts';

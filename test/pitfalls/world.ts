@@ -1,5 +1,6 @@
 /** The whole of Tollgate in memory: documents, decide, the ledger and settlement, with a clock that stands still. */
-import { decide, type Rules } from '../../functions/admit/decide.ts';
+import { decide } from '../../functions/admit/decide.ts';
+import type { Rules } from '../../functions/admit/decide-deps.ts';
 import type { JobTruth } from '../../functions/gitlab/job-truth.ts';
 import { createLedger } from '../../functions/ledger/create-ledger.ts';
 import type { JobRecord, Ledger } from '../../functions/ledger/ledger.ts';

@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { EditedBy, LimitsDesk } from '../../limits/desk/contract.ts';
+import type { LimitsDesk } from '../../limits/desk/contract.ts';
+import type { EditedBy } from '../../limits/desk/outcome.ts';
 import type { Log } from '../../shared/log.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
 import type { ConsoleRead } from '../read/contract.ts';

@@ -1,9 +1,9 @@
 /** Edits as they come over the wire. Their meaning is checked by the desk; here their shape. */
 import { z } from '@hono/zod-openapi';
-import { LIMIT_KINDS } from '../../../policies/limits/limits.ts';
+import { LIMIT_KINDS } from '../../../policies/limits/limit.ts';
 import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
 import { MODES } from '../../../policies/mode.ts';
-import type { LimitEdit } from '../../limits/desk/contract.ts';
+import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
 
 const TEXT_MAX = 500;
 const text = () => z.string().max(TEXT_MAX);

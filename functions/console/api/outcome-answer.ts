@@ -1,6 +1,9 @@
 /** What became of an edit → what the API answers. */
-import type { ApplyOutcome, ChangeRow, LimitRequest, RoleName } from '../../limits/desk/contract.ts';
+
+import type { LimitRequest } from '../../limits/desk/limit-request.ts';
+import type { ApplyOutcome, ChangeRow } from '../../limits/desk/outcome.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
+import type { RoleName } from '../../limits/desk/role.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 
 export interface Applied {

@@ -1,10 +1,15 @@
 /** "Ask for more", and what becomes of it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { AskForMore, DecideOutcome, LimitRequest, RequestVerdict } from '../../limits/desk/contract.ts';
+import type {
+  AskForMore,
+  DecideOutcome,
+  LimitRequest,
+  RequestVerdict,
+} from '../../limits/desk/limit-request.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv } from '../../signin/user.ts';
-import type { RequestRow } from '../read/contract.ts';
 import { rightsOf } from '../read/rights-of.ts';
+import type { RequestRow } from '../view/request.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { AskSchema, VerdictSchema } from './edit-schemas.ts';

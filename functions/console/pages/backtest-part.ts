@@ -1,7 +1,7 @@
 /** Jobs that would have failed, counted job by job: beside the estimate, which is there at once. */
 import { html } from 'hono/html';
-import type { BacktestAnswer, BacktestCounted } from '../read/contract.ts';
-import type { Markup } from './frame.ts';
+import type { BacktestAnswer, BacktestCounted } from '../view/backtest.ts';
+import type { Markup } from './markup.ts';
 import { counted, distance, shortInstant, type Telling } from './told.ts';
 
 /** The form that saves; its fields say what is to be counted, too. */

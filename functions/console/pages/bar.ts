@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from './frame.ts';
+import type { Markup } from './markup.ts';
 
 /** Once for the whole page; bars refer to them. Stripes, because colour is never the only sign. */
 export const HELD_PATTERNS = html`<svg class="patterns" aria-hidden="true"><defs><pattern id="held" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="held-ground" width="5" height="5"/><path class="held-line" d="M1 0V5" stroke-width="2.4"/></pattern><pattern id="held-over" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="held-ground" width="5" height="5"/><path class="held-over" d="M1 0V5" stroke-width="2.4"/></pattern></defs></svg>`;

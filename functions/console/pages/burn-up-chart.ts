@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
-import type { BurnUp, LimitRow } from '../read/contract.ts';
+import type { LimitRow } from '../view/limit-row.ts';
+import type { BurnUp } from '../view/subject.ts';
 import { dayLabel, dayNumberOf, roundTicks } from './chart-scale.ts';
-import type { Markup } from './frame.ts';
 import { forecastSentence } from './limit-words.ts';
+import type { Markup } from './markup.ts';
 import { amount, bare, type Telling } from './told.ts';
 
 interface Size {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { ChangeRow } from '../../limits/desk/contract.ts';
-import type { Markup } from './frame.ts';
+import type { ChangeRow } from '../../limits/desk/outcome.ts';
 import { subjectLink } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, counted, type Telling } from './told.ts';
 
 /** A page must stay small; whoever needs the others has the file. */

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { SignInEnv } from '../../signin/user.ts';
-import type { OverviewAsked, OverviewSort } from '../read/contract.ts';
+import type { OverviewAsked, OverviewSort } from '../view/overview.ts';
 import { query, readValues, wholeNumber } from './asked.ts';
 import { editRoutes } from './edit-routes.ts';
 import { importRoutes } from './import-routes.ts';

@@ -2,7 +2,8 @@ import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/co
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
 import { type TotalChange, totalChanges } from '../../limits/csv/totals.ts';
-import type { LimitEdit, LiveLimits } from '../../limits/desk/contract.ts';
+import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
+import type { LiveLimits } from '../../limits/desk/live-limits.ts';
 import type { User } from '../../signin/user.ts';
 import { rightsOf } from '../read/rights-of.ts';
 import { type Stale, staleImport } from '../stale-import.ts';

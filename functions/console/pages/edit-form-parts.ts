@@ -1,4 +1,5 @@
-import type { LimitRow, SubjectView } from '../read/contract.ts';
+import type { LimitRow } from '../view/limit-row.ts';
+import type { SubjectView } from '../view/subject.ts';
 import type { Field, Values } from './form-field.ts';
 
 export interface EditForm {

@@ -1,15 +1,17 @@
 import { html } from 'hono/html';
-import type { ApplyOutcome, ChangeRow } from '../../limits/desk/contract.ts';
+import type { ApplyOutcome, ChangeRow } from '../../limits/desk/outcome.ts';
 import type { User } from '../../signin/user.ts';
-import type { BacktestAnswer, LimitRow } from '../read/contract.ts';
+import type { BacktestAnswer } from '../view/backtest.ts';
+import type { LimitRow } from '../view/limit-row.ts';
 import { SAVE_FORM } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import type { EditForm } from './edit-form-parts.ts';
 import type { EditKind } from './edit-kinds.ts';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from './form-field.ts';
-import { csrf, type Markup, page } from './frame.ts';
+import { csrf, page } from './frame.ts';
 import { leftClass, leftText, limitAmount } from './limit-words.ts';
 import { address, subjectHref } from './links.ts';
+import type { Markup } from './markup.ts';
 import { confirmPart, previewPart, type ValidPreview } from './preview-part.ts';
 import { amount, distance, instant, type Telling } from './told.ts';
 

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
-import type { ApplyOutcome, LimitEdit } from '../../limits/desk/contract.ts';
+import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
+import type { ApplyOutcome } from '../../limits/desk/outcome.ts';
 import type { SignInEnv } from '../../signin/user.ts';
 import { rightsOf } from '../read/rights-of.ts';
 import { query, readValues } from './asked.ts';

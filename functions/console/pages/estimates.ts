@@ -1,7 +1,7 @@
 /** Jobs that would have been rejected, estimated from the totals of each day: there at once, and for every day. */
 import { html } from 'hono/html';
-import type { EditEffect, LookBack } from '../read/contract.ts';
-import type { Markup } from './frame.ts';
+import type { EditEffect, LookBack } from '../view/preview.ts';
+import type { Markup } from './markup.ts';
 import { counted } from './told.ts';
 
 export const estimatesOf = (effects: readonly EditEffect[]): Markup => html`${effects.map(estimateOf)}`;

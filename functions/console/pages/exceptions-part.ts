@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
-import type { FreezeRow, GrantRow, SubjectView } from '../read/contract.ts';
-import type { Markup } from './frame.ts';
+import type { FreezeRow } from '../view/limit-row.ts';
+import type { GrantRow, SubjectView } from '../view/subject.ts';
 import { address } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, distance, instant, type Telling } from './told.ts';
 
 /** What was given on top for a time, with how long it still counts. */

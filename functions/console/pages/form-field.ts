@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from './frame.ts';
+import type { Markup } from './markup.ts';
 
 /** What a form was sent with, or shall show: by name, trimmed. */
 export type Values = Readonly<Record<string, string>>;

@@ -1,12 +1,9 @@
 import { html } from 'hono/html';
-import type { HtmlEscapedString } from 'hono/utils/html';
 import type { User } from '../../signin/user.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
 import { HELD_PATTERNS } from './bar.ts';
+import type { Markup } from './markup.ts';
 import { mayOpen } from './page-access.ts';
-
-/** Escaped: only `html` makes it. */
-export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 export type Place = 'overview' | 'requests' | 'shadow' | 'break-glass' | 'import' | 'jobs' | 'log' | 'none';
 

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import type { GroupRow } from '../read/contract.ts';
+import type { GroupRow } from '../view/overview.ts';
 import { bar } from './bar.ts';
-import type { Markup } from './frame.ts';
 import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.ts';
 import { pathText } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts';
 
 /** One line a group: a bar, and beside it the same as text. */

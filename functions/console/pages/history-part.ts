@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import type { HistoryPage, LogEntry } from '../../limits/desk/contract.ts';
+import type { HistoryPage, LogEntry } from '../../limits/desk/history.ts';
 import { changeLines } from './change-table.ts';
-import type { Markup } from './frame.ts';
 import { address } from './links.ts';
+import type { Markup } from './markup.ts';
 import { counted, distance, shortInstant, type Telling } from './told.ts';
 
 const ROWS_SHOWN = 6;

@@ -2,12 +2,13 @@ import { html } from 'hono/html';
 import { type CsvProblem, csvProblemText } from '../../limits/csv/columns.ts';
 import type { TotalChange } from '../../limits/csv/totals.ts';
 import type { User } from '../../signin/user.ts';
-import type { BacktestAnswer } from '../read/contract.ts';
+import type { BacktestAnswer } from '../view/backtest.ts';
 import { SAVE_FORM } from './backtest-part.ts';
 import type { Values } from './form-field.ts';
 import { hiddenFields } from './form-field.ts';
-import { csrf, type Markup, page } from './frame.ts';
+import { csrf, page } from './frame.ts';
 import { limitWords } from './limit-words.ts';
+import type { Markup } from './markup.ts';
 import { confirmPart, previewPart, type ValidPreview } from './preview-part.ts';
 import { amount, counted, type Telling } from './told.ts';
 

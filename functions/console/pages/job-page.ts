@@ -9,8 +9,9 @@ import type {
   ExplainedTerms,
   ToldViolation,
 } from '../read/explain/explained.ts';
-import { type Markup, page } from './frame.ts';
+import { page } from './frame.ts';
 import { outside, subjectLink } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, distance, instant, modeTag, type Telling } from './told.ts';
 
 /** Where a job is asked for; with a sentence if the last question had no answer. */

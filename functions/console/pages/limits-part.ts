@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
-import type { LimitRow, SubjectView } from '../read/contract.ts';
+import type { LimitRow } from '../view/limit-row.ts';
+import type { SubjectView } from '../view/subject.ts';
 import { bar } from './bar.ts';
-import type { Markup } from './frame.ts';
 import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.ts';
 import { address, contactLink } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, bare, instant, modeTag, percent, type Telling } from './told.ts';
 
 /** Every limit of the subject with its bar. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from './frame.ts';
+import type { Markup } from './markup.ts';
 
 const KIND_PATHS: Readonly<Record<string, string>> = {
   group: 'groups',

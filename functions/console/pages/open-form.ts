@@ -1,5 +1,5 @@
 import type { User } from '../../signin/user.ts';
-import type { SubjectView } from '../read/contract.ts';
+import type { SubjectView } from '../view/subject.ts';
 import type { EditContext, EditForm } from './edit-form-parts.ts';
 import { type EditKind, editForm } from './edit-kinds.ts';
 import type { Values } from './form-field.ts';

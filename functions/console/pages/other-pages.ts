@@ -1,10 +1,12 @@
 import { html } from 'hono/html';
-import type { BreakGlassState, HistoryPage } from '../../limits/desk/contract.ts';
+import type { BreakGlassState } from '../../limits/desk/break-glass-state.ts';
+import type { HistoryPage } from '../../limits/desk/history.ts';
 import type { User } from '../../signin/user.ts';
-import type { Me } from '../read/contract.ts';
-import { csrf, type Markup, page } from './frame.ts';
+import type { Me } from '../view/me.ts';
+import { csrf, page } from './frame.ts';
 import { historyPart } from './history-part.ts';
 import { address, subjectLink } from './links.ts';
+import type { Markup } from './markup.ts';
 import { counted, distance, instant, type Telling } from './told.ts';
 
 /** Who was let in past limits, what is left of it, and whether somebody has looked at it. */

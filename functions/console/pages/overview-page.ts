@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
-import type { Overview, OverviewAsked } from '../read/contract.ts';
+import type { Overview, OverviewAsked } from '../view/overview.ts';
 import { BAR_KEY, bar } from './bar.ts';
-import { type Frame, type Markup, page } from './frame.ts';
+import { type Frame, page } from './frame.ts';
 import { groupTable } from './group-table.ts';
 import { forecastSentence, leftText, limitAmount } from './limit-words.ts';
 import { address } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, counted, distance, type Telling } from './told.ts';
 
 export interface OverviewShown {

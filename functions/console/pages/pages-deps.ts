@@ -6,7 +6,7 @@ import type { LimitsDesk } from '../../limits/desk/contract.ts';
 import type { Log } from '../../shared/log.ts';
 import type { SignInEnv } from '../../signin/user.ts';
 import type { ConsoleRead } from '../read/contract.ts';
-import type { Markup } from './frame.ts';
+import type { Markup } from './markup.ts';
 import type { Telling } from './told.ts';
 import type { Uploads } from './uploads.ts';
 

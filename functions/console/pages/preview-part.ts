@@ -1,11 +1,13 @@
 import { html } from 'hono/html';
-import type { Oversubscription } from '../../limits/desk/contract.ts';
-import type { BacktestAnswer, EditEffect, LimitRow, PreviewAnswer } from '../read/contract.ts';
+import type { Oversubscription } from '../../limits/desk/outcome.ts';
+import type { BacktestAnswer } from '../view/backtest.ts';
+import type { LimitRow } from '../view/limit-row.ts';
+import type { EditEffect, PreviewAnswer } from '../view/preview.ts';
 import { backtestPart } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import { estimatesOf } from './estimates.ts';
-import type { Markup } from './frame.ts';
 import { leftText, limitAmount, limitWords, runsOut } from './limit-words.ts';
+import type { Markup } from './markup.ts';
 import { amount, counted, type Telling } from './told.ts';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
-import type { Denied } from '../../limits/desk/contract.ts';
 import { ACT_WORDS, whoMayText } from '../../limits/desk/rights-words.ts';
+import type { Denied } from '../../limits/desk/role.ts';
 import type { Notice, RenderNotice } from '../../signin/answers.ts';
 import type { User } from '../../signin/user.ts';
-import { barePage, type Markup, page } from './frame.ts';
+import { barePage, page } from './frame.ts';
 import { contactLink } from './links.ts';
+import type { Markup } from './markup.ts';
 
 export interface Problem {
   readonly title: string;

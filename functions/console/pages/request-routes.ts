@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { DecideOutcome, RequestOutcome } from '../../limits/desk/contract.ts';
+import type { DecideOutcome, RequestOutcome } from '../../limits/desk/limit-request.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
 import { rightsOf } from '../read/rights-of.ts';
@@ -7,7 +7,7 @@ import { query, readValues } from './asked.ts';
 import { byField } from './document-problems.ts';
 import { grantFields } from './exception-forms.ts';
 import type { Values } from './form-field.ts';
-import type { Markup } from './frame.ts';
+import type { Markup } from './markup.ts';
 import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { type Problem, problemPage, unknownPlace } from './problem-page.ts';
 import { askPage, chooseGroupPage, requestsPage } from './requests-page.ts';

@@ -1,13 +1,16 @@
 import { html } from 'hono/html';
-import type { ApplyOutcome, LimitRequest } from '../../limits/desk/contract.ts';
+import type { LimitRequest } from '../../limits/desk/limit-request.ts';
+import type { ApplyOutcome } from '../../limits/desk/outcome.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { User } from '../../signin/user.ts';
-import type { RequestRow, SubjectView } from '../read/contract.ts';
+import type { RequestRow } from '../view/request.ts';
+import type { SubjectView } from '../view/subject.ts';
 import { grantFields } from './exception-forms.ts';
 import { type FieldProblems, field, problemList, type Values } from './form-field.ts';
-import { csrf, type Markup, page } from './frame.ts';
+import { csrf, page } from './frame.ts';
 import { leftText, limitAmount, limitWords } from './limit-words.ts';
 import { outside, subjectHref, subjectLink } from './links.ts';
+import type { Markup } from './markup.ts';
 import { problemPage } from './problem-page.ts';
 import { distance, instant, type Telling } from './told.ts';
 

@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import type { User } from '../../signin/user.ts';
-import type { ShadowRow, ShadowView } from '../read/contract.ts';
-import { csrf, type Markup, page } from './frame.ts';
+import type { ShadowRow, ShadowView } from '../view/shadow.ts';
+import { csrf, page } from './frame.ts';
 import { limitAmount, limitWords } from './limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from './links.ts';
+import type { Markup } from './markup.ts';
 import { mayOpen } from './page-access.ts';
 import type { OwnerMessage } from './pages-deps.ts';
 import { amount, counted, type Telling } from './told.ts';

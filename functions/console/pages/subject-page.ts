@@ -1,14 +1,16 @@
 import { html } from 'hono/html';
-import type { LimitRow, SubjectView } from '../read/contract.ts';
+import type { LimitRow } from '../view/limit-row.ts';
+import type { SubjectView } from '../view/subject.ts';
 import { BAR_KEY, bar } from './bar.ts';
 import { burnUpChart } from './burn-up-chart.ts';
 import { freezeNotes, grantsPart } from './exceptions-part.ts';
-import { type Frame, type Markup, page } from './frame.ts';
+import { type Frame, page } from './frame.ts';
 import { groupTable } from './group-table.ts';
 import { historyPart } from './history-part.ts';
 import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.ts';
 import { limitsPart } from './limits-part.ts';
 import { address, contactLink, subjectHref, subjectLink } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts';
 import { rejectionsPart, usagePart, usageSentence } from './usage-part.ts';
 

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import type { Unit } from '../../../policies/claim.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { relativeText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
-import type { Markup } from './frame.ts';
+import type { Unit } from '../../../policies/unit.ts';
+import type { Markup } from './markup.ts';
 
 /** The deployment's currency, and where and when "now" is. */
 export interface Telling {

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import { durationText } from '../../../policies/text/duration-text.ts';
-import type { Rejections, SubjectView, UsageView } from '../read/contract.ts';
-import type { Markup } from './frame.ts';
+import type { SubjectView } from '../view/subject.ts';
+import type { Rejections, UsageView } from '../view/usage.ts';
 import { outside } from './links.ts';
+import type { Markup } from './markup.ts';
 import { amount, bare, counted, distance, shortInstant, type Telling } from './told.ts';
 
 /** Who and what used it. */

@@ -1,4 +1,5 @@
-import { ASKED_BY, type Limit, type LimitSet } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { ASKED_BY, type LimitSet } from '../../../policies/limits/limits.ts';
 import { compareModes, leastMode, type Mode } from '../../../policies/mode.ts';
 import type { PlacedGroup } from '../../../policies/place/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';

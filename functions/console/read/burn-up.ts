@@ -1,7 +1,8 @@
 /** The chart of one limit: what came together day by day, and where it goes. Pure. */
 import { dayNumber } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import type { BurnUp, LimitRow } from './contract.ts';
+import type { LimitRow } from '../view/limit-row.ts';
+import type { BurnUp } from '../view/subject.ts';
 import { aheadOf, usedOn } from './outlook.ts';
 import type { DayUsage } from './usage-days.ts';
 

@@ -15,8 +15,9 @@ import {
 import { parseJobReference } from '../../explain/job-reference.ts';
 import type { RuleOutcome } from '../../explain/rule-results.ts';
 import type { JobRecord } from '../../ledger/ledger.ts';
+import type { JobAnswer } from '../view/job.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { JobAnswer, Viewer } from './contract.ts';
+import type { Viewer } from './contract.ts';
 import type { Explained, ExplainedCounter, ExplainedRuleRow, ExplainedTerms } from './explain/explained.ts';
 import { jobUrl } from './job-url.ts';
 import { labelOf, NOWHERE, type Places } from './places.ts';

@@ -1,7 +1,7 @@
-import type { Freeze } from '../../../policies/limits/frozen.ts';
+import type { Freeze } from '../../../policies/limits/freeze.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { FreezeRow } from './contract.ts';
+import type { FreezeRow } from '../view/limit-row.ts';
 import { labelOf } from './places.ts';
 import { subjectsAbove } from './subjects-above.ts';
 

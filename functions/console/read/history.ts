@@ -1,4 +1,4 @@
-import type { HistoryAsked, HistoryPage, LogEntry } from '../../limits/desk/contract.ts';
+import type { HistoryAsked, HistoryPage, LogEntry } from '../../limits/desk/history.ts';
 import type { ConsoleReadDeps } from './console-read-deps.ts';
 import type { Scope } from './scope.ts';
 

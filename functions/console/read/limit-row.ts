@@ -2,12 +2,13 @@
 import { isInFlight } from '../../../policies/claim.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { grantedAt } from '../../../policies/limits/grant.ts';
-import { type Limit, limitPeriod } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Counter } from '../../ledger/ledger.ts';
 import { writtenCarry, writtenSoft } from '../../limits/changes/fields.ts';
-import type { ForecastRow, LimitRow } from './contract.ts';
+import type { ForecastRow, LimitRow } from '../view/limit-row.ts';
 import { forecastOf } from './outlook.ts';
 import type { DayUsage } from './usage-days.ts';
 

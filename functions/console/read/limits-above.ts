@@ -1,10 +1,11 @@
 import { counterName } from '../../../policies/claim.ts';
 import { disclosureFor } from '../../../policies/disclosure.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
-import { counterOf, type Limit, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { counterOf, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/validity.ts';
+import type { SubjectView } from '../view/subject.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { SubjectView } from './contract.ts';
 import { havingsOf, isBudget } from './group-limits.ts';
 import type { RowsFrom } from './group-rows.ts';
 import { labelOf } from './places.ts';

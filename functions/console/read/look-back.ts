@@ -1,8 +1,9 @@
 /** How many jobs of the last weeks an amount would have stopped. An estimate from days' totals; no record is read. Pure. */
 import { dayNumber } from '../../../policies/limits/calendar.ts';
-import { type Limit, limitPeriod } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import type { LookBack } from './contract.ts';
+import type { LookBack } from '../view/preview.ts';
 import { usedOn } from './outlook.ts';
 import type { DayUsage } from './usage-days.ts';
 

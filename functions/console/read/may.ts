@@ -1,8 +1,8 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Rights } from '../../limits/desk/contract.ts';
 import { mayDo } from '../../limits/desk/rights.ts';
-import type { May } from './contract.ts';
+import type { Rights } from '../../limits/desk/role.ts';
+import type { May } from '../view/subject.ts';
 
 /** What to offer on a page. Whether a change goes through is the desk's to say, which looks at each difference. */
 export function mayOf(

@@ -1,5 +1,6 @@
+import type { Me } from '../view/me.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { ConsoleRead, Me } from './contract.ts';
+import type { ConsoleRead } from './contract.ts';
 import { labelOf, NOWHERE } from './places.ts';
 import { rightsOf, roleNames } from './rights-of.ts';
 import { scopeOf } from './scope.ts';

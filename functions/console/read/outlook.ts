@@ -3,9 +3,10 @@ import { type DailyUsage, HISTORY_DAYS, historyBefore } from '../../../policies/
 import { runOut } from '../../../policies/forecast/run-out.ts';
 import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
 import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
-import type { LimitKind } from '../../../policies/limits/limits.ts';
+import type { LimitKind } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
-import type { BurnUp, ForecastRow } from './contract.ts';
+import type { ForecastRow } from '../view/limit-row.ts';
+import type { BurnUp } from '../view/subject.ts';
 import { type DaySpan, type DayUsage, dayText } from './usage-days.ts';
 
 /** The longest period is a year. */

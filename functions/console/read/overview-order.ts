@@ -3,7 +3,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { Limit } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import type { CountersByName } from './counters-now.ts';
 import { LAST_TIER, tier } from './leading.ts';

@@ -8,9 +8,10 @@
 import { counterName } from '../../../policies/claim.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
+import type { Overview, OverviewAsked } from '../view/overview.ts';
 import { askedModes } from './asked-mode.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { Overview, OverviewAsked, Viewer } from './contract.ts';
+import type { Viewer } from './contract.ts';
 import { havingsOf, isBudget } from './group-limits.ts';
 import { firstOfMonth, groupRows, isEarlier, meteredOf, type RowsFrom, subjectOf } from './group-rows.ts';
 import { leading } from './leading.ts';

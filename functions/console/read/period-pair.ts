@@ -1,5 +1,6 @@
 import type { CounterKey } from '../../../policies/claim.ts';
-import { type Limit, limitPeriod } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { limitPeriod } from '../../../policies/limits/limits.ts';
 import type { Period } from '../../../policies/limits/period.ts';
 
 /** The period a limit counts in now, and the one before; undefined for what has none. */

@@ -1,8 +1,8 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Oversubscription } from '../../limits/desk/contract.ts';
+import type { Oversubscription } from '../../limits/desk/outcome.ts';
 import { oversubscriptionOf } from '../../limits/desk/oversubscription.ts';
-import type { PoolNote } from './contract.ts';
+import type { PoolNote } from '../view/overview.ts';
 import { labelOf } from './places.ts';
 
 /** By {@link poolKey}; a limit that is no pool is not there. */

@@ -1,10 +1,13 @@
 /** What edits would do: the desk's rows with dates, and a look back. */
 
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
-import { counterOf, type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
-import type { ChangeRow, LimitEdit, Preview } from '../../limits/desk/contract.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
+import type { ChangeRow, Preview } from '../../limits/desk/outcome.ts';
+import type { EditEffect, PreviewAnswer } from '../view/preview.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { EditEffect, PreviewAnswer, Viewer } from './contract.ts';
+import type { Viewer } from './contract.ts';
 import type { LimitsNow } from './limits-now.ts';
 import { lookBackFrom, lookBackOf } from './look-back.ts';
 import { historySpan } from './outlook.ts';

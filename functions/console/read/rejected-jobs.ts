@@ -1,8 +1,8 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
 import { place } from '../../../policies/place/placement.ts';
 import type { JobRecord } from '../../ledger/ledger.ts';
+import type { RejectedJob } from '../view/usage.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { RejectedJob } from './contract.ts';
 import { jobUrl } from './job-url.ts';
 import type { Places } from './places.ts';
 import type { Scope } from './scope.ts';

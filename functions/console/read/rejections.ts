@@ -1,5 +1,5 @@
 import type { Policy } from '../../../policies/policy.ts';
-import type { Rejections } from './contract.ts';
+import type { Rejections } from '../view/usage.ts';
 import type { DayUsage } from './usage-days.ts';
 
 /** Jobs rejected on some days, by rule. */

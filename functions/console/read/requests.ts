@@ -1,8 +1,9 @@
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
-import type { LimitRequest } from '../../limits/desk/contract.ts';
+import type { LimitRequest } from '../../limits/desk/limit-request.ts';
 import { mayDo } from '../../limits/desk/rights.ts';
+import type { RequestRow } from '../view/request.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { RequestRow, Viewer } from './contract.ts';
+import type { Viewer } from './contract.ts';
 import { labelOf, NOWHERE } from './places.ts';
 import { rightsOf } from './rights-of.ts';
 import { scopeOf } from './scope.ts';

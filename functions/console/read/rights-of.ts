@@ -1,4 +1,4 @@
-import type { Rights, Role, RoleName } from '../../limits/desk/contract.ts';
+import type { Rights, Role, RoleName } from '../../limits/desk/role.ts';
 import type { Roles } from '../../signin/user.ts';
 
 /** What GitLab's groups make of somebody, as the desk asks for it. */

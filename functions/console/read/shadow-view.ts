@@ -2,9 +2,11 @@
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
+import type { LimitRow } from '../view/limit-row.ts';
+import type { ShadowAsked, ShadowRow, ShadowView } from '../view/shadow.ts';
 import { askedMode } from './asked-mode.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { LimitRow, ShadowAsked, ShadowRow, ShadowView, Viewer } from './contract.ts';
+import type { Viewer } from './contract.ts';
 import { type Having, havingsOf } from './group-limits.ts';
 import { type RowsFrom, subjectOf } from './group-rows.ts';
 import { labelOf, NOWHERE } from './places.ts';

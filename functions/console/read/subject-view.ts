@@ -4,9 +4,10 @@
  */
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import type { SubjectAsked, SubjectView } from '../view/subject.ts';
 import { burnUpOf, chartDays } from './burn-up.ts';
 import type { Reading } from './console-read-deps.ts';
-import type { SubjectAsked, SubjectView, Viewer } from './contract.ts';
+import type { Viewer } from './contract.ts';
 import { freezeRows } from './freeze-rows.ts';
 import { firstOfMonth, firstToRunOut, groupRows, type RowsFrom } from './group-rows.ts';
 import { viewerHistory } from './history.ts';

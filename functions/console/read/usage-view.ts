@@ -6,7 +6,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
 import type { RollupStore } from '../../rollup/rollup-store.ts';
-import type { UsageView } from './contract.ts';
+import type { UsageView } from '../view/usage.ts';
 import { labelOf } from './places.ts';
 import { rejectedByRule, watchedByRule } from './rejections.ts';
 import { type DaySpan, type DayUsage, dayText, readDays } from './usage-days.ts';

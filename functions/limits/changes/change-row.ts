@@ -1,4 +1,4 @@
-import type { Unit } from '../../../policies/claim.ts';
+import type { Unit } from '../../../policies/unit.ts';
 
 export type Effect = 'tightens' | 'loosens' | 'neutral';
 

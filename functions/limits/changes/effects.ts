@@ -1,5 +1,5 @@
 /** What a changed field does to jobs. Whatever could do either is taken for loosening, which needs the stronger right. */
-import type { Limit } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
 import { compareModes, type Mode } from '../../../policies/mode.ts';
 import type { Effect, Fields, FieldValue } from './change-row.ts';
 

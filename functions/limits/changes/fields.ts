@@ -1,8 +1,8 @@
 /** What limits, grants, freezes and break-glasses say, field by field, with the names of limits.yaml. */
 import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
-import type { Freeze } from '../../../policies/limits/frozen.ts';
+import type { Freeze } from '../../../policies/limits/freeze.ts';
 import type { Grant } from '../../../policies/limits/grant.ts';
-import type { Limit } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
 import { SHARE_PARTS } from '../../../policies/limits/share.ts';
 import type { Fields, FieldValue } from './change-row.ts';
 

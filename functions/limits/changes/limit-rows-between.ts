@@ -1,4 +1,5 @@
-import { defaultsOf, type Limit, type LimitSet } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { defaultsOf, type LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
 import { binds, differing, limitEffect, reachOf } from './effects.ts';

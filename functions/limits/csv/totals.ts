@@ -1,6 +1,7 @@
-import type { Unit } from '../../../policies/claim.ts';
-import type { LimitKind, LimitSet } from '../../../policies/limits/limits.ts';
+import type { LimitKind } from '../../../policies/limits/limit.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
+import type { Unit } from '../../../policies/unit.ts';
 
 /** What all limits of a kind and period come to: a check sum for whoever sums the column, parents and children alike. */
 export interface TotalChange {

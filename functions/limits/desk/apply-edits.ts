@@ -1,17 +1,14 @@
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { publishLimits } from '../publish-limits.ts';
-import type {
-  ApplyOutcome,
-  EditedBy,
-  LimitEdit,
-  LimitRequest,
-  LimitsDeskDeps,
-  LiveLimits,
-} from './contract.ts';
+import type { LimitsDeskDeps } from './contract.ts';
 import type { DeskReads } from './desk-reads.ts';
 import type { EditContext } from './draft.ts';
+import type { LimitEdit } from './limit-edit.ts';
+import type { LimitRequest } from './limit-request.ts';
+import type { LiveLimits } from './live-limits.ts';
 import { APPROVAL_DEFAULT } from './needs.ts';
+import type { ApplyOutcome, EditedBy } from './outcome.ts';
 import { type Plan, plan, type Read } from './plan.ts';
 import { deniedOf, rolesFor } from './rights.ts';
 import { theirRows } from './their-rows.ts';

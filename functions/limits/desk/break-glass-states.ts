@@ -1,7 +1,8 @@
 import { type BreakGlass, breakGlassCounter } from '../../../policies/limits/break-glass.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import { subjectPath } from '../changes/subject-path.ts';
-import type { BreakGlassState, LimitsDeskDeps } from './contract.ts';
+import type { BreakGlassState } from './break-glass-state.ts';
+import type { LimitsDeskDeps } from './contract.ts';
 import type { DeskReads } from './desk-reads.ts';
 
 /** All in the live document, newest first; at most as many as a document may have. */

@@ -1,10 +1,12 @@
 import { type ApplyWith, applyEdits } from './apply-edits.ts';
 import { breakGlassStates } from './break-glass-states.ts';
-import type { LimitEdit, LimitsDesk, LimitsDeskDeps, Preview } from './contract.ts';
+import type { LimitsDesk, LimitsDeskDeps } from './contract.ts';
 import { decideRequest } from './decide-request.ts';
 import { DeskReads, TIMEOUT_MS } from './desk-reads.ts';
 import { fileRequest } from './file-request.ts';
+import type { LimitEdit } from './limit-edit.ts';
 import { APPROVAL_DEFAULT } from './needs.ts';
+import type { Preview } from './outcome.ts';
 import { oversubscriptionOf, touchedBy } from './oversubscription.ts';
 import { plan } from './plan.ts';
 import { readHistory } from './read-history.ts';

@@ -5,7 +5,8 @@
  */
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { type ApplyWith, applyEdits } from './apply-edits.ts';
-import type { Asker, DecideOutcome, LimitRequest, LiveLimits, RequestVerdict } from './contract.ts';
+import type { Asker, DecideOutcome, LimitRequest, RequestVerdict } from './limit-request.ts';
+import type { LiveLimits } from './live-limits.ts';
 import { isDecided, readRequests, type StoredRequest, writeRequest } from './request-items.ts';
 import { mayDo, rolesFor } from './rights.ts';
 

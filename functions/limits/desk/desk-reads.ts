@@ -3,7 +3,8 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { LimitPointer } from '../limit-table.ts';
 import { LimitsError } from '../limits-error.ts';
 import { readLimits } from '../publish-limits.ts';
-import type { LimitsDeskDeps, LiveLimits } from './contract.ts';
+import type { LimitsDeskDeps } from './contract.ts';
+import type { LiveLimits } from './live-limits.ts';
 import { type Read, readDocument } from './plan.ts';
 
 export const TIMEOUT_MS = 5_000;

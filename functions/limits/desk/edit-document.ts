@@ -1,7 +1,6 @@
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import type { LimitEdit } from './contract.ts';
 import { Draft, type EditContext } from './draft.ts';
 import {
   breakGlass,
@@ -14,6 +13,7 @@ import {
   unfreeze,
 } from './edit-exceptions.ts';
 import { removeLimit, setLimit } from './edit-limit.ts';
+import type { LimitEdit } from './limit-edit.ts';
 
 /** More than any import of ours; a bound for memory. */
 export const EDITS_MAX = 100_000;

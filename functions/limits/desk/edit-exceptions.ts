@@ -1,8 +1,8 @@
 /** Grants, freezes, break-glasses and rollouts in the document. */
 import { readInstant } from '../../../policies/document/instant.ts';
-import type { BreakGlassEdit, FreezeSubject, GiveGrant, LimitEdit } from './contract.ts';
 import type { Draft, Entry } from './draft.ts';
 import { findLimit } from './edit-limit.ts';
+import type { BreakGlassEdit, FreezeSubject, GiveGrant, LimitEdit } from './limit-edit.ts';
 import { SUBJECTS_EXPECTED, subjectOf, writtenSubject } from './subject-text.ts';
 
 type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;

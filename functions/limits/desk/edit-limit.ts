@@ -1,6 +1,6 @@
-import { LIMIT_KINDS, type LimitKind } from '../../../policies/limits/limits.ts';
-import type { LimitEdit, LimitFields, SetLimit } from './contract.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../policies/limits/limit.ts';
 import type { Draft, Entry } from './draft.ts';
+import type { LimitEdit, LimitFields, SetLimit } from './limit-edit.ts';
 import {
   type LimitList,
   listOf,

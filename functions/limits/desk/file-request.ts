@@ -1,5 +1,5 @@
 import type { ApplyWith } from './apply-edits.ts';
-import type { Asker, AskForMore, LimitRequest, RequestOutcome } from './contract.ts';
+import type { Asker, AskForMore, LimitRequest, RequestOutcome } from './limit-request.ts';
 import { APPROVAL_DEFAULT } from './needs.ts';
 import { plan } from './plan.ts';
 import {

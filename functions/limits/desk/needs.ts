@@ -1,5 +1,7 @@
 /** What a change asks of its author beside the right to make it. */
-import { type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import type { ApprovalSettings } from './contract.ts';
 

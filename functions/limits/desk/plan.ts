@@ -9,9 +9,10 @@ import type { ChangeRow } from '../changes/change-row.ts';
 import { changeRows } from '../changes/change-rows.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { LimitsError } from '../limits-error.ts';
-import type { ApprovalSettings, LimitEdit } from './contract.ts';
+import type { ApprovalSettings } from './contract.ts';
 import type { EditContext } from './draft.ts';
 import { editDocument } from './edit-document.ts';
+import type { LimitEdit } from './limit-edit.ts';
 import { toApprove, toConfirm } from './needs.ts';
 
 /** A set, or what is packed with the code, as it was written and as it is read. */

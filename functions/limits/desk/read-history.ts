@@ -1,7 +1,7 @@
 import { type Logged, loggedOf, rowsOf } from '../change-log.ts';
 import type { LimitTable } from '../limit-table.ts';
-import type { HistoryAsked, HistoryPage, LogEntry } from './contract.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
+import type { HistoryAsked, HistoryPage, LogEntry } from './history.ts';
 
 const PAGE_MAX = 100;
 /** Edits looked through for one page: years of a busy desk, in some twenty reads. */

@@ -2,8 +2,8 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitTable } from '../limit-table.ts';
 import { LimitsError } from '../limits-error.ts';
-import type { LimitRequest } from './contract.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
+import type { LimitRequest } from './limit-request.ts';
 
 /** A request that nobody decided for so long is no need any more. */
 export const KEPT_MS = 30 * 86_400_000;

@@ -1,4 +1,4 @@
-import type { Act, RoleName } from './contract.ts';
+import type { Act, RoleName } from './role.ts';
 
 /**
  * How far a role reaches. `subtree`: its groups and everything below them. `below`: what is below them, and only in a

@@ -1,5 +1,5 @@
-import type { Act, RoleName } from './contract.ts';
 import { RIGHTS } from './rights-table.ts';
+import type { Act, RoleName } from './role.ts';
 
 const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
   viewer: 'a member of the group',

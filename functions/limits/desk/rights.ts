@@ -1,11 +1,11 @@
-import type { Unit } from '../../../policies/claim.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import type { Unit } from '../../../policies/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { binds } from '../changes/effects.ts';
-import type { Act, Denied, Rights, Role, RoleName } from './contract.ts';
 import { type Reach, RIGHTS, ROLES } from './rights-table.ts';
+import type { Act, Denied, Rights, Role, RoleName } from './role.ts';
 
 /** What somebody's rights are held against. */
 export interface RightsContext {

@@ -1,7 +1,7 @@
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { changeRows, NO_LIMITS } from '../changes/change-rows.ts';
-import type { LiveLimits } from './contract.ts';
+import type { LiveLimits } from './live-limits.ts';
 import type { Read } from './plan.ts';
 
 interface Since {

@@ -5,7 +5,7 @@ import { BREAK_GLASS_PAGE } from '../../notify/console-links.ts';
 import type { Cursor, ToldBreakGlass } from '../cursor.ts';
 import type { Notice } from '../notice.ts';
 import { at, counted, name, saying, type Telling } from '../telling.ts';
-import type { Due, DueAsked } from './due.ts';
+import type { Due, DueAsked } from './due-asked.ts';
 
 /** As long as nobody has looked at what was done with it, somebody is asked to. */
 const ASKED_AGAIN_AFTER_MS = 24 * 3_600_000;

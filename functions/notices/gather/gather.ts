@@ -4,7 +4,7 @@ import type { LimitPointer } from '../../limits/limit-table.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Known } from '../known.ts';
 import type { Notice, ToldTally } from '../notice.ts';
-import type { NoticesDeps } from '../send-notices.ts';
+import type { NoticesDeps } from '../notices-deps.ts';
 import type { Telling } from '../telling.ts';
 import { noticesDue } from './due.ts';
 import { noticesOfEdits } from './edits.ts';

@@ -1,5 +1,5 @@
 import type { Grant } from '../../../policies/limits/grant.ts';
-import type { Limit } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
 import { untilText } from '../../../policies/text/until-text.ts';
 import { addresseeOf, type Ownership, subjectLabel } from '../../notify/addressee.ts';
@@ -7,7 +7,7 @@ import { subjectPage } from '../../notify/console-links.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Notice } from '../notice.ts';
 import { amount, saying, type Telling } from '../telling.ts';
-import { allLimits, type Due } from './due.ts';
+import { allLimits, type Due } from './due-asked.ts';
 
 /** So long before its end a grant is told of; one that is shorter was told when it was given. */
 const TOLD_BEFORE_MS = 24 * 3_600_000;

@@ -1,9 +1,11 @@
 /** What somebody asked for: to those who may give it, and what became of it to those it is for. */
-import { type Limit, limitsOn } from '../../../policies/limits/limits.ts';
+
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
 import { binds } from '../../limits/changes/effects.ts';
-import type { LimitRequest } from '../../limits/desk/contract.ts';
+import type { LimitRequest } from '../../limits/desk/limit-request.ts';
 import { isDecided, isPending, type StoredRequest } from '../../limits/desk/request-items.ts';
 import {
   type Addressee,

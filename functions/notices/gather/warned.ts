@@ -6,7 +6,8 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { limitsOfGroup } from '../../../policies/limits/levels.ts';
-import { ASKED_BY, counterOf, type Limit, limitsOn } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { ASKED_BY, counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/validity.ts';
 import { leastMode, type Mode } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';

@@ -1,4 +1,4 @@
-import type { BreakGlassEdit } from '../../../functions/limits/desk/contract.ts';
+import type { BreakGlassEdit } from '../../../functions/limits/desk/limit-edit.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS_HELP,

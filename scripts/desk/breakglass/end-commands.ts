@@ -1,4 +1,4 @@
-import type { LimitEdit } from '../../../functions/limits/desk/contract.ts';
+import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS_HELP,

@@ -1,4 +1,4 @@
-import type { LimitKind } from '../../../policies/limits/limits.ts';
+import type { LimitKind } from '../../../policies/limits/limit.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
 import { UsageError } from '../command.ts';
 

@@ -1,4 +1,5 @@
-import type { EditedBy, Rights } from '../../../functions/limits/desk/contract.ts';
+import type { EditedBy } from '../../../functions/limits/desk/outcome.ts';
+import type { Rights } from '../../../functions/limits/desk/role.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { UsageError } from '../command.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';

@@ -1,4 +1,4 @@
-import type { ChangeRow, Oversubscription } from '../../../functions/limits/desk/contract.ts';
+import type { ChangeRow, Oversubscription } from '../../../functions/limits/desk/outcome.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { type Paint, printable, widthOf } from '../paint.ts';

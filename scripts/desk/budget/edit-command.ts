@@ -1,4 +1,4 @@
-import type { LimitEdit } from '../../../functions/limits/desk/contract.ts';
+import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
 import type { DeskIo, ExitCode } from '../command.ts';
 import type { FlagValues } from '../flags.ts';
 import {

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../functions/limits/desk/contract.ts';
+import type { LogEntry } from '../../../functions/limits/desk/history.ts';
 import { type Command, EXIT, type ExitCode } from '../command.ts';
 import { readFlags, readWhole } from '../flags.ts';
 import { paintWhen, printable } from '../paint.ts';

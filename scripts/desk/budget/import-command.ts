@@ -4,7 +4,7 @@ import { type CsvProblem, csvProblemText } from '../../../functions/limits/csv/c
 import { importLimits } from '../../../functions/limits/csv/import-limits.ts';
 import { readRows } from '../../../functions/limits/csv/read-rows.ts';
 import { totalChanges } from '../../../functions/limits/csv/totals.ts';
-import type { LiveLimits } from '../../../functions/limits/desk/contract.ts';
+import type { LiveLimits } from '../../../functions/limits/desk/live-limits.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { type FlagValues, readFlags } from '../flags.ts';

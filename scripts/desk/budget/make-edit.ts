@@ -1,5 +1,6 @@
 /** The way of every edit from the command line: on what is live, shown or applied, and its outcome told. */
-import type { LimitEdit, LiveLimits } from '../../../functions/limits/desk/contract.ts';
+import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
+import type { LiveLimits } from '../../../functions/limits/desk/live-limits.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { DeskIo, ExitCode } from '../command.ts';
 import { NOTHING_LIVE } from '../limits/set-text.ts';

@@ -1,4 +1,5 @@
-import type { Limit, LimitSet } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { UsageError } from '../command.ts';
 import type { AmountWritten } from './amount-words.ts';
 

@@ -1,4 +1,8 @@
-import type { DecideOutcome, LimitRequest, RequestVerdict } from '../../../functions/limits/desk/contract.ts';
+import type {
+  DecideOutcome,
+  LimitRequest,
+  RequestVerdict,
+} from '../../../functions/limits/desk/limit-request.ts';
 import { ACT_WORDS, whoMayText } from '../../../functions/limits/desk/rights-words.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';

@@ -1,4 +1,4 @@
-import type { SetLimit } from '../../../functions/limits/desk/contract.ts';
+import type { SetLimit } from '../../../functions/limits/desk/limit-edit.ts';
 import { isAtOnce } from '../../../policies/limits/limits.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { type Command, UsageError } from '../command.ts';

@@ -1,5 +1,6 @@
-import type { ApplyOutcome, ChangeRow, Denied } from '../../../functions/limits/desk/contract.ts';
+import type { ApplyOutcome, ChangeRow } from '../../../functions/limits/desk/outcome.ts';
 import { ACT_WORDS, whoMayText } from '../../../functions/limits/desk/rights-words.ts';
+import type { Denied } from '../../../functions/limits/desk/role.ts';
 import { type DocumentProblem, problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type DeskIo, EXIT, type ExitCode } from '../command.ts';

@@ -1,4 +1,5 @@
-import type { LiveLimits, Preview } from '../../../functions/limits/desk/contract.ts';
+import type { LiveLimits } from '../../../functions/limits/desk/live-limits.ts';
+import type { Preview } from '../../../functions/limits/desk/outcome.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode } from '../command.ts';
 import { setShown } from '../limits/live-set.ts';

@@ -1,4 +1,4 @@
-import { toHoldAsk } from '../../../functions/admit/decide.ts';
+import { toHoldAsk } from '../../../functions/admit/judge.ts';
 import {
   type EvaluationRules,
   type RuleResult,
@@ -6,7 +6,8 @@ import {
 } from '../../../functions/explain/rule-results.ts';
 import { newJob } from '../../../functions/ledger/job.ts';
 import type { Counter } from '../../../functions/ledger/ledger.ts';
-import { type KnownCounter, weigh } from '../../../functions/ledger/weigh.ts';
+import { weigh } from '../../../functions/ledger/weigh.ts';
+import type { KnownCounter } from '../../../functions/ledger/weighing.ts';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';

@@ -1,5 +1,5 @@
 /** Jobs as they come, of a few companies' projects: what is measured is measured on these. */
-import type { Rules } from '../../../functions/admit/decide.ts';
+import type { Rules } from '../../../functions/admit/decide-deps.ts';
 import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';

@@ -1,4 +1,5 @@
-import { ASKED_BY, LIMIT_KINDS, type Limit, type LimitSet } from '../../../policies/limits/limits.ts';
+import { LIMIT_KINDS, type Limit } from '../../../policies/limits/limit.ts';
+import { ASKED_BY, type LimitSet } from '../../../policies/limits/limits.ts';
 import { MODES, type Mode, type RuleClass } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rule, RuleKind } from '../../../policies/rule.ts';

@@ -1,6 +1,7 @@
 import type { FiscalStart } from '../../../policies/limits/fiscal.ts';
 import { limitsOfGroup } from '../../../policies/limits/levels.ts';
-import { type Limit, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import { isZone } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';

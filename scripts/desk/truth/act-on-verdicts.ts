@@ -1,5 +1,5 @@
 /** What the sweep would do, done now: the same verdicts, written by the same code. */
-import type { Rules } from '../../../functions/admit/decide.ts';
+import type { Rules } from '../../../functions/admit/decide-deps.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { LedgerClock } from '../../../functions/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';

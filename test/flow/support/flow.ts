@@ -1,7 +1,7 @@
 import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import type { Rules } from '../../../functions/admit/decide.ts';
+import type { Rules } from '../../../functions/admit/decide-deps.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';

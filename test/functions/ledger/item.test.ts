@@ -8,11 +8,11 @@ import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { recordItem } from '../../../functions/ledger/record-size.ts';
 import { expiring } from '../../../functions/ledger/retention.ts';
 import { writeUnits } from '../../../functions/ledger/write-units.ts';
-import type { Unit } from '../../../policies/claim.ts';
 import { CALENDAR_YEAR } from '../../../policies/limits/fiscal.ts';
 import { PERIOD_KINDS, periodAt } from '../../../policies/limits/period.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { RecordedRequest } from '../../../policies/request/recorded-request.ts';
+import type { RecordedRequest } from '../../../policies/request/recorded.ts';
+import type { Unit } from '../../../policies/unit.ts';
 import { counter, pipeline, someFacts } from '../../support/ledger/asks.ts';
 
 const keys = ledgerKeys('gitlab.example.com');

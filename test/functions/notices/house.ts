@@ -1,6 +1,7 @@
-import type { LimitEdit } from '../../../functions/limits/desk/contract.ts';
+import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
 import type { Cursor, CursorStore, StoredCursor } from '../../../functions/notices/cursor.ts';
-import { type NoticesDeps, sendNotices } from '../../../functions/notices/send-notices.ts';
+import type { NoticesDeps } from '../../../functions/notices/notices-deps.ts';
+import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { MemoryNotify } from '../../../functions/notify/notify.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
 import { consoleHouse } from '../console/house.ts';

@@ -1,7 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decide, type Rules } from '../../../functions/admit/decide.ts';
+import { decide } from '../../../functions/admit/decide.ts';
+import type { Rules } from '../../../functions/admit/decide-deps.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';

@@ -1,6 +1,6 @@
-import type { Unit } from '../../../../policies/claim.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import type { Reason } from '../../../../policies/reason.ts';
+import type { Unit } from '../../../../policies/unit.ts';
 import type { JobState, UncheckedCause } from '../../../ledger/ledger.ts';
 
 /** One decision, as far as whoever asks may know. Amounts are whole units, instants Unix ms. */

@@ -1,5 +1,5 @@
 import { checkedJobOf } from '../../../../policies/job.ts';
-import type { Conditions } from '../../../../policies/match/match.ts';
+import type { Conditions } from '../../../../policies/match/conditions.ts';
 import type { Policy } from '../../../../policies/policy.ts';
 import type { Rule } from '../../../../policies/rule.ts';
 import { entriesAt, type Warning, type Written } from './warning.ts';

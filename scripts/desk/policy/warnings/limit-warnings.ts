@@ -1,4 +1,5 @@
-import { ASKED_BY, LIMIT_KINDS } from '../../../../policies/limits/limits.ts';
+import { LIMIT_KINDS } from '../../../../policies/limits/limit.ts';
+import { ASKED_BY } from '../../../../policies/limits/limits.ts';
 import { entriesAt, entryOf, type Warning, type Written } from './warning.ts';
 
 /** What limits.yaml has limits in. */

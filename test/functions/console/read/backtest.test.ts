@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { backtest as wholeBacktest } from '../../../../functions/backtest/backtest.ts';
 import { JobSubjects } from '../../../../functions/backtest/job-subjects.ts';
-import type { BacktestCounted } from '../../../../functions/console/read/contract.ts';
 import { createConsoleRead } from '../../../../functions/console/read/create-console-read.ts';
-import type { LimitEdit } from '../../../../functions/limits/desk/contract.ts';
+import type { BacktestCounted } from '../../../../functions/console/view/backtest.ts';
+import type { LimitEdit } from '../../../../functions/limits/desk/limit-edit.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 
 const edit = (amount: number | string, subject = 'group/104'): LimitEdit => ({

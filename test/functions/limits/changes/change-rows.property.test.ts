@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toHoldAsk } from '../../../../functions/admit/decide.ts';
+import { toHoldAsk } from '../../../../functions/admit/judge.ts';
 import { changeRows } from '../../../../functions/limits/changes/change-rows.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';

@@ -1,10 +1,7 @@
-import type {
-  EditedBy,
-  LimitsDesk,
-  LimitsDeskDeps,
-  Rights,
-} from '../../../../functions/limits/desk/contract.ts';
+import type { LimitsDesk, LimitsDeskDeps } from '../../../../functions/limits/desk/contract.ts';
 import { createLimitsDesk } from '../../../../functions/limits/desk/create-limits-desk.ts';
+import type { EditedBy } from '../../../../functions/limits/desk/outcome.ts';
+import type { Rights } from '../../../../functions/limits/desk/role.ts';
 import type { LimitTable } from '../../../../functions/limits/limit-table.ts';
 import { MemoryLimitTable } from '../../../../functions/limits/memory-limit-table.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { changeRows, NO_LIMITS } from '../../../../functions/limits/changes/change-rows.ts';
-import type { LimitEdit } from '../../../../functions/limits/desk/contract.ts';
 import { editDocument } from '../../../../functions/limits/desk/edit-document.ts';
+import type { LimitEdit } from '../../../../functions/limits/desk/limit-edit.ts';
 import type { LimitsDocument } from '../../../../functions/limits/limit-set.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';

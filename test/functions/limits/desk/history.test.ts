@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../functions/limits/desk/contract.ts';
+import type { LimitEdit } from '../../../../functions/limits/desk/limit-edit.ts';
 import { MemoryLimitTable } from '../../../../functions/limits/memory-limit-table.ts';
 import { publishLimits } from '../../../../functions/limits/publish-limits.ts';
 import { aDirectory, aPolicy } from '../../../policies/documents.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../functions/limits/desk/contract.ts';
 import { editDocument } from '../../../../functions/limits/desk/edit-document.ts';
+import type { LimitEdit } from '../../../../functions/limits/desk/limit-edit.ts';
 
 const CONTEXT = { actor: 'ann', nowMs: Date.parse('2026-11-21T12:00:00Z'), newId: () => 'x' };
 

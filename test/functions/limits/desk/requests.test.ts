@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Asker, AskForMore } from '../../../../functions/limits/desk/contract.ts';
+import type { Asker, AskForMore } from '../../../../functions/limits/desk/limit-request.ts';
 import { type LimitOperation, MemoryLimitTable } from '../../../../functions/limits/memory-limit-table.ts';
 import { aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit, Rights } from '../../../../functions/limits/desk/contract.ts';
+import type { LimitEdit } from '../../../../functions/limits/desk/limit-edit.ts';
 import { RIGHTS, ROLES } from '../../../../functions/limits/desk/rights-table.ts';
+import type { Rights } from '../../../../functions/limits/desk/role.ts';
 import { ADMIN, aLiveDesk, FINANCE, ownerOf } from './desk.ts';
 
 const set = (subject: string, amount: string | number): LimitEdit => ({

@@ -1,0 +1,34 @@
+import type { EstimateSettings, Estimator } from '../../policies/estimate.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Log } from '../shared/log.ts';
+
+/** What a decision rests on beside the counters. */
+export interface Rules {
+  readonly policy: Policy;
+  readonly limits: LimitSet;
+  readonly directory: Directory | undefined;
+  readonly estimator: Estimator;
+  /** Whether the limits are still those in force; true where that is not known in time. Absent: they never change. */
+  readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
+}
+
+export interface DecideDeps {
+  readonly ledger: Ledger;
+  /** The rules in force now for these jobs; limits change without a deploy, so they are asked for with every batch. */
+  readonly currentRules: (requests: readonly AdmissionRequest[]) => Promise<Rules>;
+  /** What is known of how long these jobs last, by their last runs; absent: the rules' own estimator. Never throws. */
+  readonly estimatorFor?: (
+    requests: readonly AdmissionRequest[],
+    settings: EstimateSettings,
+    deadlineMs: number,
+  ) => Promise<Estimator>;
+  readonly clock: LedgerClock;
+  readonly log: Log;
+  /** Written at the end of each request. @default none are kept */
+  readonly metrics?: Metrics;
+}

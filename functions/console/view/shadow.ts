@@ -1,0 +1,41 @@
+import type { RuleKind } from '../../../policies/rule.ts';
+import type { LimitRow } from './limit-row.ts';
+
+export interface ShadowAsked {
+  /** 1–62. @default 14 */
+  readonly days?: number;
+  /** @default all the viewer sees */
+  readonly group?: number;
+  readonly cursor?: string;
+  /** 1–100. @default 50 */
+  readonly max?: number;
+}
+
+/** What would have happened had the limits and rules that only watch been enforced. */
+export interface ShadowView {
+  readonly currency: string;
+  readonly nowMs: number;
+  readonly fromDay: string;
+  readonly toDay: string;
+  readonly rows: readonly ShadowRow[];
+  readonly next?: string;
+  /** Subjects in all: the top of what is asked for, the groups below a named one, and whoever has a limit that watches. */
+  readonly total: number;
+}
+
+export interface ShadowRow {
+  readonly subject: string;
+  readonly path: string;
+  /** Of all jobs of these days. */
+  readonly jobs: number;
+  /** By rule, most first; a job counts under each rule. */
+  readonly wouldFail: readonly { readonly rule: string; readonly kind?: RuleKind; readonly jobs: number }[];
+  /** Its limits that watch. */
+  readonly limits: readonly {
+    readonly limit: LimitRow;
+    /** What of this period's use would not have been let in. */
+    readonly refusedAmount: number;
+  }[];
+  readonly owner?: string;
+  readonly contact?: string;
+}

@@ -1,0 +1,4 @@
+export interface DueJob {
+  readonly jobId: number;
+  readonly dueAtMs: number;
+}

@@ -1,0 +1,21 @@
+export interface BreakGlassState {
+  readonly id: string;
+  readonly subject: string;
+  readonly path?: string;
+  readonly users: readonly number[];
+  readonly protected: boolean;
+  readonly jobs: number;
+  readonly per: 'hour' | 'day' | 'once';
+  /** Jobs it let in, in the period that is open now (or in all). */
+  readonly used: number;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly reason: string;
+  readonly ticket?: string;
+  readonly by?: string;
+  readonly open: boolean;
+  /** Nobody has looked at it yet. */
+  readonly toReview: boolean;
+  readonly reviewedBy?: string;
+  readonly note?: string;
+}

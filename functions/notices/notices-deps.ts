@@ -1,0 +1,27 @@
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { LimitTable } from '../limits/limit-table.ts';
+import type { Notify } from '../notify/notify.ts';
+import type { RollupStore } from '../rollup/rollup-store.ts';
+import type { Log } from '../shared/log.ts';
+import type { CursorStore } from './cursor.ts';
+
+export interface NoticesDeps {
+  readonly cursors: CursorStore;
+  readonly limitTable: LimitTable;
+  readonly policy: Policy;
+  /** In force as long as no set of limits is live. */
+  readonly packed: LimitSet;
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
+  readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
+  readonly notify: Notify;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  /** IANA zone of the rollup's days. */
+  readonly zone: string;
+  /** Where browsers reach the console; undefined: messages have no links. */
+  readonly consoleUrl: string | undefined;
+  readonly log: Log;
+}

@@ -1,0 +1,21 @@
+import type { Placement } from './place/placement.ts';
+import type { RunnerClass } from './price.ts';
+import type { JobPrice } from './prices/job-price.ts';
+import type { AdmissionRequest } from './request/request.ts';
+
+/** A request, where it stands and what it runs on: all that a rule without counters looks at. */
+export interface CheckedJob {
+  readonly request: AdmissionRequest;
+  readonly placement: Placement;
+  readonly runnerClass: RunnerClass;
+  /** Wall clock, Unix ms. */
+  readonly nowMs: number;
+}
+
+/** The same with what it is taken to use. */
+export interface Job extends CheckedJob {
+  /** How long it is taken to run, whole seconds. */
+  readonly estimateSeconds: number;
+  readonly costMicros: number;
+  readonly price: JobPrice;
+}

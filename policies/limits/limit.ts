@@ -1,0 +1,72 @@
+import type { Mode } from '../mode.ts';
+import type { Unit } from '../unit.ts';
+import type { FiscalStart } from './fiscal.ts';
+import type { Grant } from './grant.ts';
+import type { PeriodKind } from './period.ts';
+
+export const LIMIT_KINDS = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'] as const;
+
+/** What is counted: money, minutes and starts per period; jobs, their CPU and their memory at once. */
+export type LimitKind = (typeof LIMIT_KINDS)[number];
+
+/** A number finance owns, on one subject. */
+export interface Limit {
+  /** Stable, unique on its subject, part of the counter's key: `money-month`. */
+  readonly id: string;
+  /** `subjectKey`: `group/101`. */
+  readonly subject: string;
+  readonly kind: LimitKind;
+  readonly unit: Unit;
+  /**
+   * Whole units. 0 blocks; `unlimited` asks nothing at this level (the other levels still do). As it was written: what
+   * is in force now, with grants and what was carried over, is `limitAt`'s to say.
+   */
+  readonly amount: number | 'unlimited';
+  /** From which amount on the owner is warned: above 0, below the amount. */
+  readonly softAmount?: number;
+  /** It was written as a share of the limit, in `SHARE_PARTS`. */
+  readonly softShare?: number;
+  /** How far jobs of a pipeline that already runs may go: above the amount. */
+  readonly graceAmount?: number;
+  /** Likewise, of what is on top. */
+  readonly graceShare?: number;
+  /** All that were ever given; only those in force count. */
+  readonly grants?: readonly Grant[];
+  /** The most of what a period leaves that the next one gets on top; absent: nothing. */
+  readonly carryMax?: number;
+  /** Likewise. */
+  readonly carryShare?: number;
+  /** What becomes of what was spent past the limit: `carry` takes it from the next period. Absent: nothing. */
+  readonly overdraft?: 'carry' | 'alert';
+  /** What came over from the period before; no part of the document. */
+  readonly opening?: Opening;
+  /** Whole units, above 0: what was overdrawn in the period before and makes the amount in force smaller (`limitAt`). */
+  readonly overdrawn?: number;
+  /** Absent for what is counted at once. */
+  readonly per?: PeriodKind;
+  /** IANA zone the period begins and ends in. */
+  readonly zone: string;
+  /** Only where it makes periods differ from the calendar's. */
+  readonly fiscalStart?: FiscalStart;
+  readonly mode: Mode;
+  /** It asks nothing before this instant, Unix ms. */
+  readonly fromMs?: number;
+  /** Nor from this instant on. */
+  readonly untilMs?: number;
+  readonly owner?: string;
+  /** Where a rejected developer reaches the owner. */
+  readonly contact?: string;
+  readonly costCenter?: string;
+  /** Why it is what it is. */
+  readonly reason?: string;
+  /** Whole percent of the amount at which the owner is told; `[]` at none. Absent: 50, 75, 90 and 100 of budgets. */
+  readonly thresholds?: readonly number[];
+}
+
+/** What a period began with, fixed when it opened. */
+export interface Opening {
+  /** Key of the period. */
+  readonly period: string;
+  /** Whole units: left over from the period before, or, below 0, overdrawn in it. */
+  readonly carried: number;
+}

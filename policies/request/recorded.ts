@@ -1,0 +1,65 @@
+/**
+ * What rules looked at beside a record's other facts, so that every rule can be asked about the job again. Variables'
+ * values are never kept, and so no rule that reads them can be.
+ */
+export interface RecordedRequest {
+  readonly image?: string;
+  readonly pullPolicies?: readonly string[];
+  readonly dockerUser?: string;
+  readonly kubernetesUser?: string;
+  readonly services?: readonly RecordedService[];
+  readonly ref?: string;
+  readonly refProtected?: boolean;
+  readonly pipelineSource?: string;
+  readonly environment?: string;
+  readonly projectVisibility?: string;
+  readonly jobTags?: readonly string[];
+  readonly runnerTags?: readonly string[];
+  readonly runnerId?: number;
+  /** Absent: GitLab sent none at all. */
+  readonly variables?: RecordedVariables;
+  readonly suspicious?: readonly string[];
+  /** Facts that GitLab did not send: the directory or a default of the policy stood in. */
+  readonly filled?: readonly FilledFact[];
+  /** In full, where the fact was cut. */
+  readonly jobName?: string;
+  readonly projectPath?: string;
+}
+
+export interface RecordedService {
+  readonly name: string;
+  readonly pullPolicies?: readonly string[];
+  readonly dockerUser?: string;
+  readonly kubernetesUser?: string;
+  readonly variables?: RecordedVariables;
+}
+
+/** `none`: sent, and none was set that a rule may read. */
+export type RecordedVariables = 'none' | 'some';
+
+/** Names of {@link AdmissionRequest}. */
+export type FilledFact = 'namespaceId' | 'rootNamespaceId' | 'projectPath' | 'timeoutSeconds';
+
+/** What travels with the ledger's record: for reports, settlement and explanations. */
+export interface JobFacts {
+  readonly jobName?: string;
+  readonly projectId?: number;
+  readonly projectPath?: string;
+  readonly rootId?: number;
+  readonly groupId?: number;
+  readonly pipelineId?: number;
+  readonly userId?: number;
+  readonly runnerClass: string;
+  readonly estimateSeconds: number;
+  readonly costMicros: number;
+  /** Settlement uses the price of the admission, whatever the table says by then. */
+  readonly microsPerMinute: number;
+  /** A begun minute costs a whole one; absent: its seconds. */
+  readonly round?: 'minute';
+  readonly priceVersion: string;
+  readonly policyVersion: string;
+  /** With it, due = hold + timeout + 15 min. Where GitLab sent none, the policy's. */
+  readonly timeoutSeconds: number;
+  /** What rules looked at; absent where the record had no room for it, or is older. */
+  readonly asked?: RecordedRequest;
+}
