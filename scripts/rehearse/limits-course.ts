@@ -58,16 +58,17 @@ export const LIMITS_COURSE: readonly Step<Place>[] = [
     },
   },
   {
-    name: 'npx tollgate budget changes a limit, its owner is told, and the document from before undoes it',
+    name: 'npx tollgate budget changes a limit, its owner is told, and the document of the set before undoes it',
     run: async (place) => {
       const table = ['--ledger', tableOf(place)];
       const file = join(place.folder, 'before.yaml');
-      writeFileSync(file, await tollgate(place, 'limits', 'show', '--document', ...table));
+      const before = await liveSet(place);
       await messagesSent(place);
       const set = ['budget', 'set', 'acme/payments', '3 starts/day', '--limit', ID];
       await tollgate(place, ...set, '--reason', 'a rehearsal', ...table);
       expectEqual('the limit', await amountOf(place), 3);
       expectEqual('messages to owners', await messagesSent(place), 1);
+      writeFileSync(file, await tollgate(place, 'limits', 'show', '--document', '--set', before, ...table));
       await tollgate(place, 'limits', 'publish', file, '--why', 'back to before', ...table);
       expectEqual('the limit from after the document', await amountOf(place), undefined);
       const history = await tollgate(place, 'budget', 'history', 'acme/payments', ...table);
@@ -77,6 +78,14 @@ export const LIMITS_COURSE: readonly Step<Place>[] = [
     },
   },
 ];
+
+async function liveSet(place: Place): Promise<string> {
+  const told: unknown = JSON.parse(
+    await tollgate(place, 'limits', 'show', '--json', '--ledger', tableOf(place)),
+  );
+  const live = isRecord(told) ? told.live : undefined;
+  return isRecord(live) ? String(live.set) : '';
+}
 
 /** Of one run of the deployed function that tells owners what happened since it last ran. */
 async function messagesSent(place: Place): Promise<unknown> {
