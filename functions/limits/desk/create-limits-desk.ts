@@ -14,8 +14,8 @@ import { readRequests } from './request-items.ts';
 import { mayDo } from './rights.ts';
 import { theirRows } from './their-rows.ts';
 
-/** In a preview nobody is known yet; the ids of what it would add are not those that will be written. */
-const PREVIEWER = 'preview';
+/** In a preview whoever reads it is the one who will do it; the ids of what it would add are not those that will be written. */
+const PREVIEWER = 'you';
 
 /** The one way in for every edit of limits. Keep one per process: it remembers the live set. */
 export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {

@@ -45,7 +45,7 @@ export function oversubscriptionOf(
         amount,
         childrenAmount,
         children,
-        larger,
+        larger: larger.map((child) => subjectPath(child, directory) ?? child),
       };
     });
 }

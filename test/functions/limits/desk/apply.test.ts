@@ -302,7 +302,7 @@ test('a preview tells what an edit would do, also to pools, and writes nothing',
         amount: 900_000_000,
         childrenAmount: 950_000_000,
         children: 1,
-        larger: ['group/101'],
+        larger: ['acme/payments'],
       },
     ],
   });
