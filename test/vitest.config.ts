@@ -19,6 +19,8 @@ export default defineConfig({
           exclude: ['test/**/*.integ.test.ts'],
           // Properties of a few thousand runs take seconds, and longer on a machine that has other things to do.
           testTimeout: 30_000,
+          // Of two cores one would stand idle.
+          maxWorkers: 2,
         },
       },
       {

@@ -1,4 +1,5 @@
 import { ENV_DYNAMODB_ENDPOINT, ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface AdmitConfig {
   readonly ledgerTable: string;
@@ -9,9 +10,8 @@ export interface AdmitConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing. */
-export function readAdmitConfig(env: Readonly<Record<string, string | undefined>>): AdmitConfig {
-  const missing = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE].filter((name) => !env[name]);
-  if (missing.length > 0) throw new Error(`[config_invalid] not set: ${missing.join(', ')}`);
+export function readAdmitConfig(env: Environment): AdmitConfig {
+  refuseInvalid(unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]));
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

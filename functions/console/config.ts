@@ -1,12 +1,12 @@
-import { isZone } from '../../policies/limits/zone.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_LEDGER_TABLE,
-  ENV_ROLLUP_ZONE,
   ENV_RULES_FILE,
   ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
+import { usageZone } from '../rollup/usage-zone.ts';
+import { type Environment, unset } from '../shared/settings.ts';
 import { readSignInConfig, type SignInConfig } from '../signin/config.ts';
 
 export interface ConsoleConfig {
@@ -24,13 +24,9 @@ export interface ConsoleConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong, the sign-in's too. */
-export function readConsoleConfig(env: Readonly<Record<string, string | undefined>>): ConsoleConfig {
-  const problems = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE].flatMap((name) =>
-    env[name] ? [] : [`${name} is not set`],
-  );
-  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
-  if (!isZone(zone))
-    problems.push(`${ENV_ROLLUP_ZONE} is "${zone}"; expected an IANA zone such as Europe/Berlin`);
+export function readConsoleConfig(env: Environment): ConsoleConfig {
+  const problems = unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]);
+  const zone = usageZone(env, problems);
   const signIn = readSignInConfig(env);
   if ('problems' in signIn) problems.push(...signIn.problems);
   if (problems.length > 0 || !('config' in signIn))

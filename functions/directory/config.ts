@@ -5,6 +5,7 @@ import {
   ENV_GITLAB_URL,
   ENV_LEDGER_TABLE,
 } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface DirectoryConfig {
   readonly ledgerTable: string;
@@ -17,11 +18,10 @@ export interface DirectoryConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing. */
-export function readDirectoryConfig(env: Readonly<Record<string, string | undefined>>): DirectoryConfig {
-  const missing = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_GITLAB_URL, ENV_GITLAB_TOKEN_PARAMETER].filter(
-    (name) => !env[name],
+export function readDirectoryConfig(env: Environment): DirectoryConfig {
+  refuseInvalid(
+    unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_GITLAB_URL, ENV_GITLAB_TOKEN_PARAMETER]),
   );
-  if (missing.length > 0) throw new Error(`[config_invalid] not set: ${missing.join(', ')}`);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

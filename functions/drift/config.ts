@@ -1,4 +1,5 @@
 import { ENV_DYNAMODB_ENDPOINT, ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface DriftConfig {
   readonly ledgerTable: string;
@@ -8,9 +9,8 @@ export interface DriftConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing. */
-export function readDriftConfig(env: Readonly<Record<string, string | undefined>>): DriftConfig {
-  const missing = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE].filter((name) => !env[name]);
-  if (missing.length > 0) throw new Error(`[config_invalid] not set: ${missing.join(', ')}`);
+export function readDriftConfig(env: Environment): DriftConfig {
+  refuseInvalid(unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE]));
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

@@ -1,13 +1,13 @@
-import { isZone } from '../../policies/limits/zone.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_LEDGER_TABLE,
-  ENV_ROLLUP_ZONE,
   ENV_RULES_FILE,
   ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
+import { usageZone } from './usage-zone.ts';
 
 export interface RollupConfig {
   readonly ledgerTable: string;
@@ -24,14 +24,10 @@ export interface RollupConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
-export function readRollupConfig(env: Readonly<Record<string, string | undefined>>): RollupConfig {
-  const problems = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]
-    .filter((name) => !env[name])
-    .map((name) => `${name} is not set`);
-  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
-  if (!isZone(zone))
-    problems.push(`${ENV_ROLLUP_ZONE} is "${zone}"; expected an IANA zone such as Europe/Berlin`);
-  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+export function readRollupConfig(env: Environment): RollupConfig {
+  const problems = unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]);
+  const zone = usageZone(env, problems);
+  refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

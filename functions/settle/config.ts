@@ -5,6 +5,7 @@ import {
   ENV_WEBHOOK_SECRETS_PARAMETER,
   ENV_WEBHOOK_TOKENS_PARAMETER,
 } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface SettleConfig {
   readonly ledgerTable: string;
@@ -17,11 +18,8 @@ export interface SettleConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing. */
-export function readSettleConfig(env: Readonly<Record<string, string | undefined>>): SettleConfig {
-  const missing = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_WEBHOOK_SECRETS_PARAMETER].filter(
-    (name) => !env[name],
-  );
-  if (missing.length > 0) throw new Error(`[config_invalid] not set: ${missing.join(', ')}`);
+export function readSettleConfig(env: Environment): SettleConfig {
+  refuseInvalid(unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_WEBHOOK_SECRETS_PARAMETER]));
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

@@ -9,6 +9,7 @@ import {
   ENV_SIGNIN_SECRET_PARAMETER,
   ENV_VIEWERS_FROM,
 } from '../names.ts';
+import { type Environment, unset } from '../shared/settings.ts';
 import type { RoleSettings } from './gitlab-roles.ts';
 import { CALLBACK_PATH, ownAddress } from './own-address.ts';
 
@@ -28,15 +29,15 @@ const VIEWERS = ['guest', 'reporter', 'developer'] as const;
 
 /** @returns the problems, each with its setting and what would be right, for whoever reads more settings than these. */
 export function readSignInConfig(
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): { readonly config: SignInConfig } | { readonly problems: readonly string[] } {
-  const problems = [
+  const problems = unset(env, [
     ENV_GITLAB_URL,
     ENV_GITLAB_TOKEN_PARAMETER,
     ENV_CONSOLE_URL,
     ENV_SIGNIN_CLIENT_ID,
     ENV_SIGNIN_SECRET_PARAMETER,
-  ].flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
+  ]);
 
   const groupId = (name: string): number | undefined => {
     const text = env[name];

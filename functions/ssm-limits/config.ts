@@ -6,6 +6,7 @@ import {
   ENV_RULES_FILE,
   ENV_SSM_ENDPOINT,
 } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface SsmLimitsConfig {
   readonly ledgerTable: string;
@@ -23,12 +24,12 @@ export interface SsmLimitsConfig {
 const NEEDED = [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE, ENV_LIMITS_PATH];
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
-export function readSsmLimitsConfig(env: Readonly<Record<string, string | undefined>>): SsmLimitsConfig {
-  const problems = NEEDED.flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
+export function readSsmLimitsConfig(env: Environment): SsmLimitsConfig {
+  const problems = unset(env, NEEDED);
   const limitsPath = env[ENV_LIMITS_PATH] ?? '';
   if (limitsPath !== '' && !/^(\/[\w.-]+)+$/.test(limitsPath))
     problems.push(`${ENV_LIMITS_PATH} is "${limitsPath}"; expected a path such as /tollgate/prod/limits`);
-  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

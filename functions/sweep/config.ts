@@ -7,6 +7,7 @@ import {
   ENV_LEDGER_TABLE,
   ENV_RULES_FILE,
 } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface SweepConfig {
   readonly ledgerTable: string;
@@ -21,19 +22,19 @@ export interface SweepConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
-export function readSweepConfig(env: Readonly<Record<string, string | undefined>>): SweepConfig {
-  const problems = [
+export function readSweepConfig(env: Environment): SweepConfig {
+  const problems = unset(env, [
     ENV_LEDGER_TABLE,
     ENV_GITLAB_INSTANCE,
     ENV_RULES_FILE,
     ENV_GITLAB_URL,
     ENV_GITLAB_TOKEN_PARAMETER,
-  ].flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
+  ]);
   const chargeUnknown = env[ENV_CHARGE_UNKNOWN] || 'nothing';
   if (chargeUnknown !== 'hold' && chargeUnknown !== 'nothing') {
     problems.push(`${ENV_CHARGE_UNKNOWN} is "${chargeUnknown}"; expected hold or nothing`);
   }
-  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

@@ -7,6 +7,7 @@ import {
   ENV_LEDGER_TABLE,
   ENV_PAGE_TOPIC,
 } from '../names.ts';
+import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface WatchdogConfig {
   readonly ledgerTable: string;
@@ -20,22 +21,22 @@ export interface WatchdogConfig {
 }
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong. */
-export function readWatchdogConfig(env: Readonly<Record<string, string | undefined>>): WatchdogConfig {
-  const problems = [
+export function readWatchdogConfig(env: Environment): WatchdogConfig {
+  const problems = unset(env, [
     ENV_LEDGER_TABLE,
     ENV_GITLAB_INSTANCE,
     ENV_GITLAB_URL,
     ENV_CONTROLLER_ID,
     ENV_CONTROLLER_TOKEN_PARAMETER,
     ENV_PAGE_TOPIC,
-  ].flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
+  ]);
   const controllerId = Number(env[ENV_CONTROLLER_ID]);
   if (env[ENV_CONTROLLER_ID] && !(Number.isSafeInteger(controllerId) && controllerId > 0)) {
     problems.push(
       `${ENV_CONTROLLER_ID} is "${env[ENV_CONTROLLER_ID]}"; expected the number GitLab shows for it`,
     );
   }
-  if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',

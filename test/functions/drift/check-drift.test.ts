@@ -64,7 +64,7 @@ test('thousands of drifting counters are counted and do not fill the log', async
 
 test('every setting that is missing is named at once', () => {
   expect(() => readDriftConfig({})).toThrow(
-    '[config_invalid] not set: TOLLGATE_LEDGER_TABLE, TOLLGATE_GITLAB_INSTANCE',
+    '[config_invalid] TOLLGATE_LEDGER_TABLE is not set; TOLLGATE_GITLAB_INSTANCE is not set',
   );
   const env = { TOLLGATE_LEDGER_TABLE: 'books', TOLLGATE_GITLAB_INSTANCE: 'gitlab.corp.test' };
   expect(readDriftConfig(env)).toEqual({

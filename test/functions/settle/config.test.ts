@@ -3,7 +3,7 @@ import { readSettleConfig } from '../../../functions/settle/config.ts';
 
 test('every missing setting is named at once', () => {
   expect(() => readSettleConfig({ TOLLGATE_LEDGER_TABLE: 'ledger' })).toThrow(
-    '[config_invalid] not set: TOLLGATE_GITLAB_INSTANCE, TOLLGATE_WEBHOOK_SECRETS_PARAMETER',
+    '[config_invalid] TOLLGATE_GITLAB_INSTANCE is not set; TOLLGATE_WEBHOOK_SECRETS_PARAMETER is not set',
   );
 });
 
