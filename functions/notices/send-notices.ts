@@ -76,12 +76,7 @@ interface Taken {
 
 /** One message per owner, those who were first told of first; ends with the first that is not taken. */
 async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesDeps): Promise<Taken> {
-  const byOwner = new Map<string, Notice[]>();
-  for (const notice of notices) {
-    const key = addresseeKey(notice.to);
-    byOwner.set(key, [...(byOwner.get(key) ?? []), notice]);
-  }
-  const owners = [...byOwner.values()];
+  const owners = [...Map.groupBy(notices, ({ to }) => addresseeKey(to)).values()];
   const taken: Notice[] = [];
   let messages = 0;
   for (const mine of owners.slice(0, MESSAGES_MAX)) {

@@ -64,11 +64,7 @@ export async function announceCrossings(
 
 /** What stands in one message: crossings of one owner, so that nobody reads of others and a filter can choose. */
 function messagesOf(news: readonly Reached[]): readonly (readonly Reached[])[] {
-  const byOwner = new Map<string, Reached[]>();
-  for (const each of news) {
-    const key = addresseeKey(each.to);
-    byOwner.set(key, [...(byOwner.get(key) ?? []), each]);
-  }
+  const byOwner = Map.groupBy(news, ({ to }) => addresseeKey(to));
   return [...byOwner.values()].flatMap((ofOwner) =>
     Array.from({ length: Math.ceil(ofOwner.length / CROSSINGS_PER_MESSAGE_MAX) }, (_, at) =>
       ofOwner.slice(at * CROSSINGS_PER_MESSAGE_MAX, (at + 1) * CROSSINGS_PER_MESSAGE_MAX),

@@ -14,7 +14,7 @@ import { silentLog } from '../../functions/shared/log.ts';
 import { createSignIn } from '../../functions/signin/create-sign-in.ts';
 import { memorySessionStore } from '../../functions/signin/memory-session-store.ts';
 import { csrfTokenOf, hashOf } from '../../functions/signin/secret-ids.ts';
-import { aJob, consoleHouse, LIMITS, USERS } from '../functions/console/house.ts';
+import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../functions/console/house.ts';
 
 const ORIGIN = 'http://localhost:3000';
 
@@ -281,13 +281,7 @@ test('every route of the console stands in a table, and the tables have no other
 test('a page that nobody wrote into the table is denied to everybody', async () => {
   const { app, pages } = await house();
   pages.get('/secrets', (c) => c.text('secret'));
-  const { Hono } = await import('hono');
-  const anew = new Hono();
-  anew.use(async (c, next) => {
-    (c as { set: (name: string, value: unknown) => void }).set('user', USERS.admin);
-    await next();
-  });
-  anew.route('/', pages);
+  const anew = servedTo(USERS.admin, '/', pages);
   expect((await anew.request('/secrets')).status).toBe(403);
   expect((await anew.request('/no-such-page')).status).toBe(404);
   expect(routesOf(app)).not.toContain('GET /secrets');

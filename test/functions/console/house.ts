@@ -68,6 +68,15 @@ export const USERS = {
 } as const;
 
 /** 900 a month on acme, 500 on payments, 3 on cards, 10 jobs at once there; beta may spend 100. */
+/** A part of the console at its path, as somebody who is signed in meets it. */
+export const servedTo = (user: User, path: string, part: Hono<SignInEnv>): Hono<SignInEnv> =>
+  new Hono<SignInEnv>()
+    .use(async (c, next) => {
+      c.set('user', user);
+      await next();
+    })
+    .route(path, part);
+
 export const LIMITS: readonly LimitEdit[] = [
   { kind: 'set', subject: 'group/100', unit: 'money', amount: 900, per: 'month' },
   { kind: 'set', subject: 'group/101', unit: 'money', amount: 500, per: 'month', owner: 'payments-leads' },

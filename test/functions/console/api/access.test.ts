@@ -3,7 +3,7 @@ import { standingsOf } from '../../../../functions/console/access.ts';
 import { ACCESS } from '../../../../functions/console/api/access.ts';
 import { createApi } from '../../../../functions/console/api/create-api.ts';
 import { silentLog } from '../../../../functions/shared/log.ts';
-import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
+import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
 
 type Who = keyof typeof USERS;
 const EVERYBODY = Object.keys(USERS) as Who[];
@@ -174,13 +174,7 @@ test('a route that nobody wrote into the table is denied to everybody', async ()
   const { desk, read, policy } = consoleHouse();
   const api = createApi({ desk, read, policy, directory: async () => undefined, log: silentLog });
   api.get('/secrets', (c) => c.text('secret'));
-  const { Hono } = await import('hono');
-  const app = new Hono();
-  app.use(async (c, next) => {
-    (c as { set: (name: string, value: unknown) => void }).set('user', USERS.admin);
-    await next();
-  });
-  app.route('/api/v1', api);
+  const app = servedTo(USERS.admin, '/api/v1', api);
   expect((await app.request('/api/v1/secrets')).status).toBe(403);
 });
 
