@@ -5,14 +5,12 @@ import type { Observe } from './events.ts';
 import type { Answer, AnswerQuestion, Question, RelayClock } from './exchange.ts';
 import type { Fallback, FallbackAnswer } from './fallback.ts';
 import { reasonText } from './reason-text.ts';
-import type { Translate } from './translate/translator.ts';
+import type { ReadQuestion } from './translate/question-reader.ts';
 import type { Unmetered } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
-import type { Decoded } from './wire/decode.ts';
 
 export interface AnsweringDeps {
-  readonly decode: (bytes: Uint8Array) => Decoded;
-  readonly translate: Translate;
+  readonly read: ReadQuestion;
   readonly commit: GroupCommit;
   readonly fallback: Fallback;
   readonly unmetered: Unmetered;
@@ -21,9 +19,6 @@ export interface AnsweringDeps {
   /** From question to answer. */
   readonly deadlineMs: number;
 }
-
-/** Decoding blocks everybody else; what GitLab sends of one job, all variables included, is far below. */
-export const QUESTION_BYTES_MAX = 4 * 1024 * 1024;
 
 /** An answer with everything that is told about it. */
 interface Settled {
@@ -76,27 +71,14 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
   }
 
   function readQuestion(bytes: Uint8Array): Read {
-    if (bytes.length > QUESTION_BYTES_MAX) {
-      observe({
-        type: 'unreadable',
-        problem: `larger than ${QUESTION_BYTES_MAX} bytes`,
-        sizeBytes: bytes.length,
-      });
-      return { ok: false, cause: 'oversized' };
-    }
-    const decoded = deps.decode(bytes);
-    if (!decoded.ok) {
-      observe({ type: 'unreadable', problem: decoded.problem, sizeBytes: bytes.length });
-      return { ok: false, cause: 'unreadable' };
-    }
-    if (decoded.unknown.length > 0) observe({ type: 'unknown_fields', fields: decoded.unknown });
-    const translation = deps.translate(decoded.message);
-    if (!translation.ok) {
-      const { problem, projectId } = translation;
+    const read = deps.read(bytes);
+    if (read.unknown.length > 0) observe({ type: 'unknown_fields', fields: read.unknown });
+    if (!read.ok) {
+      const { cause, problem, projectId } = read;
       observe({ type: 'unreadable', problem, sizeBytes: bytes.length });
-      return { ok: false, cause: 'unreadable', ...(projectId !== undefined && { projectId }) };
+      return { ok: false, cause, ...(projectId !== undefined && { projectId }) };
     }
-    const { request, suspicious } = translation;
+    const { request, suspicious } = read;
     if (suspicious.length > 0) observe({ type: 'suspicious', jobId: request.jobId, fields: suspicious });
     return { ok: true, request };
   }

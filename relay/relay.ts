@@ -16,9 +16,8 @@ import type { Router } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
-import { compileTranslator } from './translate/translator.ts';
+import { compileReader } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
-import { decodeQuestion } from './wire/decode.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 
 export interface RelayOptions {
@@ -88,8 +87,7 @@ export function createRelay(options: RelayOptions): Relay {
   });
   const unmetered = createUnmetered({ post: forwarder.postUnmetered, clock, random, observe });
   const answer = createAnswering({
-    decode: (bytes) => decodeQuestion(schema, bytes),
-    translate: compileTranslator(schema.question, {
+    read: compileReader(schema, {
       variables: policy?.variables ?? { names: [], prefixes: [] },
       trustVariables: policy?.trustVariables ?? false,
     }),

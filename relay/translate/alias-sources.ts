@@ -1,7 +1,9 @@
 import type { DescMessage } from '@bufbuild/protobuf';
+import type { Wanted } from '../wire/plan.ts';
 import type { Alias } from './aliases.ts';
 import { type MessageObject, type ResolvedPath, resolvePath } from './field-path.ts';
 import { servicesReader } from './services-reader.ts';
+import { LIST_LENGTH_MAX } from './text-length.ts';
 import { type ValueReader, valueReader } from './value-reader.ts';
 
 /** One place of a schema that can fill a field. */
@@ -10,16 +12,35 @@ export interface AliasSource {
   readonly path: string;
   readonly get: (message: MessageObject) => unknown;
   readonly read: ValueReader;
+  /** What must be decoded of a question for it. */
+  readonly wanted: Wanted;
 }
 
 /** The paths of an alias that exist in this schema with a type that fits, best first. */
 export function aliasSources(desc: DescMessage, alias: Alias): readonly AliasSource[] {
   return alias.paths.flatMap((wanted) => {
     const found = resolvePath(desc, wanted);
-    const read = found && readerFor(alias, found);
-    return found && read ? [{ path: found.path, get: found.get, read }] : [];
+    const reading = found && readingOf(alias, found);
+    if (found === undefined || reading === undefined) return [];
+    const { read, within } = reading;
+    // One more than is read: that there are too many must show.
+    const itemsMax = LIST_LENGTH_MAX + 1;
+    return [
+      {
+        path: found.path,
+        get: found.get,
+        read,
+        wanted: { fields: found.fields, itemsMax, ...(within && { within }) },
+      },
+    ];
   });
 }
 
-const readerFor = ({ kind }: Alias, { leaf, path }: ResolvedPath): ValueReader | undefined =>
-  kind === 'services' ? servicesReader(leaf, path) : valueReader(kind, leaf, path);
+function readingOf(
+  { kind }: Alias,
+  { leaf, path }: ResolvedPath,
+): { readonly read: ValueReader; readonly within?: readonly Wanted[] } | undefined {
+  if (kind === 'services') return servicesReader(leaf, path);
+  const read = valueReader(kind, leaf, path);
+  return read && { read };
+}

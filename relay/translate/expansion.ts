@@ -1,6 +1,7 @@
 import type { ServiceRequest } from '../../policies/request/request.ts';
 import type { MessageObject } from './field-path.ts';
 import { TEXT_LENGTH_MAX } from './text-length.ts';
+import { type RawValue, readValue } from './variable-value.ts';
 import type { VariablesField } from './variables.ts';
 
 /** `$NAME` and `${NAME}`, as the runner reads them. */
@@ -26,11 +27,11 @@ export function expandReferences(
   question: MessageObject,
 ): void {
   if (field === undefined) return;
-  let values: ReadonlyMap<string, string> | undefined;
+  let lookUp: LookUp | undefined;
   const expand = (text: string): string => {
     if (!text.includes('$')) return text;
-    values ??= plainValues(field, question);
-    return expanded(text, values);
+    lookUp ??= plainValues(field, question);
+    return expanded(text, lookUp);
   };
   for (const name of EXPANDED) {
     const text = request[name];
@@ -50,30 +51,39 @@ function expandedService(service: ServiceRequest, expand: (text: string) => stri
   };
 }
 
-function expanded(text: string, values: ReadonlyMap<string, string>): string {
+/** The value a name stands for; undefined where it cannot be told. */
+type LookUp = (name: string) => string | undefined;
+
+function expanded(text: string, lookUp: LookUp): string {
   // `$$` is the runner's way to write one dollar; what it makes of it is not worth guessing.
-  if (text.includes('$$')) return text;
-  let references = 0;
-  const result = text.replace(REFERENCE, (whole, braced: string | undefined, bare: string | undefined) => {
-    references += 1;
-    return values.get(braced ?? bare ?? '') ?? whole;
-  });
-  return references > REFERENCES_MAX || result.length > TEXT_LENGTH_MAX || result === '' ? text : result;
+  if (text.includes('$$') || (text.match(REFERENCE)?.length ?? 0) > REFERENCES_MAX) return text;
+  const result = text.replace(
+    REFERENCE,
+    (whole, braced: string | undefined, bare: string | undefined) => lookUp(braced ?? bare ?? '') ?? whole,
+  );
+  return result.length > TEXT_LENGTH_MAX || result === '' ? text : result;
 }
 
-/** Values that the job's log may show. Of two with one name the runner takes the last. */
-function plainValues(field: VariablesField, question: MessageObject): ReadonlyMap<string, string> {
-  const values = new Map<string, string>();
+/** Values that the job's log may show, each decoded once and when it is asked for. Of two with one name the runner takes the last. */
+function plainValues(field: VariablesField, question: MessageObject): LookUp {
+  const values = new Map<string, RawValue>();
   const entries = field.list(question);
-  if (!Array.isArray(entries)) return values;
-  for (const entry of entries as readonly MessageObject[]) {
+  for (const entry of Array.isArray(entries) ? (entries as readonly MessageObject[]) : []) {
     const name = field.key(entry);
     if (typeof name !== 'string') continue;
-    const value = field.value(entry) ?? '';
     const { masked, file, public: isPublic } = field.flags(entry);
     const hidden = masked === true || file === true || (masked === undefined && isPublic !== true);
-    if (hidden || typeof value !== 'string' || value.length > TEXT_LENGTH_MAX) values.delete(name);
-    else values.set(name, value);
+    if (hidden) values.delete(name);
+    else values.set(name, field.value(entry));
   }
-  return values;
+  return (name) => {
+    if (!values.has(name)) return undefined;
+    const value = readValue(values.get(name));
+    if (typeof value !== 'string') {
+      values.delete(name);
+      return undefined;
+    }
+    values.set(name, value);
+    return value;
+  };
 }

@@ -7,6 +7,8 @@ export type MessageObject = Readonly<Record<string, unknown>>;
 export interface ResolvedPath {
   /** As the schema spells it, e.g. `job_info.project_id`. */
   readonly path: string;
+  /** The fields on the way, the leaf last. */
+  readonly fields: readonly DescField[];
   readonly leaf: DescField;
   readonly get: (message: MessageObject) => unknown;
 }
@@ -27,7 +29,7 @@ export function resolvePath(desc: DescMessage, path: string): ResolvedPath | und
   if (leaf === undefined) return undefined;
   const [first, ...rest] = fields.map(propertyGetter);
   if (first === undefined) return undefined;
-  return { path: fields.map((field) => field.name).join('.'), leaf, get: rest.reduce(chain, first) };
+  return { path: fields.map((field) => field.name).join('.'), fields, leaf, get: rest.reduce(chain, first) };
 }
 
 type Getter = (message: MessageObject) => unknown;

@@ -17,6 +17,8 @@ export class KeptVariables {
   /** Bounded, too: the names are few, and behind each prefix they are counted. */
   readonly #actedOn = new Map<string, string>();
   readonly #countOf = new Map<string, number>();
+  /** Prefixes of which more came than are kept: what else comes behind them changes nothing. */
+  readonly #overfull = new Set<string>();
 
   put(name: string, value: unknown, fate: Fate): void {
     const short = typeof value === 'string' && value.length <= TEXT_LENGTH_MAX;
@@ -41,12 +43,14 @@ export class KeptVariables {
   }
 
   #putPrefixed(prefix: string, name: string, value: string): void {
+    if (this.#overfull.has(prefix)) return;
     const count = this.#countOf.get(prefix) ?? 0;
     const entry = this.#entryFor(name, value, count);
     if (this.#actedOn.has(entry)) return;
     if (count >= OVERWRITES_KEPT_MAX) {
       // One entry for all that are not looked at: rules must not take them to be allowed.
       this.#actedOn.set(`${prefix}…`, HIDDEN_VALUE);
+      this.#overfull.add(prefix);
       return;
     }
     this.#actedOn.set(entry, value);

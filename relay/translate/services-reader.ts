@@ -1,39 +1,59 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../policies/request/request.ts';
+import type { Wanted } from '../wire/plan.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
 import { type MessageObject, type ResolvedPath, resolvePath } from './field-path.ts';
+import { LIST_LENGTH_MAX } from './text-length.ts';
 import { isText, isTexts, label, list, text, type ValueReader } from './value-reader.ts';
 import { findVariables, readServiceVariables } from './variables.ts';
 
-/** A reader for a list of services: messages, or only their images. */
-export function servicesReader(field: DescField, path: string): ValueReader | undefined {
+/** How a list of services is read, and what of each. */
+export interface ServicesReading {
+  readonly read: ValueReader;
+  readonly within: readonly Wanted[];
+}
+
+/** For a list of messages, or only of images. */
+export function servicesReader(field: DescField, path: string): ServicesReading | undefined {
   if (field.fieldKind !== 'list') return undefined;
   if (field.listKind === 'scalar' && field.scalar === ScalarType.STRING) {
-    return (raw, problems) =>
+    const read: ValueReader = (raw, problems) =>
       list(raw, path, problems, (entry): ServiceRequest | undefined => {
         const name = text(entry, path, problems);
         return name === undefined ? undefined : { name };
       });
+    return { read, within: [] };
   }
   if (field.listKind !== 'message') return undefined;
-  const read = serviceReader(field.message, path);
-  return (
-    read && ((raw, problems) => list(raw, path, problems, (entry) => read(entry as MessageObject, problems)))
-  );
+  const service = serviceReader(field.message, path);
+  if (service === undefined) return undefined;
+  const read: ValueReader = (raw, problems) =>
+    list(raw, path, problems, (entry) => service.read(entry as MessageObject, problems));
+  return { read, within: service.wanted };
 }
 
-type ServiceReader = (service: MessageObject, problems: string[]) => ServiceRequest | undefined;
+interface ServiceReader {
+  readonly read: (service: MessageObject, problems: string[]) => ServiceRequest | undefined;
+  readonly wanted: readonly Wanted[];
+}
 
 function serviceReader(desc: DescMessage, path: string): ServiceReader | undefined {
   const name = firstOf(desc, ['name', 'image'], isText);
   if (name === undefined) return undefined;
-  const alias = resolvePath(desc, 'alias');
+  const alias = firstOf(desc, ['alias'], isText);
   const pullPolicy = firstOf(desc, PULL_POLICY, isTexts);
   const dockerUser = firstOf(desc, DOCKER_USER, isText);
   const kubernetesUser = firstOf(desc, KUBERNETES_USER, isText);
   const variables = findVariables(desc);
 
-  return (service, problems) => {
+  const single = [name, alias, pullPolicy, dockerUser, kubernetesUser].filter((found) => found !== undefined);
+  const wanted: readonly Wanted[] = [
+    ...single.map(({ fields }) => ({ fields, itemsMax: LIST_LENGTH_MAX + 1 })),
+    ...(variables === undefined ? [] : [variables.wanted]),
+  ];
+  return { read: readService, wanted };
+
+  function readService(service: MessageObject, problems: string[]): ServiceRequest | undefined {
     const textAt = (found: ResolvedPath | undefined): string | undefined =>
       found && text(found.get(service), `${path}.${found.path}`, problems);
     const read = {
@@ -49,7 +69,7 @@ function serviceReader(desc: DescMessage, path: string): ServiceReader | undefin
     return Object.fromEntries(
       Object.entries(read).filter(([, value]) => value !== undefined),
     ) as unknown as ServiceRequest;
-  };
+  }
 
   function policies(
     found: ResolvedPath,

@@ -1,4 +1,4 @@
-import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { DescMessage } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
@@ -24,7 +24,7 @@ export type Translation =
       readonly projectId?: number;
     };
 
-export type Translate = (message: Message) => Translation;
+export type Translate = (question: MessageObject) => Translation;
 
 export interface TranslatorOptions {
   readonly variables: AllowedVariables;
@@ -60,8 +60,7 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
   const runnerTags = typedRunnerTags(fields);
   const aliasedNames = new Set(ALIASES.flatMap((alias) => alias.variables.map((variable) => variable.name)));
 
-  return (message) => {
-    const question = message as unknown as MessageObject;
+  return (question) => {
     const seen = variables && readVariables(variables, question, fateOf, aliasedNames);
     const problems: string[] = [];
     const suspicious: string[] = [];
@@ -81,7 +80,9 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
     if (request.jobId === undefined && problems.length === 0) problems.push('no job id came');
     if (problems.length > 0) {
       const projectId = request.projectId;
-      return { ok: false, problem: problems.join('; '), ...(typeof projectId === 'number' && { projectId }) };
+      // A problem of every second service is told once: how many there are is nothing to make new log lines of.
+      const problem = [...new Set(problems)].join('; ');
+      return { ok: false, problem, ...(typeof projectId === 'number' && { projectId }) };
     }
     return { ok: true, request: request as unknown as AdmissionRequest, suspicious };
   };
@@ -95,8 +96,13 @@ function typedRunnerTags(fields: readonly Field[]): ((question: MessageObject) =
   return (question) => readTyped(runnerTags, question, []) !== undefined;
 }
 
-function readTyped(field: Field, question: MessageObject, problems: string[]): unknown {
-  for (const source of field.sources) {
+/** The first of the typed sources that says something. */
+export function readTyped(
+  { sources }: Pick<Field, 'sources'>,
+  question: MessageObject,
+  problems: string[],
+): unknown {
+  for (const source of sources) {
     const value = source.read(source.get(question), problems);
     if (value !== undefined) return value;
   }

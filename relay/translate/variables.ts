@@ -1,8 +1,9 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import { type MessageObject, resolvePath } from './field-path.ts';
+import type { Wanted } from '../wire/plan.ts';
+import { hasPresence, type MessageObject, type ResolvedPath, resolvePath } from './field-path.ts';
 import { KeptVariables } from './kept-variables.ts';
-import { TEXT_LENGTH_MAX } from './text-length.ts';
 import { type Fate, isServiceVariable, type VariableFlags } from './variable-allowlist.ts';
+import { isEmptyValue, type RawValue, readValue, sameValue, type VariableValue } from './variable-value.ts';
 
 /** The variables of one job that somebody here may look at. */
 export interface SeenVariables {
@@ -19,8 +20,10 @@ export interface VariablesField {
   readonly path: string;
   readonly list: (message: MessageObject) => unknown;
   readonly key: (entry: MessageObject) => unknown;
-  readonly value: (entry: MessageObject) => unknown;
+  readonly value: (entry: MessageObject) => RawValue;
   readonly flags: (entry: MessageObject) => VariableFlags;
+  /** What must be decoded of a message for it: names and flags, and a value only when it is looked at. */
+  readonly wanted: Wanted;
 }
 
 /** Finds the repeated `{key, value, public, masked, file}` of a schema, if it has one. */
@@ -32,15 +35,20 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   const value = resolvePath(entry, 'value');
   if (key === undefined || value === undefined || !isString(key.leaf) || !isString(value.leaf))
     return undefined;
-  const isPublic = flag(entry, 'public');
-  const masked = flag(entry, 'masked');
-  const file = flag(entry, 'file');
+  const flags = ['public', 'masked', 'file'].map((name) => booleanField(entry, name));
+  const [isPublic, masked, file] = flags.map(flag) as [Flag, Flag, Flag];
+  const eager = [key, ...flags].filter((each) => each !== undefined);
   return {
     path: found.path,
     list: found.get,
-    key: key.get,
-    value: value.get,
+    // Without presence a name that does not come is an empty one.
+    key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
+    value: (message) => value.get(message) as RawValue,
     flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),
+    wanted: {
+      fields: found.fields,
+      within: [...eager.map(({ fields }) => ({ fields })), { fields: value.fields, lazy: true }],
+    },
   };
 }
 
@@ -57,19 +65,20 @@ export function readVariables(
   const kept = new KeptVariables();
   const aliased = new Map<string, string>();
   const contested = new Set<string>();
-  const first = new Map<string, unknown>();
+  const first = new Map<string, VariableValue>();
   for (const entry of entries as readonly MessageObject[]) {
     const name = field.key(entry);
     if (typeof name !== 'string') continue;
-    const value = field.value(entry) ?? '';
+    const raw = field.value(entry);
     const flags = field.flags(entry);
-    const short = typeof value === 'string' && value.length <= TEXT_LENGTH_MAX;
     if (aliasedNames.has(name)) {
-      if (first.has(name) && first.get(name) !== value) contested.add(name);
+      const value = readValue(raw);
+      const before = first.get(name);
+      if (before !== undefined && !sameValue(before, value)) contested.add(name);
       first.set(name, value);
-      if (short && isPlain(flags)) aliased.set(name, value);
+      if (typeof value === 'string' && isPlain(flags)) aliased.set(name, value);
     }
-    kept.put(name, value, fateOf(name, flags));
+    putVariable(kept, name, raw, fateOf(name, flags));
   }
   // Which of two is GitLab's own cannot be told, so neither is believed.
   for (const name of contested) {
@@ -90,19 +99,34 @@ export function readServiceVariables(
   for (const entry of entries as readonly MessageObject[]) {
     const name = field.key(entry);
     if (typeof name !== 'string') continue;
-    kept.put(name, field.value(entry) ?? '', isServiceVariable(name, field.flags(entry)) ? 'keep' : 'drop');
+    putVariable(
+      kept,
+      name,
+      field.value(entry),
+      isServiceVariable(name, field.flags(entry)) ? 'keep' : 'drop',
+    );
   }
   return Object.fromEntries(kept.all());
+}
+
+/** Looks at a value only where it may leave the relay; of a hidden one only whether there is any. */
+function putVariable(kept: KeptVariables, name: string, raw: RawValue, fate: Fate): void {
+  if (fate === 'keep') kept.put(name, readValue(raw), fate);
+  else kept.put(name, isEmptyValue(raw) ? '' : undefined, fate);
 }
 
 /** As GitLab's own variables are: public where the schema can say so, never masked, never a file. */
 const isPlain = (flags: VariableFlags): boolean =>
   flags.public !== false && flags.masked !== true && flags.file !== true;
 
-function flag(entry: DescMessage, name: string): (message: MessageObject) => boolean | undefined {
+type Flag = (message: MessageObject) => boolean | undefined;
+
+const flag = (found: ResolvedPath | undefined): Flag =>
+  found === undefined ? () => undefined : (message) => found.get(message) === true;
+
+function booleanField(entry: DescMessage, name: string): ResolvedPath | undefined {
   const found = resolvePath(entry, name);
-  if (found?.leaf.fieldKind !== 'scalar' || found.leaf.scalar !== ScalarType.BOOL) return () => undefined;
-  return (message) => found.get(message) === true;
+  return found?.leaf.fieldKind === 'scalar' && found.leaf.scalar === ScalarType.BOOL ? found : undefined;
 }
 
 const isString = (field: DescField): boolean =>

@@ -8,8 +8,7 @@ import { createFallback } from '../../relay/fallback.ts';
 import { createForwarder } from '../../relay/forward.ts';
 import { INLINE_URL, inlineFetch } from '../../relay/inline.ts';
 import { statelessCheck } from '../../relay/stateless-check.ts';
-import { compileTranslator } from '../../relay/translate/translator.ts';
-import { decodeQuestion } from '../../relay/wire/decode.ts';
+import { compileReader } from '../../relay/translate/question-reader.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
 import { questionEncoder } from '../local-router/question.ts';
 import { seededRandom } from '../pipeline/seeded-random.ts';
@@ -56,11 +55,7 @@ export async function burstFigure(): Promise<Figure> {
     observe,
   });
   const answer = createAnswering({
-    decode: (bytes) => decodeQuestion(schema, bytes),
-    translate: compileTranslator(schema.question, {
-      variables: rules.policy.variables,
-      trustVariables: false,
-    }),
+    read: compileReader(schema, { variables: rules.policy.variables, trustVariables: false }),
     commit: createGroupCommit({
       send: forwarder.send,
       clock,

@@ -1,8 +1,7 @@
 /** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { describeAliases } from '../../relay/translate/describe.ts';
-import { compileTranslator } from '../../relay/translate/translator.ts';
-import { decodeQuestion } from '../../relay/wire/decode.ts';
+import { compileReader } from '../../relay/translate/question-reader.ts';
 import { explain } from '../../relay/wire/explain.ts';
 import type { WireSchema } from '../../relay/wire/schema.ts';
 import { type Finding, note, ok, problem } from './finding.ts';
@@ -36,18 +35,15 @@ export function checkServiceFields(schema: WireSchema): Finding {
 
 export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly Finding[] {
   const explained = checkExplained(schema, bytes);
-  const decoded = decodeQuestion(schema, bytes);
-  if (!decoded.ok) return [...explained, problem('decoded', decoded.problem, SYNC)];
-  const translated = compileTranslator(schema.question, {
-    variables: { names: [], prefixes: [] },
-    trustVariables: false,
-  })(decoded.message);
-  if (!translated.ok) return [...explained, problem('decoded', translated.problem, SYNC)];
+  const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false })(
+    bytes,
+  );
+  if (!read.ok) return [...explained, problem('decoded', read.problem, SYNC)];
   return [
     ...explained,
-    checkJobId(translated.request),
-    checkImage(translated.request),
-    checkPresence(translated.request, schema),
+    checkJobId(read.request),
+    checkImage(read.request),
+    checkPresence(read.request, schema),
   ];
 }
 

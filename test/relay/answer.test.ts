@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { QUESTION_BYTES_MAX } from '../../relay/answer.ts';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
 import { undecided, type Verdict } from '../../relay/verdict.ts';
+import { READING_BOUNDS } from '../../relay/wire/reading-budget.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { answeringBench, questionOf } from './support/answering-bench.ts';
 import { range, turn } from './support/commit-bench.ts';
@@ -143,7 +143,7 @@ test.each([
 
 test('a question too large to decode is answered without being decoded', async () => {
   const { ask, ofType } = answeringBench({ send: admitsAll });
-  const asked = ask(new Uint8Array(QUESTION_BYTES_MAX + 1));
+  const asked = ask(new Uint8Array(READING_BOUNDS.bytes + 1));
   await turn();
   expect(asked.answers).toHaveLength(1);
   expect(ofType('answered')).toMatchObject([{ via: 'fallback', cause: 'oversized' }]);

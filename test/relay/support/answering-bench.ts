@@ -5,15 +5,14 @@ import type { RelayEvent } from '../../../relay/events.ts';
 import type { Answer } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback.ts';
 import { statelessCheck } from '../../../relay/stateless-check.ts';
-import { compileTranslator } from '../../../relay/translate/translator.ts';
+import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
-import { decodeQuestion } from '../../../relay/wire/decode.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { FakeClock } from '../streams/support/fake-clock.ts';
 import { turn } from './commit-bench.ts';
 
 const schema = loadSchema();
-const translate = compileTranslator(schema.question, {
+const read = compileReader(schema, {
   variables: { names: [], prefixes: [] },
   trustVariables: false,
 });
@@ -62,8 +61,7 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
   const unmetered = createUnmetered({ post: async () => undefined, clock, random: () => 0.5, observe });
   let decisions = 0;
   const answerQuestion = createAnswering({
-    decode: (bytes) => decodeQuestion(schema, bytes),
-    translate,
+    read,
     commit,
     fallback: createFallback({
       clock,

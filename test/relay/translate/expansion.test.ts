@@ -84,3 +84,12 @@ test('where a schema cannot say what is masked, only public variables are put in
   );
   expect(translation).toMatchObject({ ok: true, request: { image: 'registry.example.com/$TAG' } });
 });
+
+test('of two variables with one name the later counts, also when it may not be looked at', () => {
+  const shown = { key: 'TOOL', value: 'go', public: true };
+  const masked = { key: 'TOOL', value: 'a-secret', masked: true };
+  const imageWith = (...variables: readonly object[]) =>
+    requestOf({ image: { name: 'x/$TOOL' }, variables: [...variables] }).image;
+  expect(imageWith(shown, masked)).toBe('x/$TOOL');
+  expect(imageWith(masked, shown)).toBe('x/go');
+});

@@ -2,7 +2,6 @@ import { fromBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
-import { decodeQuestion } from '../../../relay/wire/decode.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { descOf, messageFrom } from './support/desc-of.ts';
 
@@ -66,19 +65,6 @@ test('variables named like properties of every object neither vanish into one no
   ]);
   expect(JSON.parse(JSON.stringify(translation))).toMatchObject({ ok: true });
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-});
-
-test('fault 14: arbitrary bytes are a request or a problem, never an exception', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
-      const decoded = decodeQuestion(schema, bytes);
-      if (!decoded.ok) return;
-      const translation = translate(decoded.message);
-      if (translation.ok) expect(translation.request.jobId).toBeGreaterThan(0);
-      else expect(translation.problem).not.toBe('');
-    }),
-    { numRuns: 1_000 },
-  );
 });
 
 test('fault 14: any numbers in any field are a request of safe integers, or a problem', () => {
