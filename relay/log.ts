@@ -29,9 +29,13 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
 
 /** Writes what the relay says, named fields only: never a variable, a token, a rejection's text or undecoded bytes. */
 export function logEvents(log: Logger, clock: RelayClock): Observe {
-  const once = new LogOnce(() => clock.monotonicMs());
-  const warnOnce = (kind: string, message: string, fields: object): void => {
-    const suppressed = once.due(kind);
+  // What a question holds has kinds without end; kept apart, it takes no other trouble's place.
+  const [once, onceOfProblems, onceOfFields] = Array.from(
+    { length: 3 },
+    () => new LogOnce(() => clock.monotonicMs()),
+  ) as [LogOnce, LogOnce, LogOnce];
+  const warnOnce = (kind: string, message: string, fields: object, of = once): void => {
+    const suppressed = of.due(kind);
     if (suppressed !== undefined) log.warn(suppressed === 0 ? fields : { ...fields, suppressed }, message);
   };
   return (event) => {
@@ -57,13 +61,20 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
         );
         return;
       case 'unknown_fields': {
-        const fields = event.fields.join(' ');
-        warnOnce(`unknown ${fields}`, 'the schema lacks fields that came', { fields });
+        // Each field is a kind of its own: neither their order nor their company makes new ones.
+        const due = event.fields
+          .toSorted()
+          .map((field) => ({ field, suppressed: onceOfFields.due(field) }))
+          .filter(({ suppressed }) => suppressed !== undefined);
+        if (due.length === 0) return;
+        const suppressed = Math.max(...due.map((each) => each.suppressed ?? 0));
+        const fields = due.map(({ field }) => field).join(' ');
+        log.warn({ fields, ...(suppressed > 0 && { suppressed }) }, 'the schema lacks fields that came');
         return;
       }
       case 'unreadable': {
         const { problem, sizeBytes } = event;
-        warnOnce(`unreadable ${problem}`, 'a question could not be read', { problem, sizeBytes });
+        warnOnce(problem, 'a question could not be read', { problem, sizeBytes }, onceOfProblems);
         return;
       }
       case 'suspicious':

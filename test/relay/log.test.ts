@@ -247,3 +247,31 @@ test('a decision’s line is bounded, however long paths are and however many ru
   observe({ ...unread, decision: { ...rejection, terms: { ...terms, group: 'g'.repeat(9_000) } } });
   expect(Buffer.byteLength(written[1] ?? '')).toBeLessThan(2_000);
 });
+
+test('unknown fields are told once a minute each, in whatever order and company they come', () => {
+  const { observe, lines, clock } = bench();
+  const unknown = (...fields: readonly string[]): void => observe({ type: 'unknown_fields', fields });
+  const fields = ['1:varint', '2:varint', '3:bytes', '4:group'];
+  for (const first of fields)
+    for (const second of fields) unknown(...new Set([second, first, ...fields.toReversed()]));
+  unknown('3:bytes');
+  unknown('9:bytes', '3:bytes', '5:varint');
+  expect(lines().map(({ fields: told, suppressed }) => [told, suppressed])).toEqual([
+    ['1:varint 2:varint 3:bytes 4:group', undefined],
+    ['5:varint 9:bytes', undefined],
+  ]);
+  clock.advance(60_000);
+  unknown('4:group', '1:varint');
+  expect(lines()[2]).toMatchObject({ fields: '1:varint 4:group', suppressed: 15 });
+});
+
+test('neither unknown fields nor problems without end take the place of other trouble', () => {
+  const { observe, lines } = bench();
+  for (let n = 0; n < 1_000; n += 1) {
+    observe({ type: 'unknown_fields', fields: [`${n}:varint`, `${n}:bytes`] });
+    observe({ type: 'unreadable', problem: `offset ${n}`, sizeBytes: 9 });
+  }
+  expect(lines().length).toBeLessThanOrEqual(202);
+  observe({ type: 'admit_failed', code: 'admit_unreachable', details: 'status 503' });
+  expect(lines().at(-1)).toMatchObject({ message: 'the deciding service failed' });
+});
