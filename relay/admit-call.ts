@@ -1,6 +1,7 @@
 import type { RelayClock } from './exchange.ts';
 import { readText } from './read-text.ts';
 import { RelayError } from './relay-error.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** `fetch`, one of the ways of admit-route.ts, or the admit app in this process. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,14 +16,19 @@ export interface AdmitCallDeps {
 /** What one POST came to. */
 export type AdmitAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
-  /** The service is out of reach: network error, no answer in time, 408, 429, 5xx, or not our contract at all. */
+  /** The service is out of reach: network error, no answer in time, 408, 5xx, or not our contract at all. */
   | {
       readonly kind: 'unreachable';
       readonly cause: 'unreachable' | 'deadline' | 'malformed';
       readonly error: RelayError;
     }
-  /** It looked and said no (4xx): asking again changes nothing. */
-  | { readonly kind: 'refused'; readonly error: RelayError };
+  /** It is there and wants fewer calls (429); `retryAfterMs` if it says for how long. */
+  | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined; readonly error: RelayError }
+  /** It looked and said no (3xx, 4xx): asking again at once changes nothing. */
+  | { readonly kind: 'refused'; readonly status: number; readonly error: RelayError };
+
+/** All but an answer. */
+export type CallFailure = Exclude<AdmitAnswer, { kind: 'answered' }>;
 
 /** 96 rejections with the longest text there is stay below; more is another service. */
 export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
@@ -64,10 +70,14 @@ async function post(
     if (response.status === 200) return await readJson(response, path);
     await response.body?.cancel();
     const said = `${path} answered with status ${response.status}`;
-    if (response.status === 408 || response.status === 429 || response.status >= 500) {
+    if (response.status === 429) {
+      const afterMs = retryAfterMs(response.headers.get('retry-after'), deps.clock.nowMs());
+      return { kind: 'throttled', retryAfterMs: afterMs, error: new RelayError('admit_throttled', said) };
+    }
+    if (response.status === 408 || response.status >= 500) {
       return { kind: 'unreachable', cause: 'unreachable', error: unreachable(said) };
     }
-    return { kind: 'refused', error: new RelayError('admit_refused', said) };
+    return { kind: 'refused', status: response.status, error: new RelayError('admit_refused', said) };
   } catch (cause) {
     // What the way there already knows, e.g. that a call could not be signed, is said as it says it.
     const error =
@@ -91,7 +101,7 @@ async function readJson(response: Response, path: string): Promise<AdmitAnswer> 
   return malformed(`${path} answered with ${problem}`);
 }
 
-export const malformed = (problem: string): Exclude<AdmitAnswer, { kind: 'answered' }> => ({
+export const malformed = (problem: string): CallFailure => ({
   kind: 'unreachable',
   cause: 'malformed',
   error: unreachable(problem),

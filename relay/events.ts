@@ -76,7 +76,7 @@ export type RelayEvent =
   /** The function that decides failed, as a whole call. `details` never quotes an answer. */
   | {
       readonly type: 'admit_failed';
-      readonly code: 'admit_unreachable' | 'admit_refused';
+      readonly code: 'admit_unreachable' | 'admit_throttled' | 'admit_refused';
       readonly details: string;
     }
   | {
@@ -85,9 +85,16 @@ export type RelayEvent =
     }
   | {
       readonly type: 'unmetered';
+      /** Not told yet, those on their way included. */
       readonly queued: number;
       readonly posted: number;
+      /** Lost, for whatever reason: the ledger never hears of these from this relay. */
       readonly dropped: number;
+      /** Of those that are lost; at most `LOST_NAMED_MAX` job ids. */
+      readonly lost?: { readonly why: UnmeteredLoss; readonly jobIds: readonly number[] };
     };
+
+/** `queue_full`: others came. `refused`: the service takes others and never this one. `stopping`: there was no time left. */
+export type UnmeteredLoss = 'queue_full' | 'refused' | 'stopping';
 
 export type Observe = (event: RelayEvent) => void;

@@ -1,21 +1,21 @@
-import { ADMISSIONS_PATH, UNMETERED_PATH, type UnmeteredResponse } from '../functions/admit/contract.ts';
-import { type AdmitAnswer, type AdmitCallDeps, callAdmit, malformed } from './admit-call.ts';
-import type { Breaker } from './breaker.ts';
+import { ADMISSIONS_PATH, UNMETERED_PATH, type UnmeteredResult } from '../functions/admit/contract.ts';
+import { type AdmitCallDeps, type CallFailure, callAdmit, malformed } from './admit-call.ts';
+import type { Breaker, Permit } from './breaker.ts';
 import type { BatchJob } from './commit/batch-job.ts';
 import type { SendBatch } from './commit/group-commit.ts';
 import { SEND_MS_MIN } from './commit/take-batch.ts';
 import type { Observe } from './events.ts';
-import { parseUnmeteredResults, parseVerdicts } from './parse-verdicts.ts';
-import { undecided, type Verdict } from './verdict.ts';
+import { matchDecisions, matchResults } from './match-answers.ts';
+import { parseVerdicts } from './parse-verdicts.ts';
+import { tryPauseMs } from './try-pause.ts';
+import { type FallbackCause, undecided, type Verdict } from './verdict.ts';
 
 /**
- * A throttled or dropped call is worth one more try; two failures in a row are left to the fallback, which is kinder
- * than a third load on a service in trouble. No hedging for now: a second copy of a slow batch doubles the load just
- * when the service is slow, and the commonest slowness, a cold start, meets the copy too.
+ * The pauses between so many tries fill a deadline of two seconds. Each lane has one call under way, so that all tries
+ * together are at most a few calls a second and lane; what lasts longer opens the breaker. No hedging: a second copy of a
+ * slow batch doubles the load just when the service is slow, and the commonest slowness, a cold start, meets the copy too.
  */
-const TRIES_MAX = 2;
-/** Full jitter up to this before the second try: short beside a 2 s deadline, long beside a throttled burst. */
-const RETRY_PAUSE_MS_MAX = 200;
+export const TRIES_MAX = 8;
 
 export interface ForwarderDeps extends AdmitCallDeps {
   readonly breaker: Breaker;
@@ -23,15 +23,37 @@ export interface ForwarderDeps extends AdmitCallDeps {
   readonly observe: Observe;
 }
 
+/** A fallback answer on its way to the ledger. */
+export interface UnmeteredPost {
+  readonly jobId: number;
+  /** `UnmeteredAnswer` */
+  readonly json: string;
+}
+
+/** What came of telling some of them. */
+export type ToldUnmetered =
+  /** By job id. A job that is missing is to be told again. */
+  | { readonly kind: 'told'; readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']> }
+  /** The service will not take this batch; `content`: for what is in it, so that another batch may pass. */
+  | { readonly kind: 'refused'; readonly content: boolean }
+  | { readonly kind: 'unreachable' };
+
 /** The way to the service that decides. */
 export interface Forwarder {
   readonly send: SendBatch;
-  /** Posts `UnmeteredAnswer`s, each already JSON; nothing if the service cannot be asked now. Never rejects. */
+  /** Posts answers about different jobs. Never rejects. */
   readonly postUnmetered: (
-    answers: readonly string[],
-    timeoutMs: number,
-  ) => Promise<UnmeteredResponse['results'] | undefined>;
+    answers: readonly UnmeteredPost[],
+    options: {
+      readonly timeoutMs: number;
+      /** Posts though the breaker says that nobody should be asked: it is now or never. */
+      readonly now?: boolean;
+    },
+  ) => Promise<ToldUnmetered>;
 }
+
+/** Bad request, too large, cannot be processed: statuses that are about what was sent. All others are about the way or us. */
+const ABOUT_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
 
 export function createForwarder(deps: ForwarderDeps): Forwarder {
   const { clock, breaker, observe } = deps;
@@ -41,69 +63,112 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     remainingMs: number,
     batch?: string,
   ): Promise<readonly Verdict[]> {
-    const all = (verdict: Verdict): readonly Verdict[] => jobs.map(() => verdict);
+    const all = (cause: FallbackCause): readonly Verdict[] => jobs.map(() => undecided(cause));
     const deadlineMs = clock.monotonicMs() + remainingMs;
     const requests = jobs.map((job) => job.json).join(',');
     const named = batch === undefined ? '' : `"batch":${JSON.stringify(batch)},`;
+    const jobIds = jobs.map(({ request }) => request.jobId);
     for (let attempt = 1; ; attempt += 1) {
       const leftMs = Math.floor(deadlineMs - clock.monotonicMs());
-      if (!breaker.allow()) return all(undecided('circuit_open'));
+      const permit = breaker.allow();
+      if (permit === undefined) return all('circuit_open');
       const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}}`;
-      const answer = await call(ADMISSIONS_PATH, body, leftMs, (parsed) =>
-        parseVerdicts(parsed, jobs.length),
+      const answer = await call(permit, ADMISSIONS_PATH, body, leftMs, (parsed) =>
+        verdictsIn(parsed, batch, jobIds),
       );
       if (answer.kind === 'parsed') return answer.value;
-      if (answer.kind === 'refused') return all(undecided('refused'));
-      if (attempt === TRIES_MAX || answer.cause !== 'unreachable') return all(undecided(answer.cause));
-      const pauseMs = deps.random() * RETRY_PAUSE_MS_MAX;
-      if (deadlineMs - clock.monotonicMs() - pauseMs < SEND_MS_MIN) return all(undecided(answer.cause));
+      const cause = causeOf(answer);
+      if (attempt === TRIES_MAX || cause !== 'unreachable') return all(cause);
+      const pauseMs = tryPauseMs({
+        attempt,
+        random: deps.random(),
+        retryAfterMs: answer.kind === 'throttled' ? answer.retryAfterMs : undefined,
+        leftMs: deadlineMs - clock.monotonicMs() - SEND_MS_MIN,
+      });
+      if (pauseMs === undefined) return all(cause);
       await new Promise<void>((resume) => clock.after(pauseMs, resume));
     }
   }
 
-  async function postUnmetered(
-    answers: readonly string[],
-    timeoutMs: number,
-  ): Promise<UnmeteredResponse['results'] | undefined> {
-    if (!breaker.allow()) return undefined;
-    const body = `{"answers":[${answers.join(',')}]}`;
-    const answer = await call(UNMETERED_PATH, body, timeoutMs, (parsed) =>
-      parseUnmeteredResults(parsed, answers.length),
-    );
-    if (answer.kind === 'parsed') return answer.value;
-    // A batch that the service will never take must not block those behind it.
-    return answer.kind === 'refused' ? answers.map(() => ({ outcome: 'invalid' })) : undefined;
+  function verdictsIn(
+    body: unknown,
+    batch: string | undefined,
+    jobIds: readonly number[],
+  ): readonly Verdict[] | undefined {
+    const matched = matchDecisions(body, { batch, jobIds });
+    if (matched === undefined) return undefined;
+    const { decisions, unmatched } = matched;
+    if (unmatched > 0) {
+      observe({
+        type: 'admit_failed',
+        code: 'admit_unreachable',
+        details: `${ADMISSIONS_PATH} answered without a decision of its own for ${unmatched} of ${jobIds.length} jobs`,
+      });
+    }
+    return parseVerdicts({ decisions }, jobIds.length);
   }
+
+  const postUnmetered: Forwarder['postUnmetered'] = async (answers, { timeoutMs, now = false }) => {
+    const permit = now ? (breaker.allow() ?? UNASKED) : breaker.allow();
+    if (permit === undefined) return { kind: 'unreachable' };
+    const body = `{"answers":[${answers.map(({ json }) => json).join(',')}]}`;
+    const jobIds = answers.map(({ jobId }) => jobId);
+    const answer = await call(permit, UNMETERED_PATH, body, timeoutMs, (parsed) =>
+      matchResults(parsed, jobIds),
+    );
+    switch (answer.kind) {
+      case 'parsed':
+        return { kind: 'told', outcomes: answer.value };
+      case 'refused':
+        return { kind: 'refused', content: ABOUT_CONTENT.has(answer.status) };
+      default:
+        return { kind: 'unreachable' };
+    }
+  };
 
   /** One call, reported to the breaker and to whoever watches. */
   async function call<T>(
+    permit: Permit,
     path: string,
     body: string,
     timeoutMs: number,
     parse: (body: unknown) => T | undefined,
-  ): Promise<{ kind: 'parsed'; value: T } | Exclude<AdmitAnswer, { kind: 'answered' }>> {
-    const answer = judge(await callAdmit(deps, path, body, timeoutMs), path, parse);
-    // Refusing is an answer too: the service is there.
-    if (answer.kind === 'unreachable') breaker.failed();
-    else breaker.succeeded();
-    if (answer.kind !== 'parsed') {
-      const code = answer.kind === 'refused' ? 'admit_refused' : 'admit_unreachable';
-      observe({ type: 'admit_failed', code, details: answer.error.message });
+  ): Promise<{ readonly kind: 'parsed'; readonly value: T } | CallFailure> {
+    const answer = await callAdmit(deps, path, body, timeoutMs);
+    const value = answer.kind === 'answered' ? parse(answer.body) : undefined;
+    if (value !== undefined) {
+      permit.succeeded();
+      return { kind: 'parsed', value };
     }
-    return answer;
+    const failure =
+      answer.kind === 'answered' ? malformed(`${path} answered with what is not of its contract`) : answer;
+    // Refusing is an answer too: the service is there.
+    if (failure.kind === 'refused') permit.succeeded();
+    else if (failure.kind === 'throttled') permit.throttled();
+    else permit.failed();
+    observe({ type: 'admit_failed', code: CODES[failure.kind], details: failure.error.message });
+    return failure;
   }
 
   return { send, postUnmetered };
 }
 
-function judge<T>(
-  answer: AdmitAnswer,
-  path: string,
-  parse: (body: unknown) => T | undefined,
-): { kind: 'parsed'; value: T } | Exclude<AdmitAnswer, { kind: 'answered' }> {
-  if (answer.kind !== 'answered') return answer;
-  const value = parse(answer.body);
-  return value === undefined
-    ? malformed(`${path} answered with what is not of its contract`)
-    : { kind: 'parsed', value };
-}
+const CODES = {
+  unreachable: 'admit_unreachable',
+  throttled: 'admit_throttled',
+  refused: 'admit_refused',
+} as const satisfies Record<CallFailure['kind'], string>;
+
+/** For a call that the breaker did not let through: what comes of it says nothing about the pause. */
+const UNASKED: Permit = { succeeded: () => {}, failed: () => {}, throttled: () => {} };
+
+const causeOf = (failure: CallFailure): FallbackCause => {
+  switch (failure.kind) {
+    case 'unreachable':
+      return failure.cause;
+    case 'throttled':
+      return 'unreachable';
+    case 'refused':
+      return 'refused';
+  }
+};

@@ -15,6 +15,9 @@ const PATH_LENGTH_MAX = 255;
 /** A job has some two dozen counters at most, and its page names them all; a log's reader wants the first ones. */
 const NAMED_MAX = 10;
 
+/** The ledger will not hear of these answers; what ran turns up as bypass when it ends. */
+const LOST = 'fallback answers lost';
+
 /** JSON lines on stdout, where containers collect it. */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
@@ -90,8 +93,12 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
         log.warn({ state: event.state }, 'circuit breaker');
         return;
       case 'unmetered':
-        if (event.dropped > 0) {
-          warnOnce('unmetered dropped', 'fallback answers lost: the queue is full', { queued: event.queued });
+        if (event.lost !== undefined) {
+          const { queued, dropped, lost } = event;
+          // A full queue loses one for each that comes; the others are one line each, with all the ids there is room for.
+          const suppressed = lost.why === 'queue_full' ? once.due('unmetered lost') : 0;
+          if (suppressed !== undefined)
+            log.error({ ...lost, count: dropped, queued, ...(suppressed > 0 && { suppressed }) }, LOST);
         }
         return;
       case 'stream_ended':

@@ -68,7 +68,7 @@ export function createMetrics(): Metrics {
   const unmeteredPosted = counter(names.METRIC_UNMETERED_POSTED, 'Fallback answers told to the ledger.');
   const unmeteredDropped = counter(
     names.METRIC_UNMETERED_DROPPED,
-    'Fallback answers lost: the queue was full.',
+    'Fallback answers lost, for whatever reason.',
   );
 
   const fieldLabels = new Set<string>();

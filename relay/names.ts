@@ -137,7 +137,7 @@ export const RELAY_UNMETERED_DROPPED = {
   name: 'UnmeteredDropped',
   unit: 'Count',
   statistic: 'Sum',
-  says: 'Fallback answers lost because that queue was full.',
+  says: 'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
 } as const;
 
 /** All of them, for whoever shows or checks them. */

@@ -1,4 +1,3 @@
-import type { UnmeteredResponse } from '../functions/admit/contract.ts';
 import type { Violation } from '../policies/reason.ts';
 import { type FallbackCause, undecided, type Verdict } from './verdict.ts';
 
@@ -20,17 +19,6 @@ export function parseVerdicts(body: unknown, count: number): readonly Verdict[] 
   return decisions.map((decision) => (isVerdict(decision) ? decision : undecided('malformed')));
 }
 
-/** Reads `{results: [...]}`, one per answer posted; nothing if it is not that. */
-export function parseUnmeteredResults(
-  body: unknown,
-  count: number,
-): UnmeteredResponse['results'] | undefined {
-  const results = isObject(body) ? body.results : undefined;
-  if (!Array.isArray(results) || results.length !== count || !results.every(isUnmeteredResult))
-    return undefined;
-  return results;
-}
-
 function isVerdict(value: unknown): value is Verdict {
   if (!isObject(value)) return false;
   switch (value.outcome) {
@@ -50,9 +38,6 @@ function isVerdict(value: unknown): value is Verdict {
       return false;
   }
 }
-
-const isUnmeteredResult = (value: unknown): value is UnmeteredResponse['results'][number] =>
-  isObject(value) && ['recorded', 'undecided', 'invalid'].includes(String(value.outcome));
 
 /** As deep as the relay looks: names, class, mode and the reason's code. */
 const isViolations = (value: unknown): value is readonly Violation[] =>

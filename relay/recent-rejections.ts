@@ -1,12 +1,14 @@
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
-import { projectOf } from './commit/batch-job.ts';
+import { kindOfJob, projectSubject, runnerSubject, subjectsOf } from './job-subjects.ts';
 import type { Verdict } from './verdict.ts';
 
 /** As long as the ledger itself gives a rejected job the same answer. */
 export const REMEMBERED_MS = 60_000;
-/** Subjects, not jobs: more than this were rejected within a minute only in an attack, and the oldest go first. */
+/** Limits, not jobs: more than this were used up within a minute only in an attack, and the oldest go first. */
 export const REMEMBERED_MAX = 10_000;
+/** Kinds of jobs that fitted since; of more the oldest are refused again until the brake's minute is over. */
+export const KINDS_MAX = 50;
 
 export interface RememberedRejection {
   readonly text: string;
@@ -14,80 +16,180 @@ export interface RememberedRejection {
   readonly atMs: number;
 }
 
+interface Brake extends RememberedRejection {
+  /** In the words of requests, so that other jobs of it can be found. */
+  readonly subject: string;
+  /** With the subject it is on, as the ledger calls it. */
+  readonly limit: string;
+  /** What the rejected job asked of the limit; absent where the size does not matter: any job of the subject is refused. */
+  readonly asked?: { readonly unit: string; readonly amount: number };
+  readonly kind: string | undefined;
+  /** The job alone is larger than the limit, which says nothing about other jobs. */
+  readonly onlyKind: boolean;
+  /** Smaller jobs that the ledger has admitted since. */
+  readonly admittedKinds: Set<string>;
+}
+
+type Admitted = Extract<Verdict, { outcome: 'admitted' }>;
+
 /**
- * The subjects whose last answer from the ledger was "no": while the ledger is out of reach they are not admitted
- * unmetered, so that nobody gains from making it unreachable. An admission, even of a smaller job, lifts the memory.
+ * The limits that last said "no" to somebody: while the ledger is out of reach nobody of their subjects is admitted
+ * unmetered, so that nobody gains from making it unreachable.
+ *
+ * A rejection brakes its own subject and limit, whatever limit it is. An admission shows that there was room for a job of
+ * that size, and no more: it lifts the brake if the job asked at least as much of that limit as the one that was rejected, or
+ * is another of the same kind (project, name and runner tags). If it was smaller, only jobs of its own kind pass. A job whose
+ * limits were not asked (exempt, break glass) shows nothing.
  */
 export class RecentRejections {
   readonly #monotonicMs: () => number;
+  readonly #groupsAbove: (request: AdmissionRequest) => readonly number[];
   /** Oldest first: a Map keeps the order of insertion. */
-  readonly #bySubject = new Map<string, RememberedRejection>();
+  readonly #brakes = new Map<string, Brake>();
+  readonly #bySubject = new Map<string, Set<Brake>>();
 
-  constructor(monotonicMs: () => number) {
+  /** @param groupsAbove - ids of all groups a job is in, as far as they are known. */
+  constructor(
+    monotonicMs: () => number,
+    groupsAbove: (request: AdmissionRequest) => readonly number[] = () => [],
+  ) {
     this.#monotonicMs = monotonicMs;
+    this.#groupsAbove = groupsAbove;
   }
 
   /** Notes an answer of the ledger. */
   note(request: AdmissionRequest, verdict: Verdict): void {
-    if (verdict.outcome === 'undecided') return;
     if (verdict.outcome === 'admitted') {
-      if (this.#bySubject.size === 0) return;
-      for (const subject of subjectsOf(request)) this.#bySubject.delete(subject);
-      return;
+      if (this.#brakes.size > 0) this.#admitted(request, verdict);
+    } else if (verdict.outcome === 'rejected') {
+      const rejection = { text: verdict.text, violations: verdict.violations, atMs: this.#monotonicMs() };
+      for (const violation of verdict.violations) {
+        const brake = brakeOf(violation, request, this.#subjectsOf(request));
+        if (brake !== undefined) this.#remember({ ...rejection, ...brake, admittedKinds: new Set() });
+      }
     }
-    const lasting = verdict.violations.filter(isLasting);
-    const rejection = { text: verdict.text, violations: verdict.violations, atMs: this.#monotonicMs() };
-    for (const violation of lasting) this.#remember(blockedBy(request, violation), rejection);
   }
 
-  /** The rejection that still holds for a subject of this request. */
+  /** The rejection that still holds for this request. */
   find(request: AdmissionRequest): RememberedRejection | undefined {
+    if (this.#brakes.size === 0) return undefined;
     const oldestMs = this.#monotonicMs() - REMEMBERED_MS;
-    for (const subject of subjectsOf(request)) {
-      const found = this.#bySubject.get(subject);
-      if (found !== undefined && found.atMs > oldestMs) return found;
+    const kind = kindOfJob(request);
+    for (const brake of this.#brakesOn(request)) {
+      if (brake.atMs <= oldestMs || (kind !== undefined && brake.admittedKinds.has(kind))) continue;
+      if (brake.onlyKind && kind !== brake.kind) continue;
+      const { text, violations, atMs } = brake;
+      return { text, violations, atMs };
     }
     return undefined;
   }
 
-  #remember(subject: string, rejection: RememberedRejection): void {
-    this.#bySubject.delete(subject);
-    this.#bySubject.set(subject, rejection);
-    if (this.#bySubject.size <= REMEMBERED_MAX) return;
-    const [oldest] = this.#bySubject.keys();
-    if (oldest !== undefined) this.#bySubject.delete(oldest);
+  #admitted(request: AdmissionRequest, verdict: Admitted): void {
+    if (verdict.shadow.some(({ exempt, reason }) => exempt === true || reason.code === 'BREAK_GLASS')) return;
+    const kind = kindOfJob(request);
+    for (const brake of this.#brakesOn(request)) {
+      if (verdict.shadow.some((violation) => isAbout(violation, brake))) continue;
+      const sameKind = kind !== undefined && kind === brake.kind;
+      if (sameKind || (!brake.onlyKind && asksAsMuch(verdict, brake))) this.#forget(brake);
+      else if (kind !== undefined) keep(kind, brake.admittedKinds);
+    }
+  }
+
+  #brakesOn(request: AdmissionRequest): readonly Brake[] {
+    return this.#subjectsOf(request).flatMap((subject) => [...(this.#bySubject.get(subject) ?? [])]);
+  }
+
+  #subjectsOf(request: AdmissionRequest): readonly string[] {
+    return subjectsOf(request, this.#groupsAbove(request));
+  }
+
+  #remember(brake: Brake): void {
+    const before = this.#brakes.get(nameOf(brake));
+    // Of a limit that refuses everybody, a job too large for it tells nothing new.
+    if (before !== undefined && brake.onlyKind && !before.onlyKind && this.#isFresh(before)) return;
+    if (before !== undefined) this.#forget(before);
+    this.#brakes.set(nameOf(brake), brake);
+    const ofSubject = this.#bySubject.get(brake.subject) ?? new Set();
+    this.#bySubject.set(brake.subject, ofSubject.add(brake));
+    if (this.#brakes.size <= REMEMBERED_MAX) return;
+    const [oldest] = this.#brakes.values();
+    if (oldest !== undefined) this.#forget(oldest);
+  }
+
+  #isFresh({ atMs }: Brake): boolean {
+    return atMs > this.#monotonicMs() - REMEMBERED_MS;
+  }
+
+  #forget(brake: Brake): void {
+    this.#brakes.delete(nameOf(brake));
+    const ofSubject = this.#bySubject.get(brake.subject);
+    ofSubject?.delete(brake);
+    if (ofSubject?.size === 0) this.#bySubject.delete(brake.subject);
   }
 }
 
-/** A limit that is used up rejects the next job too. A job too large for a limit says nothing about the next one. */
-function isLasting({ mode, class: ruleClass, reason }: Violation): boolean {
-  if (mode !== 'enforce' || ruleClass === 'security') return false;
-  if (reason.code === 'EXCEEDS_LIMIT_ALONE') return reason.limitAmount === 0;
-  return reason.code === 'BUDGET_EXHAUSTED' || reason.code === 'CONCURRENCY_FULL';
+/** One for each size of question: a limit that is used up, and jobs of one kind that are too large for it. */
+const nameOf = ({ subject, limit, onlyKind, kind }: Brake): string =>
+  onlyKind ? `${subject} ${limit} ${kind}` : `${subject} ${limit}`;
+
+type Braked = Pick<Brake, 'subject' | 'limit' | 'kind' | 'onlyKind' | 'asked'>;
+
+/** What a violation says of other jobs; undefined: nothing, because the relay asks that rule itself. */
+function brakeOf(
+  { mode, class: ruleClass, rule, reason }: Violation,
+  request: AdmissionRequest,
+  subjects: readonly string[],
+): Braked | undefined {
+  if (mode !== 'enforce' || ruleClass === 'security') return undefined;
+  const kind = kindOfJob(request);
+  // It names what is frozen in words only: as much of it as this job surely has in common with it.
+  if (reason.code === 'GROUP_FROZEN')
+    return { subject: frozenSubject(request), limit: rule, kind, onlyKind: false };
+  if (!('limit' in reason)) return undefined;
+  const { unit, asked, limitAmount } = reason;
+  const subject = subjectOf(reason.subject, request, subjects);
+  const limit = `${reason.subject} ${reason.limit}`;
+  if (limitAmount === 0) return { subject, limit, kind, onlyKind: false };
+  const onlyKind = reason.code === 'EXCEEDS_LIMIT_ALONE';
+  if (onlyKind && kind === undefined) return undefined;
+  return { subject, limit, kind, onlyKind, asked: { unit, amount: asked } };
 }
 
-/**
- * Whom a used-up limit blocks, as far as the relay can tell without the directory: a group between root and project is
- * taken for the project alone, a runner class for the runner's tags.
- */
-function blockedBy(request: AdmissionRequest, { reason }: Violation): string {
-  const subject = 'subject' in reason ? reason.subject : '';
+/** In the words of requests: a runner class is known by its runner's tags, a group that is not known by the project below it. */
+function subjectOf(subject: string, request: AdmissionRequest, subjects: readonly string[]): string {
   if (subject.startsWith('runner-class/')) return runnerSubject(request) ?? projectSubject(request);
-  return subjectsOf(request).includes(subject) ? subject : projectSubject(request);
+  return subjects.includes(subject) ? subject : projectSubject(request);
 }
 
-/** In the words of `subjectKey`, so that a violation's subject can be found. */
-function subjectsOf(request: AdmissionRequest): readonly string[] {
-  const subjects = ['instance', projectSubject(request)];
-  if (request.namespaceId !== undefined) subjects.push(`group/${request.namespaceId}`);
-  if (request.rootNamespaceId !== undefined) subjects.push(`group/${request.rootNamespaceId}`);
-  if (request.userId !== undefined) subjects.push(`user/${request.userId}`);
-  const runner = runnerSubject(request);
-  if (runner !== undefined) subjects.push(runner);
-  return subjects;
+/** The same as in `subjectsOf`. */
+const frozenSubject = (request: AdmissionRequest): string =>
+  `${projectSubject(request)} ${runnerSubject(request) ?? ''}`;
+
+function asksAsMuch({ terms }: Admitted, { asked }: Brake): boolean {
+  switch (asked?.unit) {
+    case undefined:
+      return true;
+    // One job is one job.
+    case 'jobs':
+    case 'starts':
+      return true;
+    case 'micros':
+      return terms !== undefined && terms.costMicros >= asked.amount;
+    case 'seconds':
+      return terms !== undefined && terms.estimateSeconds >= asked.amount;
+    default:
+      // Nobody says how much CPU or memory the admitted job has.
+      return false;
+  }
 }
 
-const projectSubject = (request: AdmissionRequest): string => `project/${projectOf(request)}`;
+const isAbout = ({ reason }: Violation, { limit }: Brake): boolean =>
+  'limit' in reason && `${reason.subject} ${reason.limit}` === limit;
 
-const runnerSubject = ({ runnerTags }: AdmissionRequest): string | undefined =>
-  runnerTags === undefined ? undefined : `runner-tags/${[...runnerTags].sort().join(',')}`;
+function keep(kind: string, kinds: Set<string>): void {
+  kinds.delete(kind);
+  kinds.add(kind);
+  if (kinds.size <= KINDS_MAX) return;
+  const [oldest] = kinds;
+  if (oldest !== undefined) kinds.delete(oldest);
+}

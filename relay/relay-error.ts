@@ -6,6 +6,7 @@ const RETRYABLE = {
   router_unavailable: true,
   router_refused: true,
   admit_unreachable: true,
+  admit_throttled: true,
   admit_refused: false,
 } as const;
 

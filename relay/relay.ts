@@ -119,6 +119,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   async function stop(): Promise<void> {
     const cancelDecide = clock.after(DECIDE_MS_MAX, commit.close);
+    unmetered.leave();
     await Promise.all([pool.drain(), registration?.stop()]);
     cancelDecide();
     commit.close();

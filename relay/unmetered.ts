@@ -1,15 +1,20 @@
-import { BATCH_BYTES_MAX, REQUESTS_MAX, type UnmeteredAnswer } from '../functions/admit/contract.ts';
-import type { Observe } from './events.ts';
+import type { UnmeteredAnswer } from '../functions/admit/contract.ts';
+import { rootOf } from './commit/batch-job.ts';
+import type { Observe, UnmeteredLoss } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
+import { UnmeteredPosts } from './unmetered-posts.ts';
+import { UnmeteredQueue, type UntoldAnswer } from './unmetered-queue.ts';
 
 /** An hour of three fallbacks a second, some 20 MB. What is lost beyond turns up as bypass at settlement. */
 export const UNMETERED_MAX = 10_000;
+const UNMETERED_BYTES_MAX = 64 * 1024 * 1024;
 /** The first post waits this long, so that one outage makes few batches. */
 const GATHER_MS = 1_000;
-const RETRY_MS_MAX = 60_000;
-/** Nobody waits for these answers. */
-const POST_TIMEOUT_MS = 5_000;
+/** Side by side while the relay stops, because time is short; one after the other otherwise, because nobody waits. */
+const POSTS_AT_ONCE = { open: 1, leaving: 4, closed: 0 } as const;
+/** Job ids in one event: enough to find them, few enough for a line. */
+export const LOST_NAMED_MAX = 100;
 
 export interface UnmeteredDeps {
   readonly post: Forwarder['postUnmetered'];
@@ -20,103 +25,135 @@ export interface UnmeteredDeps {
   readonly capacity?: number;
 }
 
-/** Answers given without the ledger, kept until it can be told. */
+/** Answers given without the ledger, kept until it has taken them. What is lost all the same is counted and named. */
 export interface Unmetered {
   add(answer: UnmeteredAnswer): void;
-  /** Posts what is there, within `withinMs`; then gives up. */
+  /** The relay begins to stop: from now on everything is told at once, whatever the breaker says. */
+  leave(): void;
+  /** Waits until all is told, at most `withinMs`; the rest is lost. */
   flush(withinMs: number): Promise<void>;
+  /** Not told yet. */
   readonly queued: number;
 }
 
 export function createUnmetered(deps: UnmeteredDeps): Unmetered {
   const { clock, observe } = deps;
-  const capacity = deps.capacity ?? UNMETERED_MAX;
-  /** JSON, oldest first. */
-  let waiting: string[] = [];
-  let failures = 0;
-  let posting: Promise<void> | undefined;
-  let cancelNext: (() => void) | undefined;
-  let closed = false;
+  let state: keyof typeof POSTS_AT_ONCE = 'open';
+  let underWay = 0;
+  let planned: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  let whenIdle = (): void => {};
+  const queue = new UnmeteredQueue({
+    answersMax: deps.capacity ?? UNMETERED_MAX,
+    bytesMax: UNMETERED_BYTES_MAX,
+  });
+  const posts = new UnmeteredPosts({ ...deps, queue, state: () => state, told: tell, lost });
 
   function add(answer: UnmeteredAnswer): void {
-    waiting.push(JSON.stringify(answer));
-    if (waiting.length > capacity) {
-      // The newest are worth more: their jobs still run.
-      waiting.shift();
-      tell(0, 1);
-    } else {
-      tell(0, 0);
+    const json = JSON.stringify(answer);
+    const untold: UntoldAnswer = {
+      jobId: answer.request.jobId,
+      root: rootOf(answer.request),
+      json,
+      bytes: Buffer.byteLength(json),
+      refusals: 0,
+      takenBefore: posts.takenTotal,
+    };
+    if (state === 'closed') {
+      posts.lose([untold], 'stopping');
+      return;
     }
-    plan(GATHER_MS);
+    const shed = queue.push(untold);
+    if (shed.length === 0) tell(0);
+    posts.lose(shed, 'queue_full');
+    plan(state === 'leaving' ? 0 : GATHER_MS);
   }
 
+  /** The soonest plan counts. */
   function plan(delayMs: number): void {
-    if (cancelNext !== undefined || posting !== undefined || closed) return;
-    cancelNext = clock.after(delayMs, () => {
-      cancelNext = undefined;
-      posting = postAll(clock.monotonicMs() + POST_TIMEOUT_MS).finally(() => {
-        posting = undefined;
-        const backoffMs = Math.min(RETRY_MS_MAX, GATHER_MS * 2 ** Math.min(failures, 6));
-        if (waiting.length > 0) plan(failures === 0 ? 0 : backoffMs * (0.5 + deps.random() / 2));
-      });
+    if (underWay >= POSTS_AT_ONCE[state]) return;
+    const nowMs = clock.monotonicMs();
+    const atMs = Math.max(nowMs + delayMs, posts.quietUntilMs);
+    if (planned !== undefined && planned.atMs <= atMs) return;
+    planned?.cancel();
+    const cancel = clock.after(Math.max(0, atMs - nowMs), () => {
+      planned = undefined;
+      while (underWay < POSTS_AT_ONCE[state] && start());
     });
+    planned = { atMs, cancel };
   }
 
-  /** Posts batch after batch until all is told, the service fails or time is up. */
-  async function postAll(deadlineMs: number): Promise<void> {
-    while (waiting.length > 0) {
-      const leftMs = deadlineMs - clock.monotonicMs();
-      if (leftMs <= 0) return;
-      const batch = nextBatch(waiting);
-      waiting = waiting.slice(batch.length);
-      const results = await deps.post(batch, leftMs);
-      const again =
-        results === undefined ? batch : batch.filter((_, index) => results[index]?.outcome === 'undecided');
-      failures = again.length === 0 ? 0 : failures + 1;
-      // In front, where they came from; what came meanwhile may have filled the place.
-      waiting = [...again, ...waiting];
-      const dropped = Math.max(0, waiting.length - capacity);
-      if (dropped > 0) waiting = waiting.slice(dropped);
-      tell(batch.length - again.length, dropped);
-      if (failures > 0) return;
+  /** Whether anything was due. */
+  function start(): boolean {
+    const batch = queue.take(clock.monotonicMs(), posts.batchMax);
+    if (batch.length === 0) return false;
+    underWay += 1;
+    void tellAll(batch).finally(() => {
+      underWay -= 1;
+      const { dueMs } = queue;
+      if (dueMs !== undefined) plan(dueMs - clock.monotonicMs());
+      else if (underWay === 0) whenIdle();
+    });
+    return true;
+  }
+
+  /** Batch after batch, until nothing is due or everything is to wait. */
+  async function tellAll(first: readonly UntoldAnswer[]): Promise<void> {
+    for (let batch = first; batch.length > 0; ) {
+      if (!(await posts.post(batch))) return;
+      batch = queue.take(clock.monotonicMs(), posts.batchMax);
     }
+  }
+
+  function leave(): void {
+    if (state !== 'open') return;
+    state = 'leaving';
+    posts.quietUntilMs = Number.NEGATIVE_INFINITY;
+    queue.hurry();
+    plan(0);
   }
 
   async function flush(withinMs: number): Promise<void> {
-    closed = true;
-    cancelNext?.();
-    cancelNext = undefined;
-    const deadlineMs = clock.monotonicMs() + withinMs;
-    let cancelWait = (): void => {};
-    const timeUp = new Promise<void>((resolve) => {
-      cancelWait = clock.after(withinMs, resolve);
-    });
-    // A post on its way is waited for: its batch is not in the queue.
-    await Promise.race([posting, timeUp]);
-    await Promise.race([postAll(deadlineMs), timeUp]);
-    cancelWait();
+    leave();
+    if (queue.size > 0 || underWay > 0) {
+      let cancelWait = (): void => {};
+      await new Promise<void>((resolve) => {
+        cancelWait = clock.after(withinMs, resolve);
+        whenIdle = resolve;
+      });
+      cancelWait();
+    }
+    state = 'closed';
+    planned?.cancel();
+    planned = undefined;
+    // Of those on their way nobody will hear whether they came.
+    const rest = [...posts.onTheWay, ...queue.drain()];
+    posts.onTheWay.clear();
+    posts.lose(rest, 'stopping');
   }
 
-  const tell = (posted: number, dropped: number): void =>
-    observe({ type: 'unmetered', queued: waiting.length, posted, dropped });
+  function lost(answers: readonly UntoldAnswer[], why: UnmeteredLoss): void {
+    const jobIds = answers.slice(0, LOST_NAMED_MAX).map(({ jobId }) => jobId);
+    observe({
+      type: 'unmetered',
+      queued: queued(),
+      posted: 0,
+      dropped: answers.length,
+      lost: { why, jobIds },
+    });
+  }
+
+  function tell(posted: number): void {
+    observe({ type: 'unmetered', queued: queued(), posted, dropped: 0 });
+  }
+
+  const queued = (): number => queue.size + posts.onTheWay.size;
 
   return {
     add,
+    leave,
     flush,
     get queued() {
-      return waiting.length;
+      return queued();
     },
   };
-}
-
-/** As many of the oldest as the contract takes at once; one always fits. */
-function nextBatch(waiting: readonly string[]): readonly string[] {
-  let bytes = 0;
-  let count = 0;
-  for (const json of waiting.slice(0, REQUESTS_MAX)) {
-    bytes += Buffer.byteLength(json);
-    if (count > 0 && bytes > BATCH_BYTES_MAX) break;
-    count += 1;
-  }
-  return waiting.slice(0, count);
 }

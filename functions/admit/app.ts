@@ -61,7 +61,7 @@ export function createAdmitApp(deps: DecideDeps): Hono {
     if (batch !== undefined) batches.set(c.req.raw, batch);
     const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
     const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, { ...deps, log });
-    return c.json({ decisions } satisfies AdmissionsResponse);
+    return c.json({ ...(batch !== undefined && { batch }), decisions } satisfies AdmissionsResponse);
   });
 
   app.post(UNMETERED_PATH, async (c) => {

@@ -29,12 +29,20 @@ export interface AdmissionsRequest {
 }
 
 export interface AdmissionsResponse {
+  /** The request's `batch`, if it had one. An answer under another name is another batch's, and none of it is used. */
+  readonly batch?: string;
   /**
-   * One per request, same order, each decided on its own. A rejection's `notice` says whether people have been told of
+   * One per request, in any order, each decided on its own. A rejection's `notice` says whether people have been told of
    * it; a service that keeps no count of that leaves it out.
    */
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly JobDecision[];
 }
+
+/**
+ * A decision with the job it is about. The caller goes by that id, never by the place in the list. It is left out only
+ * where the request had none that can be read.
+ */
+export type JobDecision = Decision & { readonly jobId?: number };
 
 /** An answer the relay gave without the ledger, to be charged unchecked. */
 export interface UnmeteredAnswer {
@@ -46,14 +54,19 @@ export interface UnmeteredAnswer {
 }
 
 export interface UnmeteredRequest {
+  /** Each about another job. */
   readonly answers: readonly UnmeteredAnswer[];
 }
 
 export interface UnmeteredResponse {
-  /** One per answer, same order. `undecided` may be sent again; the others are final. */
-  readonly results: readonly {
-    readonly outcome: 'recorded' | 'undecided' | 'invalid';
-  }[];
+  /** One per answer, in any order. `undecided` may be sent again; `invalid` can never be recorded. */
+  readonly results: readonly UnmeteredResult[];
+}
+
+export interface UnmeteredResult {
+  /** Left out only where the answer had none that can be read. */
+  readonly jobId?: number;
+  readonly outcome: 'recorded' | 'undecided' | 'invalid';
 }
 
 export interface ProblemsResponse {

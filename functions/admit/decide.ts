@@ -2,8 +2,9 @@ import type { Decision, Notice } from '../../policies/decision.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
+import type { JobDecision } from './contract.ts';
 import type { DecideDeps } from './decide-deps.ts';
-
+import { jobIdIn } from './envelope.ts';
 import { type Judged, judge } from './judge.ts';
 import { noticesOf, type Rejection } from './notice.ts';
 
@@ -18,19 +19,16 @@ export async function decide(
   entries: readonly unknown[],
   deadlineMs: number,
   deps: DecideDeps,
-): Promise<readonly Decision[]> {
-  const decisions: Decision[] = new Array(entries.length);
+): Promise<readonly JobDecision[]> {
+  const decisions: JobDecision[] = new Array(entries.length);
   const requests: AdmissionRequest[] = [];
   const placeOf: number[] = [];
 
   entries.forEach((entry, index) => {
     const parsed = parseAdmissionRequest(entry);
     if (!parsed.ok) {
-      decisions[index] = {
-        outcome: 'undecided',
-        cause: 'invalid',
-        problems: parsed.problems,
-      };
+      const { problems } = parsed;
+      decisions[index] = { ...jobIdIn(entry), outcome: 'undecided', cause: 'invalid', problems };
       return;
     }
     placeOf.push(index);
@@ -40,7 +38,11 @@ export async function decide(
   const judged = requests.length === 0 ? [] : await judge(requests, deadlineMs, deps);
   const notices = await noticesByJob(judged, deadlineMs, deps);
   judged.forEach((one, position) => {
-    decisions[placeOf[position] ?? 0] = toDecision(one, notices.get(one));
+    // The id of the job that was judged, not of the one that stands at this place.
+    decisions[placeOf[position] ?? 0] = {
+      jobId: one.request.jobId,
+      ...toDecision(one, notices.get(one)),
+    };
   });
   return decisions;
 }

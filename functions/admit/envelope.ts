@@ -53,6 +53,12 @@ function entryProblems(name: string, value: unknown): string[] {
   return [];
 }
 
+/** The id of the job that an entry is about, also where the rest of it is not understood. */
+export const jobIdIn = (entry: unknown): { readonly jobId?: number } =>
+  isRecord(entry) && typeof entry.jobId === 'number' && Number.isSafeInteger(entry.jobId)
+    ? { jobId: entry.jobId }
+    : {};
+
 const refuse = (problems: readonly string[]): { ok: false; problems: readonly string[] } => ({
   ok: false,
   problems,

@@ -2,11 +2,10 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { evaluate } from '../../policies/evaluate.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { UnmeteredAsk } from '../ledger/ledger.ts';
-import type { UnmeteredAnswer as Answer, UnmeteredResponse } from './contract.ts';
+import type { UnmeteredAnswer as Answer, UnmeteredResult } from './contract.ts';
 import type { DecideDeps } from './decide-deps.ts';
+import { jobIdIn } from './envelope.ts';
 import { toHoldAsk } from './judge.ts';
-
-type Result = UnmeteredResponse['results'][number];
 
 /** Nobody waits for these: they may take the whole of a short function timeout. */
 const RECORD_MS_MAX = 5_000;
@@ -18,8 +17,13 @@ const CAUSE_LENGTH_MAX = 40;
 export async function recordUnmetered(
   entries: readonly unknown[],
   deps: DecideDeps,
-): Promise<readonly Result[]> {
-  const results: Result[] = entries.map(() => ({ outcome: 'invalid' }));
+): Promise<readonly UnmeteredResult[]> {
+  const results = entries.map(
+    (entry): UnmeteredResult => ({
+      ...jobIdIn(isRecord(entry) ? entry.request : undefined),
+      outcome: 'invalid',
+    }),
+  );
   const answers: Answer[] = [];
   const placeOf: number[] = [];
   entries.forEach((entry, index) => {
@@ -42,7 +46,8 @@ export async function recordUnmetered(
   });
   const outcomes = await deps.ledger.recordUnmetered(asks, deadlineMs);
   outcomes.forEach((outcome, position) => {
-    results[placeOf[position] ?? 0] = { outcome };
+    const jobId = asks[position]?.jobId;
+    results[placeOf[position] ?? 0] = { ...(jobId !== undefined && { jobId }), outcome };
   });
   return results;
 }

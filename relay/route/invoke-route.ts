@@ -41,6 +41,7 @@ export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeRout
       headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'RequestResponse' },
       body: JSON.stringify(event),
     });
+    if (response.status === 429) return throttledByLambda(response);
     if (response.status !== 200) throw await refusedByLambda(response);
     const failure = response.headers.get('x-amz-function-error');
     if (failure !== null) {
@@ -55,6 +56,13 @@ export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeRout
     if (answer === undefined) throw unreachable('the admit function returned what is no response');
     return answer;
   };
+}
+
+/** As a Function URL says it: the function is there, and too many of it run. */
+async function throttledByLambda({ headers, body }: Response): Promise<Response> {
+  await body?.cancel();
+  const after = headers.get('retry-after');
+  return new Response(null, { status: 429, ...(after !== null && { headers: { 'retry-after': after } }) });
 }
 
 async function refusedByLambda({ status, headers, body }: Response): Promise<RelayError> {

@@ -68,7 +68,7 @@ export async function burstFigure(): Promise<Figure> {
       costAndCapacity: 'reject',
       newDecisionId: () => 'f-bench',
     }),
-    unmetered: { add: observe, flush: async () => {}, queued: 0 },
+    unmetered: { add: observe, leave: observe, flush: async () => {}, queued: 0 },
     clock,
     observe,
     deadlineMs: 2_000,

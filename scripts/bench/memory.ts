@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
 import { systemClock } from '../../relay/clock.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
@@ -59,9 +60,11 @@ function relayWithoutLedger(url: string) {
     schema,
     admitUrl: 'http://bench.inline',
     fetch: async (_url, init) => {
-      const { requests } = JSON.parse(String(init?.body)) as { requests: readonly { jobId: number }[] };
+      const { requests, batch } = JSON.parse(String(init?.body)) as AdmissionsRequest;
       return Response.json({
+        batch,
         decisions: requests.map(({ jobId }) => ({
+          jobId,
           outcome: 'admitted',
           decisionId: `d-${jobId}-1`,
           shadow: [],

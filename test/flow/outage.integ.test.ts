@@ -91,3 +91,39 @@ test('an image rule rejects while the function is down', async () => {
   await relay.stop();
   await router.close();
 });
+
+const hungry = (jobId: number, projectId?: number) => ({
+  ...question(jobId, projectId),
+  variables: [{ key: 'KUBERNETES_MEMORY_REQUEST', value: '1Gi' }],
+});
+
+test.each([
+  {
+    what: 'starts of an hour',
+    limits: [{ on: { group: 100 }, starts: 1, per: 'hour' }],
+    rules: [{ id: 'starts', kind: 'window', mode: 'enforce' }],
+  },
+  {
+    what: 'memory',
+    limits: [{ on: { group: 100 }, memory: '1Gi' }],
+    rules: [{ id: 'memory', kind: 'capacity', mode: 'enforce' }],
+  },
+])('a group whose $what are used up gets nothing of an outage', async ({ limits, rules: more }) => {
+  const rules = flowRules(limits, more);
+  const { app } = admitApp(new MemoryStore({ instance: INSTANCE }), rules);
+  const { state, front } = switchable(app);
+  const server = await listen(front);
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const { relay } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
+  relay.start();
+  await router.until(() => router.waitingStreams() > 0);
+  expect((await router.admit(hungry(1))).result).toBe('admitted');
+  expect((await router.admit(hungry(2))).result).toBe('rejected');
+  state.on = false;
+  const jobs = Array.from({ length: 10 }, (_, index) => hungry(10 + index, 1001 + (index % 2)));
+  const during = await Promise.all(jobs.map((job) => router.admit(job)));
+  expect(during.filter(({ result }) => result === 'admitted')).toEqual([]);
+  await relay.stop();
+  await router.close();
+  await server.close();
+});

@@ -49,7 +49,17 @@ test('a call posts the body as JSON to the path below the base URL, and leaves n
   expect(clock.timers).toBe(0);
 });
 
-test.each([408, 429, 500, 502, 503, 504])('fault 5: status %i means out of reach', async (status) => {
+test('fault 5: 429 is throttling, with the time that it asks for', async () => {
+  const headers = { 'retry-after': '3' };
+  const answer = await call(async () => new Response(MARKER, { status: 429, headers }));
+  expect(answer).toMatchObject({
+    kind: 'throttled',
+    retryAfterMs: 3_000,
+    error: { code: 'admit_throttled' },
+  });
+});
+
+test.each([408, 500, 502, 503, 504])('fault 5: status %i means out of reach', async (status) => {
   const answer = await call(async () => new Response(MARKER, { status }));
   expect(answer.kind).toBe('unreachable');
   expect(failure(answer)).toEqual({

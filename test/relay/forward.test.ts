@@ -3,17 +3,29 @@ import type { Fetch } from '../../relay/admit-call.ts';
 import { createBreaker } from '../../relay/breaker.ts';
 import { createBatchJob } from '../../relay/commit/batch-job.ts';
 import type { RelayEvent } from '../../relay/events.ts';
-import { createForwarder } from '../../relay/forward.ts';
+import { createForwarder, TRIES_MAX } from '../../relay/forward.ts';
 import { until } from '../flow/support/until.ts';
 import { FakeClock } from './streams/support/fake-clock.ts';
 
 const MARKER = 'not-a-secret';
 const JOBS = [1, 2].map((jobId) => createBatchJob({ jobId, projectPath: 'acme/web' }));
-const decisions = [1, 2].map((jobId) => ({ outcome: 'admitted', decisionId: `d-${jobId}`, shadow: [] }));
+const decisions = [1, 2].map((jobId) => ({
+  jobId,
+  outcome: 'admitted',
+  decisionId: `d-${jobId}`,
+  shadow: [],
+}));
 const all = (cause: string) => JOBS.map(() => ({ outcome: 'undecided', cause }));
 
 /** What the service does with one call; the last step stays. */
-type Step = number | 'ok' | 'down' | 'hang' | 'slow' | { readonly says: unknown };
+type Step =
+  | number
+  | { readonly status: number; readonly retryAfter: string }
+  | 'ok'
+  | 'down'
+  | 'hang'
+  | 'slow'
+  | { readonly says: unknown };
 
 class WatchedClock extends FakeClock {
   readonly delays: number[] = [];
@@ -34,6 +46,7 @@ function bench(...steps: readonly Step[]) {
   );
   const fetch: Fetch = (url, init) => {
     const { remainingMs, requests, batch } = JSON.parse(String(init.body));
+    const answers = { decisions, ...(batch !== undefined && { batch }) };
     const named = batch === undefined ? {} : { batch };
     sent.push({ path: new URL(url).pathname, remainingMs, requests, atMs: clock.monotonicMs(), ...named });
     if (init.signal) signals.push(init.signal);
@@ -44,14 +57,18 @@ function bench(...steps: readonly Step[]) {
     if (step === 'hang') return aborted;
     if (step === 'slow') {
       const awake = new Promise<Response>((resolve) => {
-        clock.after(3_000, () => resolve(Response.json({ decisions })));
+        clock.after(3_000, () => resolve(Response.json(answers)));
       });
       return Promise.race([awake, aborted]);
     }
     if (step === 'down')
       return Promise.reject(Object.assign(new TypeError(MARKER), { cause: { code: 'ECONNRESET' } }));
     if (typeof step === 'number') return Promise.resolve(new Response(MARKER, { status: step }));
-    return Promise.resolve(Response.json(typeof step === 'object' ? step.says : { decisions }));
+    if (typeof step === 'object' && 'status' in step) {
+      const headers = { 'retry-after': step.retryAfter };
+      return Promise.resolve(new Response(MARKER, { status: step.status, headers }));
+    }
+    return Promise.resolve(Response.json(typeof step === 'object' ? step.says : answers));
   };
   const forwarder = createForwarder({
     baseUrl: 'http://admit.example.com',
@@ -67,7 +84,7 @@ function bench(...steps: readonly Step[]) {
 /** The timers of a batch with one more try: the call's timeout, then the pause. */
 const PAUSE = 1;
 
-test('a batch is sent as the contract says and answered in its order', async () => {
+test('a batch is sent as the contract says, and every job gets its own decision', async () => {
   const { send, sent, events } = bench('ok');
   expect(await send(JOBS, 1_999.9)).toEqual(decisions);
   expect(sent).toEqual([
@@ -82,43 +99,73 @@ test.each([{ step: 429 }, { step: 408 }, { step: 500 }, { step: 503 }, { step: '
     const { send, sent, clock, breaker, events } = bench(step, 'ok');
     const answering = send(JOBS, 2_000);
     await until(() => clock.delays.length > PAUSE);
-    expect(clock.delays[PAUSE], 'half of 200 ms, as random says').toBe(100);
-    clock.advance(100);
+    expect(clock.delays[PAUSE], 'three quarters of 50 ms, as random says').toBe(37.5);
+    clock.advance(37.5);
     expect(await answering).toEqual(decisions);
     expect(sent.map(({ remainingMs, atMs }) => ({ remainingMs, atMs }))).toEqual([
       { remainingMs: 2_000, atMs: 1_000 },
-      { remainingMs: 1_900, atMs: 1_100 },
+      { remainingMs: 1_962, atMs: 1_037.5 },
     ]);
-    expect(breaker.state).toEqual({ name: 'closed', failures: 0 });
-    expect(events).toMatchObject([{ type: 'admit_failed', code: 'admit_unreachable' }]);
+    expect(breaker.state.name).toBe('closed');
+    const code = step === 429 ? 'admit_throttled' : 'admit_unreachable';
+    expect(events).toMatchObject([{ type: 'admit_failed', code }]);
     expect(clock.timers).toBe(0);
   },
 );
 
+/** Time goes on until an answer is there. */
+async function answered<T>(answering: Promise<T>, clock: WatchedClock): Promise<T> {
+  let settled = false;
+  void answering.finally(() => {
+    settled = true;
+  });
+  await until(() => {
+    if (!settled) clock.advance(0.5);
+    return settled;
+  });
+  return answering;
+}
+
 test.each([{ step: 429 }, { step: 503 }, { step: 'down' as const }])(
-  'fault 5: $step again and again: two tries, then undecided, nothing quoted',
+  'fault 5: $step again and again: as many tries as the deadline has room for, then undecided, nothing quoted',
   async ({ step }) => {
     const { send, sent, clock, events, breaker } = bench(step);
-    const answering = send(JOBS, 2_000);
-    await until(() => clock.delays.length > PAUSE);
-    clock.advance(100);
-    expect(await answering).toEqual(all('unreachable'));
-    expect(sent).toHaveLength(2);
-    expect(breaker.state).toEqual({ name: 'closed', failures: 2 });
+    expect(await answered(send(JOBS, 2_000), clock)).toEqual(all('unreachable'));
+    expect(sent).toHaveLength(TRIES_MAX);
+    const pausesMs = sent.slice(1).map(({ atMs }, index) => atMs - (sent[index]?.atMs ?? 0));
+    expect(pausesMs.map(Math.round)).toEqual(
+      [38, 75, 150, 300, 300, 300, 300].map((ms) => expect.toBeOneOf([ms, ms + 1, ms - 1])),
+    );
+    expect(breaker.state.name).toBe('closed');
     expect(JSON.stringify(events)).not.toContain(MARKER);
   },
 );
 
 test.each([
-  { leftMs: 250, tries: 2, guarantee: 'exactly enough for the pause and a transaction' },
-  { leftMs: 249, tries: 1, guarantee: 'too little for another try: the fallback answers at once' },
+  { leftMs: 190, tries: 2, guarantee: 'enough for the pause and a transaction' },
+  { leftMs: 187, tries: 1, guarantee: 'too little for another try: the fallback answers at once' },
 ])('fault 5: 429 with $leftMs ms left: $guarantee', async ({ leftMs, tries }) => {
   const { send, sent, clock } = bench(429);
-  const answering = send(JOBS, leftMs);
-  if (tries === 2) await until(() => clock.delays.length > PAUSE);
-  clock.advance(100);
-  expect(await answering).toEqual(all('unreachable'));
+  expect(await answered(send(JOBS, leftMs), clock)).toEqual(all('unreachable'));
   expect(sent).toHaveLength(tries);
+});
+
+test.each([
+  { retryAfter: '1', secondAtMs: 2_037.5, guarantee: 'is honoured, with a jitter of our own' },
+  { retryAfter: '60', secondAtMs: 2_850, guarantee: 'is honoured up to the last moment that is worth a try' },
+  { retryAfter: 'soon', secondAtMs: 1_037.5, guarantee: 'that cannot be read is as none' },
+])('429 with Retry-After $retryAfter $guarantee', async ({ retryAfter, secondAtMs }) => {
+  const { send, sent, clock } = bench({ status: 429, retryAfter }, 'ok');
+  expect(await answered(send(JOBS, 2_000), clock)).toEqual(decisions);
+  const [, second] = sent;
+  expect(second?.atMs).toBeCloseTo(secondAtMs, -0.5);
+});
+
+test('no number of 429s opens the circuit', async () => {
+  const { send, breaker, events, clock } = bench(429);
+  for (let batch = 0; batch < 20; batch += 1) await answered(send(JOBS, 2_000), clock);
+  expect(breaker.state.name).toBe('closed');
+  expect(events.filter(({ type }) => type === 'breaker')).toEqual([]);
 });
 
 test.each([
@@ -131,17 +178,17 @@ test.each([
   expect(await answering).toEqual(all('deadline'));
   expect(sent).toHaveLength(1);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-  expect(breaker.state).toEqual({ name: 'closed', failures: 1 });
+  expect(breaker.state.name).toBe('closed');
 });
 
 test('fault 5: a hang at the second try ends at the deadline of the first', async () => {
   const { send, clock } = bench(503, 'hang');
   const answering = send(JOBS, 2_000);
   await until(() => clock.delays.length > PAUSE);
-  clock.advance(100);
+  clock.advance(40);
   await until(() => clock.delays.length > PAUSE + 1);
-  expect(clock.delays.at(-1)).toBe(1_900);
-  clock.advance(1_900);
+  expect(clock.delays.at(-1)).toBe(1_960);
+  clock.advance(1_960);
   expect(await answering).toEqual(all('deadline'));
 });
 
@@ -151,15 +198,27 @@ test.each([400, 403, 404, 413, 302])(
     const { send, sent, breaker, events } = bench(step);
     for (let batch = 0; batch < 10; batch += 1) expect(await send(JOBS, 2_000)).toEqual(all('refused'));
     expect(sent).toHaveLength(10);
-    expect(breaker.state).toEqual({ name: 'closed', failures: 0 });
+    expect(breaker.state.name).toBe('closed');
     expect(events[0]).toMatchObject({ type: 'admit_failed', code: 'admit_refused' });
     expect(JSON.stringify(events)).not.toContain(MARKER);
   },
 );
 
 test.each([
-  { says: { decisions: decisions.slice(1) }, flaw: 'one decision too few' },
-  { says: { decisions: [...decisions, ...decisions] }, flaw: 'decisions too many' },
+  { says: { decisions: [decisions[1]] }, flaw: 'no decision about the first job' },
+  {
+    says: { decisions: [decisions[1], decisions[0], decisions[0]] },
+    flaw: 'two decisions about the first job',
+  },
+])('$flaw: it is malformed, told, and the second has its own', async ({ says }) => {
+  const { send, sent, events, breaker } = bench({ says });
+  expect(await send(JOBS, 2_000)).toEqual([{ outcome: 'undecided', cause: 'malformed' }, decisions[1]]);
+  expect(sent).toHaveLength(1);
+  expect(events).toMatchObject([{ type: 'admit_failed', details: expect.stringContaining('1 of 2 jobs') }]);
+  expect(breaker.state.name).toBe('closed');
+});
+
+test.each([
   { says: { message: MARKER }, flaw: 'the wrong shape' },
   { says: MARKER, flaw: 'no object' },
 ])('fault 5: $flaw is malformed for the whole batch, not retried, not quoted', async ({ says }) => {
@@ -170,16 +229,21 @@ test.each([
   expect(JSON.stringify(events)).not.toContain(MARKER);
 });
 
-test('fault 5: five failures in a row open the circuit: nobody is asked until a probe succeeds', async () => {
-  const { send, sent, breaker, clock } = bench('hang', 'hang', 'hang', 'hang', 'hang', 'ok');
-  for (let batch = 0; batch < 5; batch += 1) {
-    const answering = send(JOBS, 2_000);
-    clock.advance(2_000);
-    expect(await answering).toEqual(all('deadline'));
-  }
+test('fault 5: seconds of failures open the circuit: nobody is asked until a probe succeeds', async () => {
+  const steps = Array.from({ length: 3 * TRIES_MAX }, (): Step => 503);
+  const { send, sent, breaker, clock } = bench(...steps, 'ok');
+  const outcomes = [];
+  while (breaker.state.name === 'closed') outcomes.push(await answered(send(JOBS, 2_000), clock));
+  expect(outcomes.at(-1)).toEqual(all('circuit_open'));
+  const asked = sent.length;
+  expect(asked).toBeGreaterThanOrEqual(20);
   expect(await send(JOBS, 2_000)).toEqual(all('circuit_open'));
-  expect(sent).toHaveLength(5);
-  clock.advance(5_000);
+  expect(sent).toHaveLength(asked);
+  while (sent.length < 3 * TRIES_MAX) {
+    clock.advance(10_000);
+    await answered(send(JOBS, 200), clock);
+  }
+  clock.advance(10_000);
   const [probe, beside] = await Promise.all([send(JOBS, 2_000), send(JOBS, 2_000)]);
   expect(probe).toEqual(decisions);
   expect(beside, 'one probe at a time').toEqual(all('circuit_open'));
@@ -187,31 +251,41 @@ test('fault 5: five failures in a row open the circuit: nobody is asked until a 
 });
 
 test('rejections and undecided are answers: no number of them opens the circuit', async () => {
-  const says = { decisions: JOBS.map(() => ({ outcome: 'undecided', cause: 'unavailable' })) };
+  const says = { decisions: [1, 2].map((jobId) => ({ jobId, outcome: 'undecided', cause: 'unavailable' })) };
   const { send, breaker } = bench({ says });
-  for (let batch = 0; batch < 10; batch += 1) expect(await send(JOBS, 2_000)).toEqual(says.decisions);
-  expect(breaker.state).toEqual({ name: 'closed', failures: 0 });
+  for (let batch = 0; batch < 30; batch += 1) expect(await send(JOBS, 2_000)).toEqual(says.decisions);
+  expect(breaker.state.name).toBe('closed');
 });
 
-test.each([
-  { step: { says: { results: [{ outcome: 'recorded' }] } }, results: [{ outcome: 'recorded' }] },
-  { step: { says: { results: [] } }, results: undefined },
-  { step: 503, results: undefined },
-  { step: 413, results: [{ outcome: 'invalid' }] },
-])(
-  'unmetered answers, $step: told $results; refused for good blocks nobody behind',
-  async ({ step, results }) => {
-    const { postUnmetered, sent } = bench(step);
-    expect(await postUnmetered(['{"cause":"deadline"}'], 5_000)).toEqual(results);
-    expect(sent.map(({ path }) => path)).toEqual(['/v1/unmetered']);
-  },
-);
+const POST = { jobId: 7, json: '{"cause":"deadline"}' };
 
-test('unmetered answers are not posted while the circuit is open', async () => {
-  const { postUnmetered, breaker, sent } = bench('ok');
-  for (let failure = 0; failure < 5; failure += 1) breaker.failed();
-  expect(await postUnmetered(['{}'], 5_000)).toBeUndefined();
+test.each([
+  {
+    step: { says: { results: [{ jobId: 7, outcome: 'recorded' }] } },
+    told: { kind: 'told', outcomes: new Map([[7, 'recorded']]) },
+  },
+  { step: { says: { results: [{ outcome: 'recorded' }] } }, told: { kind: 'told', outcomes: new Map() } },
+  { step: { says: {} }, told: { kind: 'unreachable' } },
+  { step: 503, told: { kind: 'unreachable' } },
+  { step: 429, told: { kind: 'unreachable' } },
+  { step: 404, told: { kind: 'refused', content: false } },
+  { step: 302, told: { kind: 'refused', content: false } },
+  { step: 413, told: { kind: 'refused', content: true } },
+  { step: 400, told: { kind: 'refused', content: true } },
+])('unmetered answers, $step: $told', async ({ step, told }) => {
+  const { postUnmetered, sent } = bench(step);
+  expect(await postUnmetered([POST], { timeoutMs: 5_000 })).toEqual(told);
+  expect(sent.map(({ path }) => path)).toEqual(['/v1/unmetered']);
+});
+
+test('unmetered answers are not posted while the circuit is open, unless it is now or never', async () => {
+  const says = { results: [{ jobId: 7, outcome: 'recorded' }] };
+  const { postUnmetered, breaker, sent, clock } = bench({ says });
+  for (; breaker.state.name === 'closed'; clock.advance(100)) breaker.allow()?.failed();
+  expect(await postUnmetered([POST], { timeoutMs: 5_000 })).toEqual({ kind: 'unreachable' });
   expect(sent).toEqual([]);
+  expect(await postUnmetered([POST], { timeoutMs: 5_000, now: true })).toMatchObject({ kind: 'told' });
+  expect(sent).toHaveLength(1);
 });
 
 test('a batch with a name is sent under it, also the second time', async () => {

@@ -68,14 +68,15 @@ async function admitServer() {
   app.post('/v1/admissions', async (c) => {
     const text = await c.req.text();
     service.bodies += text;
-    const { requests }: AdmissionsRequest = JSON.parse(text);
+    const { requests, batch }: AdmissionsRequest = JSON.parse(text);
     if (service.hold) {
       asked.resolve();
       await released.promise;
     }
     return c.json({
+      batch,
       decisions: requests.map(({ jobId }) => {
-        const decision = { decisionId: `d-${jobId}`, shadow: [] };
+        const decision = { jobId, decisionId: `d-${jobId}`, shadow: [] };
         const reason = { code: 'CONTROLLER_ERROR', cause: 'even' };
         return jobId % 2 === 1
           ? { ...decision, outcome: 'admitted' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseUnmeteredResults, parseVerdicts } from '../../relay/parse-verdicts.ts';
+import { parseVerdicts } from '../../relay/parse-verdicts.ts';
 
 const violation = {
   rule: 'budgets',
@@ -62,19 +62,4 @@ test.each([
     malformed,
     rejected,
   ]);
-});
-
-test('results of unmetered answers come through, one per answer', () => {
-  const results = [{ outcome: 'recorded' }, { outcome: 'undecided' }, { outcome: 'invalid' }];
-  expect(parseUnmeteredResults({ results }, 3)).toEqual(results);
-});
-
-test.each([
-  { body: null },
-  { body: { results: 'recorded' } },
-  { body: { results: [{ outcome: 'recorded' }] } },
-  { body: { results: [{ outcome: 'recorded' }, { outcome: 'lost' }] } },
-  { body: { results: [{ outcome: 'recorded' }, null] } },
-])('$body tells nothing of two unmetered answers, so both are sent again', ({ body }) => {
-  expect(parseUnmeteredResults(body, 2)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { REMEMBERED_MAX, REMEMBERED_MS, RecentRejections } from '../../relay/recent-rejections.ts';
-import { undecided } from '../../relay/verdict.ts';
+import { KINDS_MAX, REMEMBERED_MAX, REMEMBERED_MS, RecentRejections } from '../../relay/recent-rejections.ts';
+import { undecided, type Verdict } from '../../relay/verdict.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';
 
 const job: AdmissionRequest = {
@@ -83,13 +83,152 @@ test('a refusal holds for a minute and no longer, and a newer one starts the min
   expect(rejections.find(job)).toBeUndefined();
 });
 
-test('an admission lifts what its own subjects were refused, and nobody else’s', () => {
+const terms = (costMicros: number, estimateSeconds = 600) => ({
+  runnerClass: 'small',
+  estimateSeconds,
+  costMicros,
+  currency: 'EUR',
+  group: 'acme',
+});
+const admittedAt = (costMicros: number, estimateSeconds?: number): Verdict => ({
+  ...(admittedOf({ jobId: 9 }) as Extract<Verdict, { outcome: 'admitted' }>),
+  terms: terms(costMicros, estimateSeconds),
+});
+
+test('an admission of as large a job lifts what its own subjects were refused, and nobody else’s', () => {
   const { rejections } = memory();
-  rejections.note(job, rejectedFor(quotaViolation('project/1')));
-  rejections.note(stranger, rejectedFor(quotaViolation('project/2')));
-  rejections.note({ ...job, jobId: 9 }, admittedOf({ jobId: 9 }));
+  rejections.note(job, rejectedFor(quotaViolation('project/1', 'BUDGET_EXHAUSTED', { asked: 500 })));
+  rejections.note(stranger, rejectedFor(quotaViolation('project/2', 'BUDGET_EXHAUSTED', { asked: 500 })));
+  rejections.note({ ...job, jobId: 9 }, admittedAt(500));
   expect(rejections.find(job)).toBeUndefined();
   expect(rejections.find(stranger)).toBeDefined();
+});
+
+test.each(['instance', 'group/100', 'project/1'])(
+  'a smaller job that is admitted shows that there is room for its kind, and %s stays refused to all others',
+  (subject) => {
+    const { rejections } = memory();
+    const small = { ...job, jobId: 9, jobName: 'lint' };
+    rejections.note(
+      { ...job, jobName: 'build' },
+      rejectedFor(quotaViolation(subject, 'BUDGET_EXHAUSTED', { asked: 500 })),
+    );
+    rejections.note(small, admittedAt(499));
+    expect(rejections.find({ ...job, jobName: 'build' })).toBeDefined();
+    expect(rejections.find({ ...job, jobName: 'deploy' })).toBeDefined();
+    expect(rejections.find({ ...small, jobId: 10 })).toBeUndefined();
+  },
+);
+
+test('a smaller job without a name lifts nothing', () => {
+  const { rejections } = memory();
+  rejections.note(job, rejectedFor(quotaViolation('group/100', 'BUDGET_EXHAUSTED', { asked: 500 })));
+  rejections.note({ ...job, jobId: 9 }, admittedAt(499));
+  expect(rejections.find(job)).toBeDefined();
+});
+
+test.each([
+  { code: 'WINDOW_FULL', unit: 'starts', guarantee: 'one start is one start', lifted: true },
+  { code: 'CONCURRENCY_FULL', unit: 'jobs', guarantee: 'one job is one job', lifted: true },
+  { code: 'BUDGET_EXHAUSTED', unit: 'seconds', guarantee: 'of minutes as many as asked', lifted: true },
+  { code: 'CAPACITY_FULL', unit: 'millicpu', guarantee: 'nobody says how much CPU it has', lifted: false },
+  { code: 'CAPACITY_FULL', unit: 'bytes', guarantee: 'nobody says how much memory it has', lifted: false },
+] as const)('an admission and a refusal in $unit: $guarantee', ({ code, unit, lifted }) => {
+  const { rejections } = memory();
+  rejections.note(
+    { ...job, jobName: 'build' },
+    rejectedFor(quotaViolation('group/100', code, { unit, asked: 600 })),
+  );
+  rejections.note({ ...job, jobId: 9, jobName: 'lint' }, admittedAt(1, 600));
+  expect(rejections.find({ ...job, jobName: 'deploy' }) === undefined).toBe(lifted);
+});
+
+test('another job of the same kind that is admitted asked the same: the refusal is over', () => {
+  const { rejections } = memory();
+  const build = { ...job, jobName: 'build' };
+  rejections.note(
+    build,
+    rejectedFor(quotaViolation('group/100', 'CAPACITY_FULL', { unit: 'bytes', asked: 9 })),
+  );
+  rejections.note({ ...build, jobId: 9 }, admittedAt(1));
+  expect(rejections.find({ ...job, jobName: 'deploy' })).toBeUndefined();
+});
+
+test.each([
+  {
+    shadow: quotaViolation('group/100', 'BUDGET_EXHAUSTED', { mode: 'shadow' }),
+    why: 'did not fit this very limit',
+  },
+  {
+    shadow: { ...quotaViolation('user/5', 'BUDGET_EXHAUSTED', { mode: 'shadow' }), exempt: true } as const,
+    why: 'was exempt',
+  },
+  {
+    shadow: {
+      rule: 'glass',
+      class: 'cost',
+      mode: 'shadow',
+      reason: { code: 'BREAK_GLASS', breakGlass: 'night', why: 'outage' },
+    } as const,
+    why: 'broke the glass',
+  },
+])('an admission of a job that $why shows nothing', ({ shadow }) => {
+  const { rejections } = memory();
+  rejections.note(job, rejectedFor(quotaViolation('group/100')));
+  rejections.note(
+    { ...job, jobId: 9 },
+    { outcome: 'admitted', decisionId: 'd-9', terms: terms(500), shadow: [shadow] },
+  );
+  expect(rejections.find(job)).toBeDefined();
+});
+
+test('one limit of a subject does not stand for another: each is lifted by itself', () => {
+  const { rejections } = memory();
+  const build = { ...job, jobName: 'build' };
+  rejections.note(build, rejectedFor(quotaViolation('group/100', 'BUDGET_EXHAUSTED', { asked: 500 })));
+  rejections.note(
+    build,
+    rejectedFor(quotaViolation('group/100', 'WINDOW_FULL', { limit: 'starts-hour', unit: 'starts' })),
+  );
+  rejections.note({ ...job, jobName: 'lint' }, admittedAt(1));
+  expect(rejections.find(build)?.violations).toMatchObject([{ reason: { code: 'BUDGET_EXHAUSTED' } }]);
+});
+
+test('a job too large for a limit refuses its own kind, and no other job', () => {
+  const { rejections } = memory();
+  const build = { ...job, jobName: 'build' };
+  rejections.note(build, rejectedFor(quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE')));
+  expect(rejections.find({ ...build, jobId: 2 }), 'what GitLab makes of retry').toBeDefined();
+  expect(rejections.find({ ...job, jobName: 'lint' })).toBeUndefined();
+});
+
+test('what is frozen is refused to jobs of the same project on the same runners', () => {
+  const { rejections } = memory();
+  const reason = { code: 'GROUP_FROZEN', frozenLabel: 'everything', zone: 'UTC' } as const;
+  rejections.note(job, rejectedFor({ rule: 'freezes', class: 'capacity', mode: 'enforce', reason }));
+  expect(rejections.find({ ...job, jobId: 2 })).toBeDefined();
+  expect(rejections.find({ ...job, jobId: 2, runnerTags: ['gpu'] })).toBeUndefined();
+  expect(rejections.find(stranger)).toBeUndefined();
+});
+
+test('where the groups above a job are known, a group between is refused to all its projects', () => {
+  const above = (request: AdmissionRequest) => (request.projectId === 9 ? [] : [101]);
+  const rejections = new RecentRejections(() => 0, above);
+  rejections.note(job, rejectedFor(quotaViolation('group/101')));
+  expect(rejections.find({ ...stranger, projectId: 3 })).toBeDefined();
+  expect(rejections.find({ ...stranger, projectId: 9 })).toBeUndefined();
+});
+
+test('the kinds that fitted are as many as are kept, and the oldest is refused again', () => {
+  const { rejections } = memory();
+  rejections.note(
+    { ...job, jobName: 'build' },
+    rejectedFor(quotaViolation('group/100', 'BUDGET_EXHAUSTED', { asked: 500 })),
+  );
+  for (let kind = 0; kind <= KINDS_MAX; kind += 1)
+    rejections.note({ ...job, jobName: `lint ${kind}` }, admittedAt(1));
+  expect(rejections.find({ ...job, jobName: 'lint 0' })).toBeDefined();
+  expect(rejections.find({ ...job, jobName: `lint ${KINDS_MAX}` })).toBeUndefined();
 });
 
 test('an undecided verdict neither refuses nor lifts', () => {
@@ -103,6 +242,8 @@ test('an undecided verdict neither refuses nor lifts', () => {
 
 test.each([
   ['a used-up budget', quotaViolation('group/100', 'BUDGET_EXHAUSTED'), true],
+  ['a full window', quotaViolation('group/100', 'WINDOW_FULL'), true],
+  ['full CPU or memory', quotaViolation('group/100', 'CAPACITY_FULL'), true],
   ['full slots', quotaViolation('group/100', 'CONCURRENCY_FULL'), true],
   ['a limit of 0', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE', { limitAmount: 0 }), true],
   ['a job too large for a limit', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE'), false],

@@ -3,34 +3,40 @@ import {
   BATCH_BYTES_MAX,
   REQUESTS_MAX,
   type UnmeteredAnswer,
-  type UnmeteredResponse,
+  type UnmeteredResult,
 } from '../../functions/admit/contract.ts';
 import type { RelayEvent } from '../../relay/events.ts';
+import type { ToldUnmetered, UnmeteredPost } from '../../relay/forward.ts';
 import { createUnmetered } from '../../relay/unmetered.ts';
+import { REFUSALS_MAX } from '../../relay/unmetered-posts.ts';
 import { FakeClock } from './streams/support/fake-clock.ts';
 
-type Results = UnmeteredResponse['results'] | undefined;
-type Outcome = 'recorded' | 'undecided' | 'invalid';
+type Outcome = UnmeteredResult['outcome'];
 
-const anAnswer = (jobId: number, jobName = 'unit'): UnmeteredAnswer => ({
-  request: { jobId, jobName },
+const anAnswer = (jobId: number, jobName = 'unit', rootNamespaceId = 1): UnmeteredAnswer => ({
+  request: { jobId, jobName, rootNamespaceId },
   answered: 'admitted',
   cause: 'deadline',
   answeredAtMs: 1,
 });
-const jobIds = (batch: readonly string[]): number[] => batch.map((json) => JSON.parse(json).request.jobId);
+const jobIds = (batch: readonly UnmeteredPost[]): number[] =>
+  batch.map(({ json }) => JSON.parse(json).request.jobId);
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 /** A queue before a service that answers with `says`, per call counted from 0. */
 function bench(
-  says: (batch: readonly string[], call: number) => Results | Promise<Results>,
+  says: (batch: readonly UnmeteredPost[], call: number) => ToldUnmetered | Promise<ToldUnmetered>,
   capacity = 1_000,
 ) {
   const clock = new FakeClock();
   const events: Extract<RelayEvent, { type: 'unmetered' }>[] = [];
-  const posts: { readonly batch: readonly string[]; readonly timeoutMs: number; readonly atMs: number }[] =
-    [];
+  const posts: {
+    readonly batch: readonly UnmeteredPost[];
+    readonly timeoutMs: number;
+    readonly now: boolean;
+    readonly atMs: number;
+  }[] = [];
   const unmetered = createUnmetered({
     clock,
     capacity,
@@ -38,8 +44,8 @@ function bench(
     observe: (event) => {
       if (event.type === 'unmetered') events.push(event);
     },
-    post: async (batch, timeoutMs) => {
-      posts.push({ batch, timeoutMs, atMs: clock.monotonicMs() });
+    post: async (batch, { timeoutMs, now = false }) => {
+      posts.push({ batch, timeoutMs, now, atMs: clock.monotonicMs() });
       return says(batch, posts.length - 1);
     },
   });
@@ -47,13 +53,23 @@ function bench(
   /** Moves to the next timer and waits until what it started is over. */
   const pass = async (ms: number): Promise<void> => {
     clock.advance(ms);
-    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    await new Promise<void>((resolve) => setImmediate(resolve));
   };
-  return { clock, events, posts, unmetered, sum, pass };
+  const losses = () => events.flatMap(({ lost }) => lost ?? []);
+  return { clock, events, posts, unmetered, sum, pass, losses };
 }
 
-const outcome = (batch: readonly string[], kind: Outcome): Results => batch.map(() => ({ outcome: kind }));
-const recorded = (batch: readonly string[]): Results => outcome(batch, 'recorded');
+/** Everything of a batch has come to the same, but for the jobs that are named. */
+const told = (
+  batch: readonly UnmeteredPost[],
+  kind: Outcome = 'recorded',
+  others: Readonly<Record<number, Outcome>> = {},
+): ToldUnmetered => ({
+  kind: 'told',
+  outcomes: new Map(batch.map(({ jobId }) => [jobId, others[jobId] ?? kind])),
+});
+const recorded = (batch: readonly UnmeteredPost[]): ToldUnmetered => told(batch);
+const UNREACHABLE: ToldUnmetered = { kind: 'unreachable' };
 
 test('answers of one second go together, oldest first, and are then forgotten', async () => {
   const { unmetered, posts, pass, sum, clock } = bench(recorded);
@@ -80,13 +96,13 @@ test('a batch has 300 KB at the most, and an answer larger than that goes alone'
   unmetered.add(anAnswer(6));
   await pass(1_000);
   expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1, 2], [3, 4], [5], [6]]);
-  const bytes = posts.map(({ batch }) => Buffer.byteLength(batch.join('')));
+  const bytes = posts.map(({ batch }) => Buffer.byteLength(batch.map(({ json }) => json).join('')));
   expect(bytes.filter((size) => size > BATCH_BYTES_MAX)).toHaveLength(1);
 });
 
 test('fault 5: while the service is down, pauses double up to a minute and nothing is lost', async () => {
   let down = true;
-  const { unmetered, posts, clock, pass, sum } = bench((batch) => (down ? undefined : recorded(batch)));
+  const { unmetered, posts, clock, pass, sum } = bench((batch) => (down ? UNREACHABLE : recorded(batch)));
   for (const jobId of numbers(1, 100)) unmetered.add(anAnswer(jobId));
   const pausesMs: number[] = [];
   for (let post = 1; post <= 9; post += 1) {
@@ -103,11 +119,9 @@ test('fault 5: while the service is down, pauses double up to a minute and nothi
   expect(unmetered.queued).toBe(0);
 });
 
-test('undecided is sent again, before what came later; recorded and invalid are not', async () => {
+test('undecided is sent again, before what came later; recorded is not', async () => {
   const { unmetered, posts, pass, sum } = bench((batch, call) =>
-    call === 0
-      ? [{ outcome: 'recorded' }, { outcome: 'undecided' }, { outcome: 'invalid' }]
-      : recorded(batch),
+    told(batch, 'recorded', call === 0 ? { 2: 'undecided' } : {}),
   );
   for (const jobId of numbers(1, 3)) unmetered.add(anAnswer(jobId));
   await pass(1_000);
@@ -129,47 +143,51 @@ test('beyond the capacity the oldest are dropped, and every one is counted', asy
 });
 
 test('what came while a post failed counts for the capacity too', async () => {
-  const answer = Promise.withResolvers<Results>();
+  const answer = Promise.withResolvers<ToldUnmetered>();
   const { unmetered, posts, pass, sum } = bench(() => answer.promise, 5);
   for (const jobId of numbers(1, 4)) unmetered.add(anAnswer(jobId));
   await pass(1_000);
   for (const jobId of numbers(5, 7)) unmetered.add(anAnswer(jobId));
-  answer.resolve(undefined);
+  answer.resolve(UNREACHABLE);
   await pass(0);
   expect([unmetered.queued, sum('dropped'), sum('posted')]).toEqual([5, 2, 0]);
   await pass(1_000);
   expect(posts.map(({ batch }) => jobIds(batch))).toEqual([numbers(1, 4), numbers(3, 7)]);
 });
 
-test('on stop everything is posted at once, with the time that is left', async () => {
+test('on stop everything is posted at once, several batches side by side', async () => {
   const { unmetered, posts, clock } = bench(recorded);
   for (const jobId of numbers(1, 100)) unmetered.add(anAnswer(jobId));
-  await unmetered.flush(2_000);
-  expect(posts.map(({ batch, timeoutMs, atMs }) => [batch.length, timeoutMs, atMs])).toEqual([
-    [96, 2_000, 1_000],
-    [4, 2_000, 1_000],
+  const flushed = unmetered.flush(2_000);
+  clock.advance(0);
+  await flushed;
+  expect(posts.map(({ batch, now, atMs }) => [batch.length, now, atMs])).toEqual([
+    [96, true, 1_000],
+    [4, true, 1_000],
   ]);
   expect([unmetered.queued, clock.timers]).toEqual([0, 0]);
 });
 
 test('on stop a post on its way is waited for, and what it leaves is posted', async () => {
-  const answer = Promise.withResolvers<Results>();
+  const answer = Promise.withResolvers<ToldUnmetered>();
   const { unmetered, posts, pass } = bench((batch, call) => (call === 0 ? answer.promise : recorded(batch)));
   unmetered.add(anAnswer(1));
   await pass(1_000);
   unmetered.add(anAnswer(2));
   const flushed = unmetered.flush(2_000);
-  expect(posts).toHaveLength(1);
-  answer.resolve(undefined);
+  await pass(0);
+  answer.resolve(UNREACHABLE);
+  await pass(0);
+  await pass(250);
   await flushed;
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1], [1, 2]]);
+  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1], [2], [1]]);
   expect(unmetered.queued).toBe(0);
 });
 
 test.each(['before', 'during'] as const)(
-  'on stop a post that hangs %s it costs no more than the time given',
+  'on stop a post that hangs %s it costs no more than the time given, and its answers are lost by name',
   async (when) => {
-    const { unmetered, pass, clock, posts } = bench(() => new Promise<Results>(() => {}));
+    const { unmetered, pass, clock, posts, losses } = bench(() => new Promise<ToldUnmetered>(() => {}));
     unmetered.add(anAnswer(1));
     if (when === 'before') await pass(1_000);
     let done = false;
@@ -178,17 +196,117 @@ test.each(['before', 'during'] as const)(
     });
     await pass(1_999);
     expect(done).toBe(false);
-    clock.advance(1);
+    await pass(1);
     await flushed;
     expect(posts).toHaveLength(1);
+    expect(losses()).toEqual([{ why: 'stopping', jobIds: [1] }]);
+    expect([unmetered.queued, clock.timers]).toEqual([0, 0]);
   },
 );
 
-test('fault 5: on stop a service that is down is asked once more, not in a loop, and no timer stays', async () => {
-  const { unmetered, posts, clock } = bench(() => undefined);
-  unmetered.add(anAnswer(1));
-  await unmetered.flush(2_000);
-  expect([posts.length, unmetered.queued, clock.timers]).toEqual([1, 1, 0]);
-  unmetered.add(anAnswer(2));
-  expect(clock.timers, 'what comes after the stop starts nothing').toBe(0);
+test('fault 5: on stop a service that is down is asked until the time is up; what is left is lost by name', async () => {
+  const { unmetered, posts, clock, pass, losses, sum } = bench(() => UNREACHABLE);
+  for (const jobId of numbers(1, 150)) unmetered.add(anAnswer(jobId));
+  const flushed = unmetered.flush(2_000);
+  for (let step = 0; step < 20; step += 1) await pass(100);
+  await flushed;
+  expect(posts.length).toBeGreaterThan(8);
+  expect(sum('dropped')).toBe(150);
+  expect(losses()).toMatchObject([{ why: 'stopping' }]);
+  expect(losses()[0]?.jobIds, 'as many as a line has room for').toHaveLength(100);
+  unmetered.add(anAnswer(151));
+  expect(losses().at(-1), 'what comes after the stop').toEqual({ why: 'stopping', jobIds: [151] });
+  expect([unmetered.queued, clock.timers]).toEqual([0, 0]);
+});
+
+test('from the beginning of a stop nothing waits: what paused is told as soon as the service is back', async () => {
+  let down = true;
+  const { unmetered, pass, sum } = bench((batch) => (down ? UNREACHABLE : recorded(batch)));
+  for (const jobId of numbers(1, 300)) unmetered.add(anAnswer(jobId));
+  // Far into the pauses of a minute.
+  for (let step = 0; step < 120; step += 1) await pass(1_000);
+  unmetered.leave();
+  await pass(1_000);
+  down = false;
+  await pass(250);
+  expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([0, 300, 0]);
+});
+
+test.each([{ content: false }, { content: true }])(
+  'a service that refuses everything (content: $content) is left alone with growing pauses, and all is told when it takes them',
+  async ({ content }) => {
+    let refuses = true;
+    const { unmetered, posts, pass, sum } = bench((batch) =>
+      refuses ? { kind: 'refused', content } : recorded(batch),
+    );
+    for (const jobId of numbers(1, 300)) unmetered.add(anAnswer(jobId));
+    for (let second = 0; second < 1_800; second += 1) await pass(1_000);
+    expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([300, 0, 0]);
+    expect(posts.length, 'in half an hour').toBeLessThan(150);
+    refuses = false;
+    for (let second = 0; second < 120; second += 1) await pass(1_000);
+    expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([0, 300, 0]);
+  },
+);
+
+test('a batch that is too large for somebody on the way is told in halves', async () => {
+  const { unmetered, pass, sum, posts } = bench((batch) =>
+    batch.length > 20 ? { kind: 'refused', content: true } : recorded(batch),
+  );
+  for (const jobId of numbers(1, 300)) unmetered.add(anAnswer(jobId));
+  await pass(1_000);
+  expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([0, 300, 0]);
+  expect(posts.length).toBeLessThan(50);
+});
+
+test.each(['refused with its batch', 'invalid by name'])(
+  'one answer that is %s is found, tried again, and given up by name; all others are told',
+  async (how) => {
+    const { unmetered, posts, pass, sum, losses } = bench((batch) => {
+      const isThere = batch.some(({ jobId }) => jobId === 77);
+      if (how !== 'invalid by name') return isThere ? { kind: 'refused', content: true } : recorded(batch);
+      return told(batch, 'recorded', { 77: 'invalid' });
+    });
+    for (const jobId of numbers(1, 300)) unmetered.add(anAnswer(jobId));
+    await pass(1_000);
+    expect([unmetered.queued, sum('posted')]).toEqual([1, 299]);
+    // Others come and are taken, so it is not the service that is in trouble.
+    for (let minute = 1; minute <= 20; minute += 1) {
+      unmetered.add(anAnswer(1_000 + minute));
+      for (let second = 0; second < 60; second += 1) await pass(1_000);
+    }
+    expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([0, 319, 1]);
+    expect(losses()).toEqual([{ why: 'refused', jobIds: [77] }]);
+    const alone = posts.filter(({ batch }) => batch.length === 1 && batch[0]?.jobId === 77);
+    expect(alone.length).toBeGreaterThanOrEqual(REFUSALS_MAX - 1);
+  },
+);
+
+test('a root whose counters are fought for holds up no other root', async () => {
+  const { unmetered, pass, sum, posts } = bench((batch) => ({
+    kind: 'told',
+    outcomes: new Map(
+      batch.map(({ jobId, json }) => [
+        jobId,
+        JSON.parse(json).request.rootNamespaceId === 1 ? 'undecided' : 'recorded',
+      ]),
+    ),
+  }));
+  for (const jobId of numbers(1, 120)) unmetered.add(anAnswer(jobId, 'unit', 1));
+  for (const jobId of numbers(121, 320)) unmetered.add(anAnswer(jobId, 'unit', 2));
+  await pass(1_000);
+  expect([unmetered.queued, sum('posted')]).toEqual([120, 200]);
+  const postsBefore = posts.length;
+  for (let second = 0; second < 300; second += 1) await pass(1_000);
+  expect(posts.length - postsBefore, 'it is asked with growing pauses').toBeLessThan(15);
+});
+
+test('two answers about one job go in two batches, and each is matched with its own', async () => {
+  const { unmetered, posts, pass } = bench(recorded);
+  unmetered.add(anAnswer(1, 'first'));
+  unmetered.add(anAnswer(1, 'second'));
+  unmetered.add(anAnswer(2, 'other', 2));
+  await pass(1_000);
+  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1, 2], [1]]);
+  expect(unmetered.queued).toBe(0);
 });

@@ -85,6 +85,20 @@ test('says what it cost, and for a rejection why, with the decision id in the te
   expect(text).toMatch(/d-2-1$/);
 });
 
+test('every decision names its job, and the answer the batch it is for', async () => {
+  const { post } = anApp();
+  const requests = [aRequest(3), { jobId: 7, projectId: 'x' }, aRequest(1), 'no request'];
+  const response = await post(ADMISSIONS_PATH, { requests, remainingMs: 2_000, batch: 'b4tch' });
+  const body = (await response.json()) as { batch: string; decisions: { jobId?: number; outcome: string }[] };
+  expect(body.batch).toBe('b4tch');
+  expect(body.decisions.map(({ jobId, outcome }) => [jobId, outcome])).toEqual([
+    [3, 'admitted'],
+    [7, 'undecided'],
+    [1, 'admitted'],
+    [undefined, 'undecided'],
+  ]);
+});
+
 test('gives the same decision to the same job, also when the answer got lost', async () => {
   let faults = 1;
   const { decide } = anApp({ fault: () => (faults-- > 0 ? { kind: 'lost-after' } : undefined) });
@@ -96,13 +110,15 @@ test('gives the same decision to the same job, also when the answer got lost', a
 
 test('starts no transaction with less than 150 ms left', async () => {
   const { decide, ledger } = anApp();
-  expect(await decide([aRequest(1)], 140)).toEqual([{ outcome: 'undecided', cause: 'deadline' }]);
+  expect(await decide([aRequest(1)], 140)).toEqual([{ jobId: 1, outcome: 'undecided', cause: 'deadline' }]);
   expect(await ledger.readRecord(1)).toBeUndefined();
 });
 
 test('is undecided while the table does not answer', async () => {
   const { decide } = anApp({ fault: () => ({ kind: 'lost-before' }) });
-  expect(await decide([aRequest(1)], 400)).toEqual([{ outcome: 'undecided', cause: 'unavailable' }]);
+  expect(await decide([aRequest(1)], 400)).toEqual([
+    { jobId: 1, outcome: 'undecided', cause: 'unavailable' },
+  ]);
 });
 
 test('ignores fields it does not know', async () => {
@@ -143,7 +159,12 @@ test('charges unmetered answers unchecked, in the period they were given in', as
       { request: { jobId: -1 }, answered: 'admitted', cause: 'deadline', answeredAtMs: october },
     ],
   });
-  expect(await response.json()).toEqual({ results: [{ outcome: 'recorded' }, { outcome: 'invalid' }] });
+  expect(await response.json()).toEqual({
+    results: [
+      { jobId: 1, outcome: 'recorded' },
+      { jobId: -1, outcome: 'invalid' },
+    ],
+  });
   const key = { subject: 'group/100', limit: 'money-month', period: '2026-10' };
   const [counter] = await ledger.readCounters([key]);
   expect(counter).toMatchObject({ committed: 1_000_000, unchecked: { unmetered: 1_000_000 } });

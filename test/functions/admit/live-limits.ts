@@ -232,7 +232,9 @@ export function liveLimitsContract(newTables: (instance: string, clock: LedgerCl
     await publish({ limits: [{ ...MONTH, money: 9, id: 'ci' }] });
     const answeredAtMs = NOVEMBER_21_MS;
     const answer = { request: aRequest(1), answered: 'admitted', cause: 'deadline', answeredAtMs };
-    expect(await post(UNMETERED_PATH, { answers: [answer] })).toEqual({ results: [{ outcome: 'recorded' }] });
+    expect(await post(UNMETERED_PATH, { answers: [answer] })).toEqual({
+      results: [{ jobId: 1, outcome: 'recorded' }],
+    });
     const end = { jobId: 2, durationSeconds: 120, endedAtMs: NOVEMBER_21_MS };
     const truth = { jobId: 2, projectId: 1001, status: 'success', durationSeconds: 120 } as const;
     await chargeBypass([{ truth, end }], {

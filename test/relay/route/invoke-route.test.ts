@@ -90,10 +90,15 @@ test('a function that failed is out of reach, whatever it says', async () => {
   expect(answer.error.message).not.toContain(MARKER);
 });
 
+test('what Lambda throttles is throttling, as by the Function URL', async () => {
+  const headers = { 'x-amzn-errortype': 'TooManyRequestsException', 'retry-after': '1' };
+  const answer = await call(async () => new Response(MARKER, { status: 429, headers }));
+  expect(answer).toMatchObject({ kind: 'throttled', retryAfterMs: 1_000 });
+});
+
 test.each([
   { status: 403, type: 'AccessDeniedException' },
   { status: 404, type: 'ResourceNotFoundException:http://internal.amazon.com/' },
-  { status: 429, type: 'TooManyRequestsException' },
   { status: 500, type: 'ServiceException' },
 ])(
   'what Lambda itself refuses with $status, the function has not looked at: out of reach',

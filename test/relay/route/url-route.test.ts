@@ -30,7 +30,7 @@ test('a 403 of the Function URL is AWS speaking: out of reach, so nothing that w
 test.each([
   { status: 200, kind: 'answered' },
   { status: 400, kind: 'refused' },
-  { status: 429, kind: 'unreachable' },
+  { status: 429, kind: 'throttled' },
 ])('every other answer stays what it was: $status is $kind', async ({ status, kind }) => {
   expect((await call(() => new Response('{}', { status }))).kind).toBe(kind);
 });

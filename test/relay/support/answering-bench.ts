@@ -58,7 +58,12 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
     ...(queuedMax !== undefined && { queuedMax }),
   });
   // The service is never there to be told, so what is queued can be counted.
-  const unmetered = createUnmetered({ post: async () => undefined, clock, random: () => 0.5, observe });
+  const unmetered = createUnmetered({
+    post: async () => ({ kind: 'unreachable' }),
+    clock,
+    random: () => 0.5,
+    observe,
+  });
   let decisions = 0;
   const answerQuestion = createAnswering({
     read,

@@ -1,5 +1,6 @@
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import type { Unit } from '../../../policies/unit.ts';
 import type { Verdict } from '../../../relay/verdict.ts';
 
 export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): Verdict => ({
@@ -8,22 +9,32 @@ export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): Verdict 
   shadow: [],
 });
 
-export type QuotaCode = 'BUDGET_EXHAUSTED' | 'CONCURRENCY_FULL' | 'EXCEEDS_LIMIT_ALONE';
+export type QuotaCode =
+  | 'BUDGET_EXHAUSTED'
+  | 'CONCURRENCY_FULL'
+  | 'CAPACITY_FULL'
+  | 'WINDOW_FULL'
+  | 'EXCEEDS_LIMIT_ALONE';
 
 /** A used-up limit of this subject. */
 export function quotaViolation(
   subject: string,
   code: QuotaCode = 'BUDGET_EXHAUSTED',
-  parts: Partial<Pick<Violation, 'mode' | 'class'>> & { readonly limitAmount?: number } = {},
+  parts: Partial<Pick<Violation, 'mode' | 'class'>> & {
+    readonly limitAmount?: number;
+    readonly limit?: string;
+    readonly unit?: Unit;
+    readonly asked?: number;
+  } = {},
 ): Violation {
-  const { limitAmount = 100, ...more } = parts;
+  const { limitAmount = 100, limit = 'money-month', unit = 'micros', asked = 1, ...more } = parts;
   const facts = {
-    limit: 'money-month',
+    limit,
     subject,
     subjectLabel: subject,
-    unit: 'micros',
+    unit,
     limitAmount,
-    asked: 1,
+    asked,
   };
   const used = code === 'EXCEEDS_LIMIT_ALONE' ? {} : { committed: limitAmount, settled: 0 };
   const reason = { code, ...facts, ...used } as Reason;

@@ -1,0 +1,84 @@
+/**
+ * Whose answer is whose. An answer counts for the job whose id it names and for nobody else, wherever it stands in the
+ * list: a service, a proxy or a cache that mixes answers up must not admit one job with the decision about another.
+ */
+import type { UnmeteredResult } from '../functions/admit/contract.ts';
+
+/** What a call asked about. */
+export interface AskedJobs {
+  readonly batch?: string | undefined;
+  readonly jobIds: readonly number[];
+}
+
+export interface MatchedDecisions {
+  /** One per job asked about, same order. Undefined: none, several, or one under another job's decision id. */
+  readonly decisions: readonly unknown[];
+  /** Jobs without a decision of their own. */
+  readonly unmatched: number;
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Reads `{batch?, decisions: [{jobId, …}]}`. Undefined: it is not that, or it answers another batch. */
+export function matchDecisions(body: unknown, asked: AskedJobs): MatchedDecisions | undefined {
+  const entries = entriesOf(body, 'decisions', asked);
+  if (entries === undefined) return undefined;
+  const byJob = byJobId(entries);
+  const jobsByDecision = new Map<unknown, number>();
+  for (const { decisionId } of entries) {
+    if (decisionId !== undefined) jobsByDecision.set(decisionId, (jobsByDecision.get(decisionId) ?? 0) + 1);
+  }
+  const decisions = asked.jobIds.map((jobId) => {
+    const decision = byJob.get(jobId);
+    // The ledger keeps one decision a job: under one id there cannot be two.
+    return decision !== undefined && (jobsByDecision.get(decision.decisionId) ?? 0) < 2
+      ? decision
+      : undefined;
+  });
+  return { decisions, unmatched: decisions.filter((decision) => decision === undefined).length };
+}
+
+/**
+ * Reads `{results: [{jobId, outcome}]}`: what became of each answer that was told, by job id. Jobs of which nothing certain
+ * is said are left out. Undefined: it is not that.
+ */
+export function matchResults(
+  body: unknown,
+  jobIds: readonly number[],
+): ReadonlyMap<number, UnmeteredResult['outcome']> | undefined {
+  const entries = entriesOf(body, 'results', { jobIds });
+  if (entries === undefined) return undefined;
+  const byJob = byJobId(entries);
+  return new Map(
+    jobIds.flatMap((jobId) => {
+      const outcome = OUTCOMES.find((known) => known === byJob.get(jobId)?.outcome);
+      return outcome === undefined ? [] : [[jobId, outcome] as const];
+    }),
+  );
+}
+
+const OUTCOMES = [
+  'recorded',
+  'undecided',
+  'invalid',
+] as const satisfies readonly UnmeteredResult['outcome'][];
+
+function entriesOf(
+  body: unknown,
+  name: 'decisions' | 'results',
+  { batch }: AskedJobs,
+): readonly Entry[] | undefined {
+  if (!isEntry(body) || (batch !== undefined && body.batch !== batch)) return undefined;
+  const entries = body[name];
+  return Array.isArray(entries) ? entries.filter(isEntry) : undefined;
+}
+
+/** By the id they name; an id that several name belongs to none of them. */
+function byJobId(entries: readonly Entry[]): ReadonlyMap<unknown, Entry | undefined> {
+  const byJob = new Map<unknown, Entry | undefined>();
+  for (const entry of entries) byJob.set(entry.jobId, byJob.has(entry.jobId) ? undefined : entry);
+  return byJob;
+}
+
+const isEntry = (value: unknown): value is Entry =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
