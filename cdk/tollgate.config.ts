@@ -14,6 +14,9 @@ export const deployments: readonly Deployment[] = [
     stage: 'prod',
     gitlab: {
       url: 'https://gitlab.example.com',
+      // The field numbers of your GitLab's version, which are not in this repository. Make this file first, and commit it:
+      // npm run proto:sync -- --ref v18.9.0
+      descriptors: 'relay/wire/gitlab.binpb',
       // Asked of GitLab: curl --header "PRIVATE-TOKEN: …" https://gitlab.example.com/api/v4/metadata → kas.externalUrl
       // routerUrl: 'wss://kas.gitlab.example.com',
     },

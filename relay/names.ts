@@ -16,6 +16,8 @@ export const ENV_CA_FILE = 'TOLLGATE_CA_FILE';
 export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
 /** A `FileDescriptorSet` with GitLab's real schema; ours when unset. */
 export const ENV_PROTO_FILE = 'TOLLGATE_PROTO_FILE';
+/** Where bundle and image keep descriptors, below the relay's own folder. */
+export const DESCRIPTORS_FOLDER = 'descriptors';
 /**
  * How the service that decides is called: `plain` HTTP; `url`, a Lambda Function URL with signed calls; `invoke`, Lambda's
  * own API, for networks that reach no Function URL.

@@ -3,13 +3,21 @@
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
  *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, watchdog/, ssm-limits/, notices/, console/   the others, likewise
- *   dist/relay/relay.mjs     the relay for its container, with the wire descriptors and the same rules beside it
- * `npm run bundle -- admit` builds one of them. `--force` packs a policy that would reject the platform's own jobs.
+ *   dist/relay/relay.mjs     the relay for its container, with the same rules and the descriptors of its GitLab beside it
+ * `npm run bundle -- admit` builds one of them, `-- functions` all but the relay. `--force` packs a policy that would reject
+ * the platform's own jobs.
+ *
+ * The relay takes the descriptors that cdk/tollgate.config.ts names, those of every deployment, or what `--descriptors` says:
+ * a file, or a folder of them. The placeholder of this repository is refused.
  */
 import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type StdinOptions } from 'esbuild';
+import { DESCRIPTORS_FOLDER } from '../relay/names.ts';
+import type { DeployableDescriptors } from '../relay/wire/deployable-descriptors.ts';
+import { bundledDescriptors } from './bundled-descriptors.ts';
 import { englishOnly } from './english-only.ts';
 import { packRules } from './pack-rules.ts';
 
@@ -94,11 +102,19 @@ export async function bundleFunction(name: FunctionName, outfile: string): Promi
   return { file: outfile, bytes };
 }
 
-/** Builds the relay; what it reads at its start goes beside it. */
-export async function bundleRelay(outfile: string): Promise<Bundle> {
+/**
+ * Builds the relay; what it reads at its start goes beside it. The placeholder descriptors do not: without descriptors of its
+ * GitLab this relay does not start.
+ */
+export async function bundleRelay(
+  outfile: string,
+  descriptors: readonly DeployableDescriptors[],
+): Promise<Bundle> {
   const bundle = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
-  copyFileSync(`${root}relay/wire/default.binpb`, `${dirname(outfile)}/default.binpb`);
   copyFileSync(`${root}relay/health-check.mjs`, `${dirname(outfile)}/health-check.mjs`);
+  const folder = join(dirname(outfile), DESCRIPTORS_FOLDER);
+  mkdirSync(folder, { recursive: true });
+  for (const { fileName, bytes } of descriptors) writeFileSync(join(folder, fileName), bytes);
   return bundle;
 }
 
@@ -111,28 +127,59 @@ async function bundleWith(options: BuildOptions & { readonly outfile: string }):
   return { file: options.outfile, bytes: statSync(options.outfile).size };
 }
 
-if (import.meta.main) {
-  const force = process.argv.includes('--force');
-  const wanted = process.argv.slice(2).filter((each) => each !== '--force');
-  const rules = JSON.stringify(packRules({ root, force, nowMs: Date.now() }));
-  for (const [name, bundle, file] of [
-    ...FUNCTIONS.map(
-      (each) => [each, (outfile: string) => bundleFunction(each, outfile), 'handler.mjs'] as const,
-    ),
-    ['relay', bundleRelay, 'relay.mjs'] as const,
-  ]) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
-    const folder = `${root}dist/${name.replace('/', '-')}`;
-    // Chunks are named by their content: those of an earlier build would stay beside the new ones.
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
-    const { bytes } = await bundle(`${folder}/${file}`);
-    writeFileSync(`${folder}/rules.json`, rules);
-    const shown = `dist/${name.replace('/', '-')}/${file}`;
-    console.log(`${shown.padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
-    if (name !== 'relay' && bytes > BUNDLE_KB_MAX[name] * 1024) {
+const RELAY = 'relay';
+const ALL_FUNCTIONS = 'functions';
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { force: { type: 'boolean' }, descriptors: { type: 'string', multiple: true } },
+  });
+  const wants = (name: string): boolean =>
+    positionals.length === 0 ||
+    positionals.includes(name) ||
+    (name !== RELAY && positionals.includes(ALL_FUNCTIONS));
+  const rules = JSON.stringify(packRules({ root, force: values.force === true, nowMs: Date.now() }));
+  // Read before their old place is emptied: it may be where they come from.
+  const descriptors = wants(RELAY) ? await bundledDescriptors(values.descriptors) : [];
+  for (const name of FUNCTIONS.filter(wants)) {
+    const bytes = await bundleInto(name, 'handler.mjs', rules, (outfile) => bundleFunction(name, outfile));
+    if (bytes > BUNDLE_KB_MAX[name] * 1024) {
       console.error(`the bundle of ${name} is larger than ${BUNDLE_KB_MAX[name]} KB`);
-      process.exit(1);
+      return 1;
     }
+  }
+  if (wants(RELAY)) {
+    await bundleInto(RELAY, 'relay.mjs', rules, (outfile) => bundleRelay(outfile, descriptors));
+  }
+  return 0;
+}
+
+/** @returns its size. */
+async function bundleInto(
+  name: string,
+  file: string,
+  rules: string,
+  bundle: (outfile: string) => Promise<Bundle>,
+): Promise<number> {
+  const shown = `dist/${name.replace('/', '-')}`;
+  const folder = `${root}${shown}`;
+  // Chunks are named by their content: those of an earlier build would stay beside the new ones.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const { bytes } = await bundle(`${folder}/${file}`);
+  writeFileSync(`${folder}/rules.json`, rules);
+  console.log(`${`${shown}/${file}`.padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
+  return bytes;
+}
+
+if (import.meta.main) {
+  try {
+    process.exit(await main(process.argv.slice(2)));
+  } catch (error) {
+    // What is wrong with documents, settings and descriptors is written for people; where our code found out helps nobody.
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from './desk/command.ts';
 import { readFlags } from './desk/flags.ts';
+import { writeRenumbered } from './local-router/write-schema.ts';
 import { bundleAll } from './rehearse/bundle-all.ts';
 import { COURSE } from './rehearse/course.ts';
 import { awsEnvFor, type Place } from './rehearse/deployed.ts';
@@ -21,8 +22,9 @@ const HELP = `npm run rehearse -- [--since <ref>] [--json]
 
 Deploys Tollgate to an AWS emulator on this machine (moto, in .tollgate/venv, installed once from PyPI) with the real CDK
 command line: bootstrap, deploy, update, destroy. In between the deployed names are used: parameters, the table, the
-functions' own code and environment, a limit in Parameter Store, tollgate budget, the console's sign-in. At the end the
-functions of an older version and of this one work on one table.
+functions' own code and environment, the relay's bundle before a job router with other field numbers than the placeholder's, a
+limit in Parameter Store, tollgate budget, the console's sign-in. At the end the functions of an older version and of this one
+work on one table.
 Needs Python 3.10 or newer with venv, git, and Java for the last step; no account, no Docker.
 
   --since <ref>  the older version that must get on with this one; the newest tag, or the commit before the last
@@ -46,10 +48,11 @@ async function main(args: readonly string[]): Promise<number> {
   const { json, since } = readFlags(args, { since: 'text' }).values;
   const say = json ? console.error : console.log;
   const programs = pythonTools({ root, onInstall: (what) => say(`Installing ${what} …`) });
-  say('Building the bundles …');
-  await bundleAll(root);
   mkdirSync(join(root, '.tollgate'), { recursive: true });
   const folder = mkdtempSync(join(root, '.tollgate', 'rehearsal-'));
+  const descriptors = writeRenumbered(join(folder, 'gitlab.binpb'));
+  say('Building the bundles …');
+  await bundleAll(root, descriptors);
   const emulator = await startEmulator(join(programs, 'python'));
   const stop = async (code: number): Promise<never> => {
     await emulator.stop();
@@ -66,6 +69,7 @@ async function main(args: readonly string[]): Promise<number> {
   const place: Place = {
     emulator,
     folder,
+    descriptors,
     python: join(programs, 'python'),
     awsEnv: awsEnvFor(emulator.endpoint, folder),
   };

@@ -370,6 +370,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'relay/inline.ts': ['relay/', 'policies/', 'functions/', 'hono', 'node:'],
   // Synth may not run what it deploys: of the programs it knows the names.
   'cdk/': ['cdk/', 'functions/names.ts', 'relay/names.ts', 'aws-cdk-lib', 'constructs', 'node:'],
+  // Reads the descriptors of a deployment as its relays will.
+  'cdk/settings/read-descriptors.ts': ['cdk/settings/', 'relay/wire/deployable-descriptors.ts', 'node:'],
   // The only file that knows gRPC, and the tunnel beside it.
   'relay/router/router-client.ts': ['relay/', '@grpc/grpc-js', 'node:'],
   // The only files that know AWS's signature and where a task's credentials are.

@@ -6,6 +6,9 @@ import type { RelayAdmit, RelayServiceProps } from './relay-service-props.ts';
 /** Where a task asks for its role's credentials, and itself: never by a proxy. */
 const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
+/** The image's working folder. */
+const APP_FOLDER = '/app';
+
 /** What a relay is told: names of secrets, never a secret. */
 export function relayEnvironment(
   scope: Construct,
@@ -14,6 +17,8 @@ export function relayEnvironment(
   const { relay, gitlab, parameters } = settings;
   return {
     [names.ENV_ROUTER_URL]: gitlab.routerUrl,
+    // By content: an image that does not have these descriptors does not start, and the deployment is rolled back.
+    [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
     ...(relay.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: relay.caParameter }),
     ...admitEnvironment(admit),

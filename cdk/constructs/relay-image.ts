@@ -1,22 +1,48 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Stack } from 'aws-cdk-lib';
+import { Annotations, Stack } from 'aws-cdk-lib';
 import { Repository } from 'aws-cdk-lib/aws-ecr';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
+import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
+import type { DescriptorsSettings } from '../settings/settings.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const ECR =
   /^(\d{12})\.dkr\.ecr\.([a-z\d-]+)\.amazonaws\.com(?:\.cn)?\/([a-z\d._/-]+?)(?:@(sha256:[a-f\d]{64})|:([\w.-]+))$/;
 
+/** Where relay/Dockerfile takes them from; .dockerignore lets this folder of `dist` through. */
+const STAGED = `dist/relay/${DESCRIPTORS_FOLDER}`;
+
+export interface RelayImageProps {
+  /** A ready image. */
+  readonly ready: string | undefined;
+  readonly descriptors: DescriptorsSettings;
+}
+
 /**
  * The relay's image: a ready one, which synth needs no Docker for and deploying neither, or one that whoever deploys builds
- * from relay/Dockerfile.
+ * from relay/Dockerfile, with the descriptors of this deployment in it.
  */
-export function relayImage(scope: Construct, ready: string | undefined): ContainerImage {
+export function relayImage(scope: Construct, { ready, descriptors }: RelayImageProps): ContainerImage {
+  const { fileName, bytes } = descriptors;
+  mkdirSync(join(root, STAGED), { recursive: true });
+  writeFileSync(join(root, STAGED, fileName), bytes);
   if (ready === undefined) {
-    return ContainerImage.fromAsset(root, { file: 'relay/Dockerfile', platform: Platform.LINUX_ARM64 });
+    return ContainerImage.fromAsset(root, {
+      file: 'relay/Dockerfile',
+      platform: Platform.LINUX_ARM64,
+      // Other deployments' stay out: a change of theirs is no new image here.
+      exclude: [`${STAGED}/*`, `!${STAGED}/${fileName}`],
+    });
   }
+  const path = `/app/${DESCRIPTORS_FOLDER}/${fileName}`;
+  Annotations.of(scope).addInfo(
+    `${ready} must contain gitlab.descriptors as ${path}, or its relays do not start. After this synth, ` +
+      '"docker build -f relay/Dockerfile ." makes an image that does.',
+  );
   const [, account, region, repositoryName, digest, tag] = ECR.exec(ready) ?? [];
   if (account === undefined || region === undefined || repositoryName === undefined) {
     return ContainerImage.fromRegistry(ready);

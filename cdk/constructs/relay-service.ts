@@ -98,7 +98,7 @@ export class RelayService extends Construct {
     task.addVolume({ name: 'socket' });
     const container = task.addContainer('Relay', {
       containerName: 'relay',
-      image: relayImage(this, settings.relay.image),
+      image: relayImage(this, { ready: settings.relay.image, descriptors: settings.gitlab.descriptors }),
       environment: relayEnvironment(this, props),
       user: NONROOT,
       readonlyRootFilesystem: true,

@@ -11,6 +11,11 @@ export interface Deployment {
   readonly gitlab: {
     /** `https://gitlab.example.com` */
     readonly url: string;
+    /**
+     * The field numbers of this GitLab's version, as `npm run proto:sync` fetches them: a file, relative to the repository's
+     * root. The relays take them along; the placeholder of this repository is refused. "Upgrading GitLab" in RUNBOOK.md.
+     */
+    readonly descriptors: string;
     /** Begins every key of the table. Keep it when the host is renamed. @default the host of `url` */
     readonly instance?: string;
     /** GitLab tells it as `kas.externalUrl` in `/api/v4/metadata`. @default `wss://kas.<host of url>` */

@@ -8,6 +8,7 @@ export const OVERRIDES: Readonly<Record<string, { readonly path: readonly string
     account: { path: ['account'], kind: 'text' },
     region: { path: ['region'], kind: 'text' },
     gitlabUrl: { path: ['gitlab', 'url'], kind: 'text' },
+    gitlabDescriptors: { path: ['gitlab', 'descriptors'], kind: 'text' },
     routerUrl: { path: ['gitlab', 'routerUrl'], kind: 'text' },
     controllerId: { path: ['gitlab', 'controllerId'], kind: 'number' },
     admitRoute: { path: ['admitRoute'], kind: 'text' },

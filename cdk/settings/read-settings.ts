@@ -1,3 +1,4 @@
+import { readDescriptors } from './read-descriptors.ts';
 import { type Reading, Section } from './section.ts';
 import type {
   ConsoleSettings,
@@ -77,13 +78,14 @@ function readGitLab(read: Section, vpc: VpcSettings): GitLabSettings {
       'a new VPC has no way to a private GitLab; name an existing one in vpc, or set "internet"',
     );
   }
+  const descriptors = readDescriptors(read);
   const instance = read.optional('instance', shapes.INSTANCE) ?? host;
   const routerUrl = read.optional('routerUrl', shapes.ROUTER_URL) ?? `wss://kas.${host}`;
   const controllerId = read.has('controllerId')
     ? read.integer('controllerId', { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 1 })
     : undefined;
   read.refuseUnknown();
-  return { url, instance, routerUrl, controllerId, reachedFrom };
+  return { url, descriptors, instance, routerUrl, controllerId, reachedFrom };
 }
 
 function readVpc(read: Section): VpcSettings {

@@ -33,9 +33,19 @@ export interface Settings {
 
 export type AdmitRoute = 'url' | 'invoke';
 
+/** GitLab's field numbers: a `FileDescriptorSet` that was read and found fit for a deployment. */
+export interface DescriptorsSettings {
+  readonly bytes: Uint8Array;
+  /** 64 hex digits. */
+  readonly sha256: string;
+  /** `<sha256>.binpb` */
+  readonly fileName: string;
+}
+
 export interface GitLabSettings {
   /** Without a path or slash at the end: `https://gitlab.example.com`. */
   readonly url: string;
+  readonly descriptors: DescriptorsSettings;
   /** Begins every key of the table; never changes, even if the host is renamed. */
   readonly instance: string;
   /** `wss://kas.gitlab.example.com`, `grpcs://kas.gitlab.example.com:8150`. */

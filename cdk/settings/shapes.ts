@@ -20,6 +20,11 @@ export const GITLAB_URL: Shape = {
   },
   expected: 'GitLab\'s address without a path or a "/" at the end, such as https://gitlab.example.com',
 };
+export const DESCRIPTORS: Shape = {
+  fits: (text) => text !== '' && !text.includes('\0'),
+  expected:
+    "the file with your GitLab's field numbers, such as relay/wire/gitlab.binpb, made by: npm run proto:sync -- --ref v18.9.0",
+};
 export const CONSOLE_URL: Shape = {
   fits: GITLAB_URL.fits,
   expected: 'an https:// address without a path or a "/" at the end, such as https://budget.example.com',

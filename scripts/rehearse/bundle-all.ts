@@ -4,8 +4,14 @@ import { promisify } from 'node:util';
 
 const BUNDLE_MS_MAX = 180_000;
 
-/** `npm run bundle`. @throws {Error} with what it said. */
-export async function bundleAll(root: string): Promise<void> {
+/**
+ * `npm run bundle`.
+ *
+ * @param descriptors - those that the relay takes along.
+ * @throws {Error} with what it said.
+ */
+export async function bundleAll(root: string, descriptors: string): Promise<void> {
   const run = promisify(execFile);
-  await run(process.execPath, [join(root, 'scripts', 'bundle.ts')], { cwd: root, timeout: BUNDLE_MS_MAX });
+  const bundle = [join(root, 'scripts', 'bundle.ts'), '--descriptors', descriptors];
+  await run(process.execPath, bundle, { cwd: root, timeout: BUNDLE_MS_MAX });
 }

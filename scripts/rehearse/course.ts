@@ -10,6 +10,7 @@ import { cdk, cdkMust, deploy } from './emulated-cdk.ts';
 import { functionUrlEvent } from './function-url-event.ts';
 import { LIMITS_COURSE } from './limits-course.ts';
 import { destroyWhile } from './rehearsed-destroy.ts';
+import { RELAY_COURSE, ROUTER_TOKEN } from './relay-course.ts';
 import { signedDelivery } from './signed-delivery.ts';
 import { expectEqual, type Step } from './step.ts';
 
@@ -17,6 +18,7 @@ type Place = deployed.Place;
 
 const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of this rehearsal only').toString('base64')}`;
 const SECRETS = {
+  'router-token': ROUTER_TOKEN,
   'webhook-secrets': WEBHOOK_SECRET,
   'signin-secret': 'a client secret of this rehearsal only',
   'console-token': 'a token of this rehearsal only',
@@ -131,6 +133,7 @@ export const COURSE: readonly Step<Place>[] = [
       }
     },
   },
+  ...RELAY_COURSE,
   ...LIMITS_COURSE,
   ...CONSOLE_COURSE,
   {

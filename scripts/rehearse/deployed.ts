@@ -17,6 +17,8 @@ export interface Place {
   readonly emulator: Emulator;
   /** Folder of its own below the project's, so that packages are found from it. */
   readonly folder: string;
+  /** Descriptors that stand in for those of a GitLab; nobody's numbers, and not the placeholder's. */
+  readonly descriptors: string;
   /** Of the virtual environment. */
   readonly python: string;
   /** The environment of every program that shall talk to the emulator and to nobody else. */
@@ -126,20 +128,37 @@ async function unpackedCode(place: Place, name: string): Promise<string> {
   return folder;
 }
 
+async function ecs(place: Place, action: string, input: object): Promise<Record<string, unknown>> {
+  const headers = {
+    'content-type': 'application/x-amz-json-1.1',
+    'x-amz-target': `AmazonEC2ContainerServiceV20141113.${action}`,
+  };
+  const response = await call(place, 'ecs', '/', { method: 'POST', headers, body: JSON.stringify(input) });
+  const answer: unknown = await response.json();
+  return isRecord(answer) ? answer : {};
+}
+
+const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+async function relayServiceOf(place: Place): Promise<Record<string, unknown> | undefined> {
+  const cluster = first((await ecs(place, 'ListClusters', {})).clusterArns);
+  const services = [first((await ecs(place, 'ListServices', { cluster })).serviceArns)];
+  const service = first((await ecs(place, 'DescribeServices', { cluster, services })).services);
+  return isRecord(service) ? service : undefined;
+}
+
 /** How many relays the service wants. */
 export async function relaysWanted(place: Place): Promise<number | undefined> {
-  const ecs = async (action: string, input: object): Promise<Record<string, unknown>> => {
-    const headers = {
-      'content-type': 'application/x-amz-json-1.1',
-      'x-amz-target': `AmazonEC2ContainerServiceV20141113.${action}`,
-    };
-    const response = await call(place, 'ecs', '/', { method: 'POST', headers, body: JSON.stringify(input) });
-    const answer: unknown = await response.json();
-    return isRecord(answer) ? answer : {};
-  };
-  const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
-  const cluster = first((await ecs('ListClusters', {})).clusterArns);
-  const services = [first((await ecs('ListServices', { cluster })).serviceArns)];
-  const service = first((await ecs('DescribeServices', { cluster, services })).services);
-  return isRecord(service) ? Number(service.desiredCount) : undefined;
+  const service = await relayServiceOf(place);
+  return service && Number(service.desiredCount);
+}
+
+/** What the service's task says to a relay. */
+export async function relayEnvironmentOf(place: Place): Promise<Readonly<Record<string, string>>> {
+  const { taskDefinition } = (await relayServiceOf(place)) ?? {};
+  const described = (await ecs(place, 'DescribeTaskDefinition', { taskDefinition })).taskDefinition;
+  const container = first(isRecord(described) ? described.containerDefinitions : undefined);
+  const environment = isRecord(container) ? container.environment : undefined;
+  if (!Array.isArray(environment)) throw new Error('the relay’s task has no environment');
+  return Object.fromEntries(environment.map((each) => [String(each.name), String(each.value)]));
 }

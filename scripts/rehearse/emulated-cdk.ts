@@ -24,7 +24,11 @@ export async function cdk(place: Place, ...args: readonly string[]): Promise<Cdk
   const from =
     verb === 'destroy'
       ? ['--app', out]
-      : [...SETTINGS.flatMap((setting) => ['-c', setting]), '--output', out];
+      : [
+          ...[...SETTINGS, `gitlabDescriptors=${place.descriptors}`].flatMap((setting) => ['-c', setting]),
+          '--output',
+          out,
+        ];
   return runCdk([...args, ...from], { env: place.awsEnv, timeoutMs: CDK_MS_MAX });
 }
 

@@ -87,7 +87,8 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(killer);
 }
 
-async function freePort(): Promise<number> {
+/** Of loopback. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const address = server.address();

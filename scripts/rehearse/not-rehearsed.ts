@@ -7,7 +7,7 @@ export const NOT_REHEARSED: readonly string[] = [
   'streams to functions: their events are handed over by hand; retries and dead letters are not exercised',
   'schedules and events of changed parameters: no rule fires, so what waits for one is called by hand',
   'the console behind its sign-in: there is no browser and no GitLab but its address; a test signs in with both',
-  'the relay in Fargate: the task is described, no container starts, no image is pulled',
+  'the relay in Fargate: its bundle runs here with the environment of its task; no container starts, no image is pulled',
   'alarms and the dashboard: nothing is measured',
   'encryption, point-in-time recovery and the keys behind them: they are only written down',
 ];

@@ -47,6 +47,7 @@ test.each([
   'Arm and disarm the controller',
   'Rotate tokens',
   'Upgrade and roll back',
+  'Upgrading GitLab',
   'Restore from a point in time',
   'The watchdog disarmed the controller',
   'Change limits',

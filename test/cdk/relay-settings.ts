@@ -1,4 +1,6 @@
 import type { Settings } from '../../cdk/settings/settings.ts';
+import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
+import { DESCRIPTORS } from './descriptors.ts';
 
 /** Settings with every default, as a deployment of `prod` has them. */
 export const someSettings = (over: Partial<Settings> = {}): Settings => ({
@@ -7,6 +9,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
   region: undefined,
   gitlab: {
     url: 'https://gitlab.example.com',
+    descriptors: readDeployableDescriptors(DESCRIPTORS),
     instance: 'gitlab.example.com',
     routerUrl: 'wss://kas.gitlab.example.com',
     controllerId: undefined,

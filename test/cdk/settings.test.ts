@@ -4,9 +4,10 @@ import { OVERRIDES } from '../../cdk/settings/overrides.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { DEADLINE_MS } from '../../cdk/settings/read-settings.ts';
 import { DEADLINE_MS as RELAY_DEADLINE_MS } from '../../relay/config.ts';
+import { DESCRIPTORS } from './descriptors.ts';
 import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';
 
-const GITLAB = { url: 'https://gitlab.corp.test' };
+const GITLAB = { url: 'https://gitlab.corp.test', descriptors: DESCRIPTORS };
 
 const mistakesOf = (deployments: unknown, context = {}): readonly string[] => {
   try {
@@ -62,7 +63,13 @@ test('every mistake of every deployment is told at once', () => {
       stage: 'Prod',
       account: 111122223333,
       region: 'europe',
-      gitlab: { url: 'http://gitlab.corp.test/', instance: 'a#b', routerUrl: 'ws://kas', reachedFrom: 'vpc' },
+      gitlab: {
+        url: 'http://gitlab.corp.test/',
+        descriptors: 1,
+        instance: 'a#b',
+        routerUrl: 'ws://kas',
+        reachedFrom: 'vpc',
+      },
       admitRoute: 'http',
       vpc: { cidr: '10.0.0.0/8' },
       relay: {
@@ -103,6 +110,7 @@ test('every mistake of every deployment is told at once', () => {
       'account',
       'region',
       'gitlab.url',
+      'gitlab.descriptors',
       'gitlab.instance',
       'gitlab.routerUrl',
       'gitlab.reachedFrom',
@@ -138,6 +146,7 @@ test('every mistake of every deployment is told at once', () => {
       'metrics',
       'relays',
       'gitlab.url',
+      'gitlab.descriptors',
       'vpc.id',
       'vpc.subnetIds',
       'vpc.availabilityZones[0]',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
+import { DESCRIPTORS } from './descriptors.ts';
 import { BUNDLES } from './synthesized.ts';
 
 const run = promisify(execFile);
@@ -37,14 +38,15 @@ async function cdk(...args: readonly string[]): Promise<{ readonly code: number;
 }
 
 beforeAll(async () => {
-  await run(process.execPath, [`${root}scripts/bundle.ts`], { cwd: root, timeout: TIMEOUT_MS });
+  await run(process.execPath, [`${root}scripts/bundle.ts`, 'functions'], { cwd: root, timeout: TIMEOUT_MS });
 }, TIMEOUT_MS);
 
 test(
   'cdk synth needs no account, no network and no Docker, and packs the real bundles',
   async () => {
     const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
-    const { code, text } = await cdk('synth', '--quiet', '--output', out);
+    const named = ['-c', `gitlabDescriptors=${DESCRIPTORS}`];
+    const { code, text } = await cdk('synth', '--quiet', '--output', out, ...named);
     expect({ code, text: code === 0 ? '' : text }).toEqual({ code: 0, text: '' });
     const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));
     expect(manifest.missing ?? []).toEqual([]);
@@ -66,12 +68,30 @@ test(
   'what is wrong in the settings is listed, without a stack trace, and the command fails',
   async () => {
     const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
-    const wrong = ['-c', 'relayCount=many', '-c', 'gitlabUrl=gitlab', '-c', `relayImage=${IMAGE}`];
+    const right = ['-c', `relayImage=${IMAGE}`, '-c', `gitlabDescriptors=${DESCRIPTORS}`];
+    const wrong = ['-c', 'relayCount=many', '-c', 'gitlabUrl=gitlab', ...right];
     const { code, text } = await cdk('synth', '--quiet', '--output', out, ...wrong);
     expect(code).not.toBe(0);
     expect(text).toContain('[settings_invalid] 2 settings are wrong:');
     expect(text).toContain('relay.count is "many" (-c relayCount): expected a whole number from 1 to 4');
     expect(text).toContain('gitlab.url is "gitlab" (-c gitlabUrl): expected');
+    expect(text).not.toMatch(/^\s+at /m);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a clone that has no descriptors of its GitLab yet is told how to get them',
+  async () => {
+    const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
+    const nowhere = ['-c', 'gitlabDescriptors=relay/wire/nobody-fetched-it.binpb'];
+    const { code, text } = await cdk('synth', '--quiet', '--output', out, ...nowhere);
+    expect(code).not.toBe(0);
+    expect(text).toContain('[settings_invalid] 1 setting is wrong:');
+    expect(text).toContain(
+      'gitlab.descriptors is "relay/wire/nobody-fetched-it.binpb" (-c gitlabDescriptors)',
+    );
+    expect(text).toContain('npm run proto:sync -- --ref v18.9.0');
     expect(text).not.toMatch(/^\s+at /m);
   },
   TIMEOUT_MS,

@@ -8,9 +8,13 @@ import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { deployments as fileDeployments } from '../../cdk/tollgate.config.ts';
 import { FUNCTIONS } from '../../scripts/bundle.ts';
+import { DESCRIPTORS } from './descriptors.ts';
 
-/** As the file stands; it is what a first `cdk deploy` takes. */
-export const DEFAULTS: readonly Deployment[] = fileDeployments;
+/** As the file stands, with descriptors; it is what a first `cdk deploy` takes. */
+export const DEFAULTS: readonly Deployment[] = fileDeployments.map((each) => ({
+  ...each,
+  gitlab: { ...each.gitlab, descriptors: DESCRIPTORS },
+}));
 
 const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
 const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/8f7a2c51-0d3e-4b6f-9a1c-2e5d7b9f1a3c';
@@ -31,6 +35,7 @@ export const PRIVATE: readonly Deployment[] = [
     region: 'eu-central-1',
     gitlab: {
       url: 'https://gitlab.corp.test',
+      descriptors: DESCRIPTORS,
       routerUrl: 'grpcs://kas.corp.test:8150',
       controllerId: 7,
       reachedFrom: 'vpc',
@@ -68,9 +73,21 @@ export const PRIVATE: readonly Deployment[] = [
 
 /** Two stages of one GitLab and another GitLab, in one account. */
 export const SEVERAL: readonly Deployment[] = [
-  { stage: 'staging', gitlab: { url: 'https://gitlab.corp.test' }, relay: { image: IMAGE, count: 1 } },
-  { stage: 'prod', gitlab: { url: 'https://gitlab.corp.test' }, relay: { image: IMAGE } },
-  { stage: 'prod-emea', gitlab: { url: 'https://gitlab.emea.test' }, relay: { image: IMAGE } },
+  {
+    stage: 'staging',
+    gitlab: { url: 'https://gitlab.corp.test', descriptors: DESCRIPTORS },
+    relay: { image: IMAGE, count: 1 },
+  },
+  {
+    stage: 'prod',
+    gitlab: { url: 'https://gitlab.corp.test', descriptors: DESCRIPTORS },
+    relay: { image: IMAGE },
+  },
+  {
+    stage: 'prod-emea',
+    gitlab: { url: 'https://gitlab.emea.test', descriptors: DESCRIPTORS },
+    relay: { image: IMAGE },
+  },
 ];
 
 export interface Resource {

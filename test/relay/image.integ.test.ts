@@ -7,6 +7,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -17,7 +18,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { parseSchema } from '../../relay/wire/schema.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { renumbered } from '../../scripts/local-router/schemas.ts';
+import { writeRenumbered } from '../../scripts/local-router/write-schema.ts';
 import { admitApp, flowRules, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { type AwsEmulation, KEYS, startAwsEmulation } from './support/aws-emulation.ts';
@@ -26,10 +30,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** `nonroot` of the image. A test that is not root already is nobody special. */
 const NONROOT = 65_532;
 const isRoot = process.getuid?.() === 0;
+const STAGED = 'dist/relay/descriptors';
 const PARAMETER = '/tollgate/prod/router-token';
 
 let folder: string;
 let app: string;
+let descriptors: string;
 let node: string;
 
 beforeAll(() => {
@@ -39,15 +45,24 @@ beforeAll(() => {
   const build = join(folder, 'build');
   mkdirSync(build);
   const dockerfile = readFileSync(join(root, 'relay/Dockerfile'), 'utf8');
+  // Where synth puts the descriptors of a deployment.
+  const staged = join(folder, 'staged');
+  writeRenumbered(join(staged, 'of-synth.binpb'));
   for (const [, names = ''] of dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)) {
-    for (const name of names.split(' ')) cpSync(join(root, name), join(build, name), { recursive: true });
+    for (const name of names.split(' ')) {
+      const from = name === STAGED ? staged : join(root, name);
+      cpSync(from, join(build, name), { recursive: true });
+    }
   }
-  expect(dockerfile).toContain('RUN node scripts/bundle.ts relay');
+  const [, run = ''] = /^RUN node (scripts\/bundle\.ts .+)$/m.exec(dockerfile) ?? [];
+  expect(run).toBe(`scripts/bundle.ts relay --descriptors ${STAGED}`);
   expect(dockerfile).toContain('HOME=/home/nonroot');
   spawnSync('ln', ['-s', join(root, 'node_modules'), join(build, 'node_modules')]);
-  const built = spawnSync(process.execPath, ['scripts/bundle.ts', 'relay'], { cwd: build, encoding: 'utf8' });
+  const built = spawnSync(process.execPath, run.split(' '), { cwd: build, encoding: 'utf8' });
   expect(built.stderr).toBe('');
   app = join(build, 'dist', 'relay');
+  const [packed = ''] = readdirSync(join(app, 'descriptors'));
+  descriptors = join(app, 'descriptors', packed);
   // Node too may lie where nobody else looks.
   node = join(folder, 'node');
   copyFileSync(process.execPath, node);
@@ -96,6 +111,7 @@ async function deployed(
       HOME: '/home/nonroot',
       TMPDIR: socketFolder,
       TOLLGATE_POLICY_FILE: join(app, 'rules.json'),
+      TOLLGATE_PROTO_FILE: descriptors,
       TOLLGATE_ROUTER_URL: routerUrl,
       TOLLGATE_ROUTER_TOKEN_PARAMETER: PARAMETER,
       TOLLGATE_ADMIT_ROUTE: route,
@@ -136,6 +152,7 @@ async function untilHealth(wanted: number, health: () => Promise<number>): Promi
 async function startRouter(port?: number): Promise<LocalRouter> {
   const router = await startLocalRouter({
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
+    schema: parseSchema(renumbered(), 'renumbered'),
     ...(port !== undefined && { wsPort: port }),
   });
   ends.push(() => router.close());
