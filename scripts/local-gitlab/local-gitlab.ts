@@ -4,7 +4,7 @@ import { type JobStatus, REJECTED_BY_ROUTER } from '../../functions/gitlab/job-t
 import { type LocalGitLabClock, stoppable, systemClock } from './clock.ts';
 import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
 import { jobHookBody } from './hook-body.ts';
-import { hookRequester, uuidFrom } from './hook-request.ts';
+import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type SendHook } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
@@ -24,7 +24,9 @@ export interface LocalGitLabOptions {
   readonly token: string;
   /** Where job webhooks go. Without it and without `receive` none are sent. */
   readonly hookUrl?: string;
-  /** `whsec_…`: signs deliveries. */
+  /** @default '19.4' */
+  readonly version?: GitLabVersion;
+  /** `whsec_…`: signs deliveries; only since 19.0. */
   readonly signingToken?: string;
   /** Sent in `X-Gitlab-Token`. */
   readonly secretToken?: string;
@@ -176,7 +178,7 @@ function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): SendHook 
     };
   }
   if (hookUrl === undefined) return undefined;
-  const request = hookRequester(hookUrl, instanceUrl, options, uuidFrom(options.random));
+  const request = hookRequester(hookUrl, instanceUrl, options, uuidFrom(options.random), options.version);
   return async (message, sentAtMs, signal) => {
     const response = await deliver(request(message, sentAtMs, signal));
     await response.body?.cancel();
