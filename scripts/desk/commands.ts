@@ -28,7 +28,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'report shadow',
-    summary: 'What would have been rejected so far, counted twice: naively, and as it would really have been',
+    summary: 'What would have been rejected so far? By an enabled controller, and by what only watches',
     load: async () => (await import('./report/shadow-command.ts')).shadowReportCommand,
   },
   {

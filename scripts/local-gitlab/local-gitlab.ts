@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type JobStatus, REJECTED_BY_ROUTER } from '../../functions/gitlab/job-truth.ts';
 import { type LocalGitLabClock, stoppable, systemClock } from './clock.ts';
+import { ControllerBook, type LocalController } from './controller-routes.ts';
 import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
 import { jobHookBody } from './hook-body.ts';
 import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
@@ -41,6 +42,8 @@ export interface LocalGitLabOptions {
   /** In payloads and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
   readonly instanceUrl?: string;
   readonly faults?: FaultOptions;
+  /** Its runner controllers. @default none */
+  readonly controllers?: readonly LocalController[];
 }
 
 /** How a job lives by itself once it waits for a runner. */
@@ -68,6 +71,9 @@ export interface LocalGitLab {
   /** As if the project were deleted: 404 from now on, and no webhook about it. */
   forget(jobId: number): void;
   addRunner(runner: LocalRunner): void;
+  /** As an administrator changes one. @throws {Error} if there is none of this id */
+  changeController(id: number, change: Partial<Omit<LocalController, 'id'>>): void;
+  controller(id: number): LocalController | undefined;
   job(jobId: number): Readonly<LocalJob> | undefined;
   /** What GitLab says ran, and everything else it knows. */
   jobs(): Iterable<Readonly<LocalJob>>;
@@ -102,7 +108,16 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     onUndelivered: ({ body }) => options.onUndelivered?.(body),
   });
   const counters = { hooks: hooks.counters, rest: { calls: 0 } };
-  const rest = restApp({ book, faults, clock, token: options.token, instanceUrl, counters: counters.rest });
+  const controllers = new ControllerBook(options.controllers ?? [], options.version ?? '19.4');
+  const rest = restApp({
+    book,
+    faults,
+    clock,
+    token: options.token,
+    instanceUrl,
+    counters: counters.rest,
+    controllers,
+  });
   const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
 
   const tell = (job: LocalJob): void => {
@@ -151,6 +166,8 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
       if (job !== undefined) book.forget(job);
     },
     addRunner: (runner) => book.addRunner(runner),
+    changeController: (id, change) => controllers.change(id, change),
+    controller: (id) => controllers.find(id),
     job: (jobId) => book.job(jobId),
     jobs: () => book.jobs(),
     faults,
