@@ -10,7 +10,8 @@ import { INSTANCES_PK } from './keys.ts';
 import { LedgerError } from './ledger-error.ts';
 import { PK, SK } from './table.ts';
 
-const TIMEOUT_MS = 3_000;
+/** No job waits for it, and it is often the first thing a database hears that has just started. */
+const TIMEOUT_MS = 15_000;
 const GITLAB_URL = 'gu';
 const ROUTER_HOST = 'rh';
 const OPENED_AT = 'at';

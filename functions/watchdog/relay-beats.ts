@@ -23,7 +23,8 @@ export interface BeatSchema {
   readonly standing?: string;
 }
 
-const TIMEOUT_MS = 3_000;
+/** Read by people who want to arm; no job waits for it. */
+const TIMEOUT_MS = 15_000;
 
 export interface RelayBeatsOptions {
   readonly client: DynamoDBClient;

@@ -208,7 +208,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'controller status',
-    summary: 'Does GitLab obey Tollgate now? The state of the runner controller',
+    summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
     load: async () => (await import('./controller/controller-command.ts')).statusCommand,
   },
   {

@@ -9,6 +9,7 @@ import { parseOptions } from '../../../scripts/local/options.ts';
 import { readRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
+import { createLocalGitLab } from '../../../scripts/local-gitlab/local-gitlab.ts';
 import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
 import { question } from '../../flow/support/flow.ts';
 import { runDesk } from '../desk/desk-run.ts';
@@ -108,6 +109,42 @@ test('another name is refused with both names, rather than answered with empty b
   expect(code).toBe(3);
   expect(err).toContain('has books of gitlab.example.com, and none of kas.example.com; leave --instance');
 }, 60_000);
+
+test('before arming, status tells scope, relays and what the pilot saw, from GitLab over HTTP', async () => {
+  const gitlab = createLocalGitLab({
+    random: () => 0.5,
+    token: TOKEN,
+    version: '18.9',
+    controllers: [{ id: 7, description: 'tollgate', state: 'dry_run' }],
+  });
+  const served = await gitlab.listen();
+  const place = ['--gitlab', served.url, '--token-file', join(folder, 'token'), ...rules()];
+  try {
+    const unscoped = await desk('controller', 'enable', '--yes', ...place);
+    expect(unscoped).toMatchObject({ code: 2, err: expect.stringContaining('the controller has no scope') });
+    gitlab.changeController(7, { instanceScope: true });
+    const { code, out } = await desk('controller', 'status', '--json', ...place);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      state: 'dry_run',
+      connected: null,
+      scopes: { instance: true, runnerIds: [] },
+      ifArmed: { jobs: 14, wouldFail: 2 },
+      doubts: [
+        expect.stringContaining('whether a relay is connected is not known'),
+        '2 of the last 14 jobs would have failed',
+      ],
+    });
+    const asked = await desk('controller', 'enable', ...place);
+    expect(asked).toMatchObject({ code: 3, err: expect.stringContaining('add --yes to arm although') });
+    expect(gitlab.controller(7)?.state).toBe('dry_run');
+    expect((await desk('controller', 'enable', '--yes', ...place)).code).toBe(0);
+    expect(gitlab.controller(7)?.state).toBe('enabled');
+  } finally {
+    await served.close();
+    gitlab.stop();
+  }
+}, 120_000);
 
 test('the books are not compared with the jobs of another GitLab', async () => {
   const gitlab = ['--gitlab', 'https://gitlab.other.com', '--token-file', join(folder, 'token')];
