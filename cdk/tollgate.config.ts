@@ -21,6 +21,9 @@ export const deployments: readonly Deployment[] = [
       // routerUrl: 'wss://kas.gitlab.example.com',
     },
 
+    // GitLab 18.9 to 18.11 cannot sign its webhooks; their secret token is taken from here: "Add the webhooks" in RUNBOOK.md.
+    // parameters: { webhookTokens: '/tollgate/prod/webhook-tokens' },
+
     // Who is told when something is wrong. An address gets a mail that it must confirm.
     // alarms: { emails: ['ci-on-call@example.com'] },
 

@@ -29,6 +29,11 @@ export const HEARTBEAT_PK_SUFFIX = '@heartbeat';
 /** When the relay last said that it can be asked, Unix ms, and how many streams it had. */
 export const HEARTBEAT_AT = 'at';
 export const HEARTBEAT_STREAMS = 'os';
+/** The descriptors it reads questions with, where it tells: their source, their hash, whether they are proven. */
+export const HEARTBEAT_SCHEMA = 'sc';
+export const HEARTBEAT_SCHEMA_HASH = 'sh';
+export const HEARTBEAT_SCHEMA_STANDING = 'ss';
+export const HEARTBEAT_SCHEMA_PLACEHOLDER = 'sp';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */
 export const WATCHDOG_PK_SUFFIX = '@watchdog';
 /** The runner controller's id in GitLab. */

@@ -66,7 +66,7 @@ export interface Deployment {
     readonly controllerToken?: string;
     /** @default `/tollgate/<stage>/webhook-secrets` */
     readonly webhookSecrets?: string;
-    /** @default none: only signed webhooks are taken */
+    /** For GitLab 18.9 to 18.11, which cannot sign: the webhook's secret tokens, one a line. @default none: only signed webhooks are taken */
     readonly webhookTokens?: string;
     /** For the console. @default `/tollgate/<stage>/signin-secret` */
     readonly signInSecret?: string;

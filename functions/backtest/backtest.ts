@@ -1,45 +1,13 @@
-import { type LimitSet, limitPeriod } from '../../policies/limits/limits.ts';
-import type { JobRecord } from '../ledger/ledger.ts';
-import { isLive } from '../ledger/settle.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import { type BacktestFigures, BacktestTally } from './figures.ts';
-import { jobsInOrder } from './jobs-in-order.ts';
-import { type BacktestRules, Questions } from './question.ts';
-import { Replay } from './replay.ts';
-
-export interface BacktestOptions {
-  /** Unix ms, half-open: jobs decided in it are judged. */
-  readonly sinceMs: number;
-  readonly untilMs: number;
-  readonly rules: BacktestRules;
-  /** Whether a job is counted; the others use up limits all the same. */
-  readonly counts: (record: JobRecord) => boolean;
-  readonly onJob: () => void;
-}
+import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
 
 /** Which jobs the rules would reject, and what the jobs would cost. Reads the ledger twice, and writes nothing. */
 export async function backtest(store: LedgerStore, options: BacktestOptions): Promise<BacktestFigures> {
-  const { sinceMs, untilMs, rules, counts, onJob } = options;
-  const fromMs = filledFromMs(rules.limits, sinceMs);
-  const replay = new Replay(new Questions(rules), sinceMs);
   const tally = new BacktestTally();
-  // Before that time a job matters if it counts in a period that was open then, or was running.
-  const matters = (record: JobRecord): boolean =>
-    record.decidedAtMs < untilMs &&
-    (record.decidedAtMs >= fromMs || isLive(record) || (record.endedAtMs ?? 0) >= sinceMs);
-  for await (const record of jobsInOrder(store, matters)) {
-    onJob();
-    const replayed = replay.next(record);
-    if (record.decidedAtMs < sinceMs || !counts(record)) continue;
+  for await (const replayed of replayedJobs(store, options)) {
     if (replayed === undefined) tally.addUnasked();
     else tally.add(replayed);
   }
   return tally.figures();
-}
-
-/** Where the earliest period begins that is open at that instant: its counters were not empty then. */
-function filledFromMs(limits: LimitSet, sinceMs: number): number {
-  const byDefault = limits.groupDefaults?.all.map(({ limit }) => limit) ?? [];
-  const all = [...limits.bySubject.values(), limits.personalDefault, byDefault].flat();
-  return Math.min(sinceMs, ...all.map((limit) => limitPeriod(limit, sinceMs)?.startMs ?? sinceMs));
 }

@@ -1,5 +1,6 @@
 /** Lives a ledger's jobs again, one after the other in the order they were decided, against other documents. */
 import type { HoldAsk, JobRecord } from '../ledger/ledger.ts';
+import { wasRejected } from '../ledger/rejected.ts';
 import { expireMove, releaseMove, settleMove } from '../ledger/settle.ts';
 import type { KnownCounter } from '../ledger/weighing.ts';
 import { pricedAs } from '../truth/job-charge.ts';
@@ -34,12 +35,20 @@ export class Replay {
   readonly #sinceMs: number;
   readonly #ledger: VirtualLedger;
   readonly #ends = new Ends<End>();
+  readonly #obeyed: boolean;
 
   /**
    * @param sinceMs - jobs decided before are counted as they were decided, and not judged.
    * @param filled - what counters show before the first job, by `counterName`.
+   * @param obeyed - GitLab follows every answer: a job that is rejected uses up nothing, also one that really ran.
    */
-  constructor(questions: Questions, sinceMs: number, filled?: ReadonlyMap<string, KnownCounter>) {
+  constructor(
+    questions: Questions,
+    sinceMs: number,
+    filled?: ReadonlyMap<string, KnownCounter>,
+    { obeyed = false }: { readonly obeyed?: boolean } = {},
+  ) {
+    this.#obeyed = obeyed;
     this.#questions = questions;
     this.#sinceMs = sinceMs;
     this.#ledger = new VirtualLedger(filled);
@@ -73,7 +82,7 @@ export class Replay {
     const { jobId, decidedAtMs, endedAtMs } = record;
     const neverRan = record.state === 'REJECTED';
     // A job that is rejected again counts only if it ran all the same.
-    if (now.state === 'REJECTED' && record.unchecked !== 'bypass') return;
+    if (now.state === 'REJECTED' && (this.#obeyed || record.unchecked !== 'bypass')) return;
     const durationSeconds = neverRan ? now.facts.estimateSeconds : (record.durationSeconds ?? 0);
     const atMs = neverRan ? decidedAtMs + durationSeconds * 1000 : endedAtMs;
     if (atMs !== undefined) this.#ends.add({ atMs, jobId, record: now, how: record, durationSeconds });
@@ -99,9 +108,6 @@ export class Replay {
     }
   }
 }
-
-const wasRejected = ({ state, violations, unchecked }: JobRecord): boolean =>
-  state === 'REJECTED' || (violations.length > 0 && unchecked === 'bypass');
 
 const wasUnasked = ({ unchecked }: JobRecord): boolean => unchecked === 'unmetered' || unchecked === 'bypass';
 

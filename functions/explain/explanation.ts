@@ -3,6 +3,7 @@ import { place } from '../../policies/place/placement.ts';
 import type { Violation } from '../../policies/reason.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';
+import { wasRejected } from '../ledger/rejected.ts';
 import { type AskedAgain, type VerdictNow, verdictNow } from './asked-again.ts';
 import { type CounterLine, counterLines } from './counters-then-and-now.ts';
 import type { EvaluationRules, RuleOutcome } from './rule-results.ts';
@@ -112,8 +113,8 @@ export function explanationOf(record: JobRecord, using: ExplainWith): Explanatio
 }
 
 /** A rejected job that ran is settled by now; whoever charged it unmetered had let it pass. */
-const outcomeOf = ({ state, violations, unchecked }: JobRecord): Explanation['outcome'] =>
-  state === 'REJECTED' || (violations.length > 0 && unchecked === 'bypass') ? 'rejected' : 'admitted';
+const outcomeOf = (record: JobRecord): Explanation['outcome'] =>
+  wasRejected(record) ? 'rejected' : 'admitted';
 
 const termsThen = ({ facts }: JobRecord): PricedTerms => ({
   runnerClass: facts.runnerClass,

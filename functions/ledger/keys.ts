@@ -13,6 +13,8 @@ export interface Key {
 export const DUE_SHARDS = 16;
 
 export { COUNTER_SK, INBOX_SK, RECORD_SK };
+/** Begins the keys of no instance: one item per instance that the table has books of. */
+export const INSTANCES_PK = '@instances';
 export const CLOSING_SK = 'closing';
 export const ANNOUNCED_SK = 'announced';
 /** Everything functions/rollup and functions/estimates keep in the table. */

@@ -5,9 +5,10 @@ import { subjectKey } from '../../policies/limits/subject.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { costMicros } from '../../policies/price.ts';
 import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../ledger/rejected.ts';
 import { ratioBucket } from './hold-ratio.ts';
 import type { Tally } from './tally.ts';
-import { REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
+import { RAN_REJECTED_BY_PREFIX, REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
 
 /** What of a job is in the usage items. */
 export interface Contribution {
@@ -86,8 +87,13 @@ function tallyOf(record: JobRecord): Tally {
   const set = (name: string, count: number): void => {
     if (count !== 0) tally.set(name, count);
   };
-  set(state === 'REJECTED' ? 'rejected' : 'admitted', 1);
-  if (unchecked !== undefined) set(unchecked, 1);
+  const rejected = wasRejected(record);
+  set(rejected ? 'rejected' : 'admitted', 1);
+  if (rejected) for (const rule of rejecting(record)) set(`${REJECTED_BY_PREFIX}${rule}`, 1);
+  if (ranRejected(record)) {
+    set('ranRejected', 1);
+    for (const rule of rejecting(record)) set(`${RAN_REJECTED_BY_PREFIX}${rule}`, 1);
+  } else if (unchecked !== undefined) set(unchecked, 1);
   for (const rule of watching(record)) set(`${WATCHED_BY_PREFIX}${rule}`, 1);
   switch (state) {
     case 'HELD':
@@ -108,18 +114,21 @@ function tallyOf(record: JobRecord): Tally {
       set('expired', 1);
       if (isCharged(record)) set('settledMicros', facts.costMicros);
       break;
-    case 'REJECTED': {
-      const rules = new Set(record.violations.slice(0, RULES_MAX).map(({ rule }) => rule));
-      for (const rule of rules) set(`${REJECTED_BY_PREFIX}${rule}`, 1);
-    }
+    case 'REJECTED':
+      break;
   }
   return tally;
 }
 
+const rejecting = ({ violations }: JobRecord): ReadonlySet<string> =>
+  new Set(violations.slice(0, RULES_MAX).map(({ rule }) => rule));
+
 /** What would have rejected a job that was let in: not what it is exempt from, and no warning. */
-function watching({ state, shadow }: JobRecord): ReadonlySet<string> {
-  if (state === 'REJECTED') return new Set();
-  const against = shadow.filter(({ exempt, reason }) => exempt !== true && reason.code !== 'SOFT_LIMIT');
+function watching(record: JobRecord): ReadonlySet<string> {
+  if (wasRejected(record)) return new Set();
+  const against = record.shadow.filter(
+    ({ exempt, reason }) => exempt !== true && reason.code !== 'SOFT_LIMIT',
+  );
   return new Set(against.slice(0, RULES_MAX).map(({ rule }) => rule));
 }
 

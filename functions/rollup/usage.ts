@@ -18,12 +18,16 @@ export interface Usage {
   /** Not rejected, whatever became of them. */
   readonly admitted: number;
   readonly rejected: number;
+  /** Of these: ran all the same, in dry run or past us. They are charged, and no part of `bypass`. */
+  readonly ranRejected: number;
   /** Admitted, and given back because they never ran. */
   readonly released: number;
   /** Admitted, and GitLab does not know them any more. */
   readonly expired: number;
   /** By rule; a job that several rules rejected counts under each. */
   readonly rejectedBy: ReadonlyMap<string, number>;
+  /** The same of those that ran all the same. */
+  readonly ranRejectedBy: ReadonlyMap<string, number>;
   /** By rule that only watches, also by limits that do; a job counts under each. What is only warned of is left out. */
   readonly watchedBy: ReadonlyMap<string, number>;
   /** What settled jobs ran. */
@@ -41,6 +45,7 @@ export interface Usage {
 }
 
 export const REJECTED_BY_PREFIX = 'x:';
+export const RAN_REJECTED_BY_PREFIX = 'y:';
 export const WATCHED_BY_PREFIX = 'w:';
 
 export function usageOf(tally: Tally): Usage {
@@ -51,9 +56,11 @@ export function usageOf(tally: Tally): Usage {
     jobs: count('jobs'),
     admitted: count('admitted'),
     rejected: count('rejected'),
+    ranRejected: count('ranRejected'),
     released: count('released'),
     expired: count('expired'),
     rejectedBy: byRule(tally, REJECTED_BY_PREFIX),
+    ranRejectedBy: byRule(tally, RAN_REJECTED_BY_PREFIX),
     watchedBy: byRule(tally, WATCHED_BY_PREFIX),
     seconds: count('seconds'),
     settledMicros: count('settledMicros'),
@@ -76,6 +83,7 @@ const byRule = (tally: Tally, prefix: string): ReadonlyMap<string, number> =>
 export const isTallyName = (name: string): boolean =>
   COUNTS.has(name) ||
   name.startsWith(REJECTED_BY_PREFIX) ||
+  name.startsWith(RAN_REJECTED_BY_PREFIX) ||
   name.startsWith(WATCHED_BY_PREFIX) ||
   RATIO_NAME.test(name);
 
@@ -85,6 +93,7 @@ const COUNTS: ReadonlySet<string> = new Set([
   'jobs',
   'admitted',
   'rejected',
+  'ranRejected',
   'released',
   'expired',
   'seconds',

@@ -10,15 +10,24 @@ import type { InboxStore } from '../ledger/store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { METRIC_JOB_EVENTS_REFUSED } from '../names.ts';
 import type { Log } from '../shared/log.ts';
-import { BODY_BYTES_MAX, JOBS_PATH, type JobsResponse } from './contract.ts';
+import {
+  BODY_BYTES_MAX,
+  type DeliveryProof,
+  JOBS_PATH,
+  type JobsResponse,
+  PROOF_HEADER,
+} from './contract.ts';
 import { truthText } from './truth-text.ts';
 import { hasToken, isSigned, type SignedHeaders } from './webhook-signature.ts';
 
 export interface SettleAppDeps {
   readonly inbox: InboxStore;
-  /** Signing tokens; several while one is being replaced. Asked for with every delivery: keep them. */
+  /** Signing tokens; several while one is being replaced. Asked for with every signed delivery: keep them. */
   readonly secrets: () => Promise<readonly string[]>;
-  /** Values of `X-Gitlab-Token` to take instead of a signature. @default none */
+  /**
+   * Values of `X-Gitlab-Token` to take where a delivery has no signature, as none has before GitLab 19.0. Weaker: whoever
+   * reads one delivery can make up others. @default none
+   */
   readonly legacyTokens?: () => Promise<readonly string[]>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;
@@ -41,6 +50,7 @@ const REMEMBERED_MS = 3 * 24 * 3_600_000;
  */
 export function createSettleApp(deps: SettleAppDeps): Hono {
   const app = new Hono();
+  const arrived = new Set<DeliveryProof>();
 
   app.onError((error, c) => {
     // The message could quote what was sent.
@@ -63,6 +73,9 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
       return respond(c, 'refused', 401);
     }
     if (sender === 'unchecked') return respond(c, 'failed', 503);
+    if (!arrived.has(sender)) deps.log.info('job events arrive', { proof: sender });
+    arrived.add(sender);
+    c.header(PROOF_HEADER, sender);
 
     if (c.req.header('x-gitlab-event') !== JOB_HOOK_EVENT) return respond(c, 'dropped', 200);
     const truth = parseJobHook(parseJson(body));
@@ -102,14 +115,20 @@ const headersOf = (c: Context): SignedHeaders => ({
   token: c.req.header('x-gitlab-token'),
 });
 
+/**
+ * The delivery chooses: one with a signature must verify, whatever token stands beside it; one without is from a GitLab that
+ * cannot sign, or from a webhook without a signing token, and its token is compared.
+ */
 async function senderOf(
   body: string,
   headers: SignedHeaders,
   { secrets, legacyTokens, log }: SettleAppDeps,
-): Promise<'gitlab' | 'unknown' | 'unchecked'> {
+): Promise<DeliveryProof | 'unknown' | 'unchecked'> {
   try {
-    if (isSigned(body, headers, await secrets(), log)) return 'gitlab';
-    return legacyTokens !== undefined && hasToken(headers, await legacyTokens()) ? 'gitlab' : 'unknown';
+    if (headers.signature !== undefined)
+      return isSigned(body, headers, await secrets(), log) ? 'signature' : 'unknown';
+    if (legacyTokens === undefined || headers.token === undefined) return 'unknown';
+    return hasToken(headers, await legacyTokens(), log) ? 'token' : 'unknown';
   } catch (error) {
     log.error('webhook secrets unreadable', { error: error instanceof Error ? error.name : typeof error });
     return 'unchecked';

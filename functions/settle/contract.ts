@@ -4,6 +4,12 @@ export const JOBS_PATH = '/v1/gitlab/jobs';
 /** A job event is some 5 KB; GitLab's own bound of 25 MB is for pushes. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
+/** How a delivery proved that it is GitLab's: a signature (GitLab 19.0 and newer), or the plain `X-Gitlab-Token`. */
+export type DeliveryProof = 'signature' | 'token';
+
+/** Of the answer, beside its status on GitLab's list of recent events: which proof was taken. */
+export const PROOF_HEADER = 'x-tollgate-proof';
+
 /** For people who look at GitLab's list of recent events. */
 export interface JobsResponse {
   readonly outcome:

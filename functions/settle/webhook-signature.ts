@@ -54,12 +54,19 @@ function readToken(token: string): Webhook | undefined {
   }
 }
 
+/** Anything shorter is guessed, or was never meant to be a secret. */
+export const TOKEN_CHARACTERS_MIN = 16;
+
 /** Digests are compared: they have one length, and every one of them is compared whatever came before. */
-export function hasToken({ token }: SignedHeaders, tokens: readonly string[]): boolean {
+export function hasToken({ token }: SignedHeaders, tokens: readonly string[], log: Log): boolean {
   if (token === undefined) return false;
   const given = digest(token);
   let found = false;
-  for (const each of tokens) found = (each !== '' && timingSafeEqual(given, digest(each))) || found;
+  for (const [index, each] of tokens.entries()) {
+    const long = each.length >= TOKEN_CHARACTERS_MIN;
+    if (!long) log.error('webhook token too short, not taken', { number: index + 1, TOKEN_CHARACTERS_MIN });
+    found = (timingSafeEqual(given, digest(each)) && long) || found;
+  }
   return found;
 }
 

@@ -4,6 +4,7 @@
  */
 import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import type { JobRecord, JobState } from '../ledger/ledger.ts';
+import { wasRejected } from '../ledger/rejected.ts';
 import { isLive } from '../ledger/settle.ts';
 import { type JobVerdict, verdictOn } from '../sweep/verdict.ts';
 
@@ -120,10 +121,6 @@ export const unadmittedShare = ({ ran, unadmitted }: ProofFigures): number =>
 export const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
   failureReason !== REJECTED_BY_ROUTER &&
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
-
-/** One that ran in spite of its rejection is charged as a bypass and settled by now. */
-const wasRejected = ({ state, violations, unchecked }: JobRecord): boolean =>
-  state === 'REJECTED' || (violations.length > 0 && unchecked === 'bypass');
 
 function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob): Finding {
   const jobId = record?.jobId ?? truth?.jobId ?? 0;

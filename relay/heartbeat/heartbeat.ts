@@ -8,10 +8,22 @@ export interface Beat {
   /** When, Unix ms. */
   readonly atMs: number;
   readonly openStreams: number;
+  readonly schema?: BeatSchema;
+}
+
+/** The descriptors this relay reads questions with, for whoever wants to arm. */
+export interface BeatSchema {
+  readonly source: string;
+  readonly hash?: string;
+  readonly placeholder?: boolean;
+  readonly standing?: string;
 }
 
 export interface HeartbeatDeps {
-  readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'>;
+  readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> & {
+    /** Absent: a relay that does not know. */
+    readonly schema?: BeatSchema;
+  };
   /** With a timeout of its own. */
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
@@ -28,8 +40,9 @@ export function startHeartbeat({ status, put, clock, failed }: HeartbeatDeps): (
   let cancel = (): void => {};
   const beat = (): void => {
     cancel = clock.after(BEAT_EVERY_MS, beat);
-    const { downMs, everConnected, openStreams } = status();
-    if (everConnected && downMs === undefined) put({ atMs: clock.nowMs(), openStreams }).catch(failed);
+    const { downMs, everConnected, openStreams, schema } = status();
+    if (!everConnected || downMs !== undefined) return;
+    put({ atMs: clock.nowMs(), openStreams, ...(schema !== undefined && { schema }) }).catch(failed);
   };
   cancel = clock.after(BEAT_EVERY_MS, beat);
   return () => cancel();

@@ -1,13 +1,17 @@
 import {
   HEARTBEAT_AT,
   HEARTBEAT_PK_SUFFIX,
+  HEARTBEAT_SCHEMA,
+  HEARTBEAT_SCHEMA_HASH,
+  HEARTBEAT_SCHEMA_PLACEHOLDER,
+  HEARTBEAT_SCHEMA_STANDING,
   HEARTBEAT_STREAMS,
   PK,
   SK,
   TTL_ATTRIBUTE,
 } from '../../functions/names.ts';
 import { type AwsJsonDeps, awsJson } from '../aws/aws-json.ts';
-import type { Beat } from './heartbeat.ts';
+import type { Beat, BeatSchema } from './heartbeat.ts';
 
 /** Well before the next beat. */
 const TIMEOUT_MS = 5_000;
@@ -25,7 +29,7 @@ export interface PutHeartbeatOptions extends AwsJsonDeps {
 /** Writes the one item of this relay, over and over. @returns a `put` that rejects when the table did not take it. */
 export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Promise<void> {
   const { table, instance, relayId } = options;
-  return async ({ atMs, openStreams }) => {
+  return async ({ atMs, openStreams, schema }) => {
     await awsJson(options, {
       target: 'DynamoDB_20120810.PutItem',
       version: '1.0',
@@ -36,6 +40,7 @@ export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Prom
           [SK]: { S: relayId },
           [HEARTBEAT_AT]: { N: String(atMs) },
           [HEARTBEAT_STREAMS]: { N: String(openStreams) },
+          ...(schema !== undefined && schemaItem(schema)),
           [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + KEPT_SECONDS) },
         },
       },
@@ -43,3 +48,10 @@ export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Prom
     });
   };
 }
+
+const schemaItem = ({ source, hash, placeholder, standing }: BeatSchema) => ({
+  [HEARTBEAT_SCHEMA]: { S: source },
+  ...(hash !== undefined && { [HEARTBEAT_SCHEMA_HASH]: { S: hash } }),
+  ...(standing !== undefined && { [HEARTBEAT_SCHEMA_STANDING]: { S: standing } }),
+  ...(placeholder === true && { [HEARTBEAT_SCHEMA_PLACEHOLDER]: { BOOL: true } }),
+});

@@ -28,7 +28,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'report shadow',
-    summary: 'What would have been rejected so far, counted twice: naively, and as it would really have been',
+    summary: 'What would have been rejected so far? By an enabled controller, and by what only watches',
     load: async () => (await import('./report/shadow-command.ts')).shadowReportCommand,
   },
   {
@@ -208,7 +208,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'controller status',
-    summary: 'Does GitLab obey Tollgate now? The state of the runner controller',
+    summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
     load: async () => (await import('./controller/controller-command.ts')).statusCommand,
   },
   {

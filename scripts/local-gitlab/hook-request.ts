@@ -15,21 +15,43 @@ export interface HookMessage {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the requests of one hook, with the headers of GitLab 19. */
-export function hookRequester(hookUrl: string, instanceUrl: string, secrets: HookSecrets, hookId: string) {
+/**
+ * Which GitLab is played. Before 19.0 there are no signing tokens and no `webhook-*` headers, and before 18.10 controllers
+ * have no `connected` and no scopes of single runners.
+ */
+export type GitLabVersion = '18.9' | '18.11' | '19.4';
+
+export const signs = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
+
+/**
+ * Makes the requests of one hook, with the headers of that version.
+ *
+ * @throws {Error} for a signing token where there are none.
+ */
+export function hookRequester(
+  hookUrl: string,
+  instanceUrl: string,
+  secrets: HookSecrets,
+  hookId: string,
+  version: GitLabVersion = '19.4',
+) {
+  if (secrets.signingToken !== undefined && !signs(version))
+    throw new Error(`GitLab ${version} has no signing tokens: give the webhook a secret token`);
   const signing = secrets.signingToken === undefined ? undefined : new Webhook(secrets.signingToken);
   return (message: HookMessage, sentAtMs: number, signal: AbortSignal): Request => {
     const body = JSON.stringify(message.body);
     const headers: Record<string, string> = {
       'content-type': 'application/json',
-      'user-agent': 'GitLab/19.4.0',
+      'user-agent': `GitLab/${version}.0`,
       'x-gitlab-event': JOB_HOOK_EVENT,
       'x-gitlab-instance': instanceUrl,
       'x-gitlab-webhook-uuid': hookId,
       'x-gitlab-event-uuid': message.webhookId,
       'idempotency-key': message.webhookId,
-      'webhook-id': message.webhookId,
-      'webhook-timestamp': String(Math.floor(sentAtMs / 1000)),
+      ...(signs(version) && {
+        'webhook-id': message.webhookId,
+        'webhook-timestamp': String(Math.floor(sentAtMs / 1000)),
+      }),
     };
     if (signing !== undefined) {
       headers['webhook-signature'] = signing.sign(message.webhookId, new Date(sentAtMs), body);

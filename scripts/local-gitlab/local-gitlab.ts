@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type JobStatus, REJECTED_BY_ROUTER } from '../../functions/gitlab/job-truth.ts';
 import { type LocalGitLabClock, stoppable, systemClock } from './clock.ts';
+import { ControllerBook, type LocalController } from './controller-routes.ts';
 import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
 import { jobHookBody } from './hook-body.ts';
-import { hookRequester, uuidFrom } from './hook-request.ts';
+import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type SendHook } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
@@ -24,7 +25,9 @@ export interface LocalGitLabOptions {
   readonly token: string;
   /** Where job webhooks go. Without it and without `receive` none are sent. */
   readonly hookUrl?: string;
-  /** `whsec_…`: signs deliveries. */
+  /** @default '19.4' */
+  readonly version?: GitLabVersion;
+  /** `whsec_…`: signs deliveries; only since 19.0. */
   readonly signingToken?: string;
   /** Sent in `X-Gitlab-Token`. */
   readonly secretToken?: string;
@@ -39,6 +42,8 @@ export interface LocalGitLabOptions {
   /** In payloads and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
   readonly instanceUrl?: string;
   readonly faults?: FaultOptions;
+  /** Its runner controllers. @default none */
+  readonly controllers?: readonly LocalController[];
 }
 
 /** How a job lives by itself once it waits for a runner. */
@@ -66,6 +71,9 @@ export interface LocalGitLab {
   /** As if the project were deleted: 404 from now on, and no webhook about it. */
   forget(jobId: number): void;
   addRunner(runner: LocalRunner): void;
+  /** As an administrator changes one. @throws {Error} if there is none of this id */
+  changeController(id: number, change: Partial<Omit<LocalController, 'id'>>): void;
+  controller(id: number): LocalController | undefined;
   job(jobId: number): Readonly<LocalJob> | undefined;
   /** What GitLab says ran, and everything else it knows. */
   jobs(): Iterable<Readonly<LocalJob>>;
@@ -100,7 +108,16 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     onUndelivered: ({ body }) => options.onUndelivered?.(body),
   });
   const counters = { hooks: hooks.counters, rest: { calls: 0 } };
-  const rest = restApp({ book, faults, clock, token: options.token, instanceUrl, counters: counters.rest });
+  const controllers = new ControllerBook(options.controllers ?? [], options.version ?? '19.4');
+  const rest = restApp({
+    book,
+    faults,
+    clock,
+    token: options.token,
+    instanceUrl,
+    counters: counters.rest,
+    controllers,
+  });
   const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
 
   const tell = (job: LocalJob): void => {
@@ -149,6 +166,8 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
       if (job !== undefined) book.forget(job);
     },
     addRunner: (runner) => book.addRunner(runner),
+    changeController: (id, change) => controllers.change(id, change),
+    controller: (id) => controllers.find(id),
     job: (jobId) => book.job(jobId),
     jobs: () => book.jobs(),
     faults,
@@ -176,7 +195,7 @@ function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): SendHook 
     };
   }
   if (hookUrl === undefined) return undefined;
-  const request = hookRequester(hookUrl, instanceUrl, options, uuidFrom(options.random));
+  const request = hookRequester(hookUrl, instanceUrl, options, uuidFrom(options.random), options.version);
   return async (message, sentAtMs, signal) => {
     const response = await deliver(request(message, sentAtMs, signal));
     await response.body?.cancel();

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { LocalGitLabClock } from './clock.ts';
+import { type ControllerBook, controllerRoutes } from './controller-routes.ts';
 import type { LocalGitLabFaults } from './faults.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
@@ -13,6 +14,7 @@ export interface RestParts {
   readonly token: string;
   readonly instanceUrl: string;
   readonly counters: RestCounters;
+  readonly controllers: ControllerBook;
 }
 
 export interface RestCounters {
@@ -64,6 +66,7 @@ export function restApp(parts: RestParts): Hono {
     );
   });
 
+  controllerRoutes(app, parts.controllers);
   app.notFound(notFound);
   return app;
 }

@@ -1,9 +1,12 @@
 import { rmSync } from 'node:fs';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { createLedger } from '../../functions/ledger/create-ledger.ts';
 import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { dynamoInstanceRegister } from '../../functions/ledger/dynamo-instance-register.ts';
 import { dynamoMarks } from '../../functions/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
+import type { KnownInstance } from '../../functions/ledger/instance-register.ts';
 import { type LedgerKeys, ledgerKeys } from '../../functions/ledger/keys.ts';
 import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
 import { MemoryStore } from '../../functions/ledger/memory-store.ts';
@@ -30,6 +33,8 @@ export interface LocalLedger {
   readonly ledger: Ledger;
   readonly store: LedgerStore & InboxStore;
   readonly keys: LedgerKeys;
+  /** The GitLab host that keys begin with. */
+  readonly instance: string;
   readonly marks: SweepMarkStore;
   /** Sets of limits: `tollgate limits publish` writes one, whoever decides reads it. */
   readonly limits: LimitTable;
@@ -47,8 +52,11 @@ export interface LocalLedger {
 }
 
 export interface LedgerPlace {
-  /** The GitLab host that keys begin with. */
-  readonly instance: string;
+  /**
+   * The GitLab whose books are opened, by what the folder knows; it is remembered there.
+   * @throws {UsageError} where they cannot be told.
+   */
+  readonly whose: (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
   readonly dataDir: string;
   readonly memory: boolean;
   readonly fresh: boolean;
@@ -71,7 +79,8 @@ export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> 
     : inMemory(place, 'no Java found; with Java 8 or newer it is DynamoDB Local');
 }
 
-function inMemory({ instance, clock }: LedgerPlace, why: string): LocalLedger {
+function inMemory({ whose, clock }: LedgerPlace, why: string): LocalLedger {
+  const { instance } = whose([]);
   const keys = ledgerKeys(instance);
   const stream = memoryStream(keys);
   const { store, onWritten, quiet } = tellingStore(new MemoryStore({ instance, onReceived: stream.push }));
@@ -83,6 +92,7 @@ function inMemory({ instance, clock }: LedgerPlace, why: string): LocalLedger {
     usage: new MemoryRollupStore({ instance }),
     sessions: memorySessionStore(),
     keys,
+    instance,
     marks: memoryMarks(),
     limits: new MemoryLimitTable(),
     stream: async (signal) => stream.read(signal),
@@ -91,7 +101,7 @@ function inMemory({ instance, clock }: LedgerPlace, why: string): LocalLedger {
   };
 }
 
-async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
+async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
   const other = await runningOn(dataDir);
   if (other !== undefined) {
     throw new UsageError(
@@ -107,6 +117,10 @@ async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace)
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   await ensureTable(client, TABLE);
+  const instance = await rememberedName(client, whose).catch(async (error: unknown) => {
+    await database.stop();
+    throw error;
+  });
   const table = { client, tableName: TABLE, instance };
   const parts = { ...table, clock, random: Math.random };
   const { store, onWritten, quiet } = tellingStore(new DynamoStore(parts));
@@ -118,6 +132,7 @@ async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace)
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(table),
     keys: ledgerKeys(instance),
+    instance,
     marks: dynamoMarks(table),
     limits: new DynamoLimitTable(parts),
     stream: (signal) =>
@@ -134,4 +149,11 @@ async function inDynamoDbLocal({ instance, dataDir, fresh, clock }: LedgerPlace)
       await database.stop();
     },
   };
+}
+
+async function rememberedName(client: DynamoDBClient, whose: LedgerPlace['whose']): Promise<string> {
+  const register = dynamoInstanceRegister({ client, tableName: TABLE });
+  const known = whose(await register.list());
+  await register.remember({ ...known, openedAtMs: Date.now() });
+  return known.instance;
 }

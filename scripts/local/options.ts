@@ -5,6 +5,8 @@ export interface StartOptions {
   /** A real router instead of the local one. */
   readonly router: string | undefined;
   readonly tokenFile: string | undefined;
+  /** Whose jobs the router asks about. */
+  readonly gitlabUrl: string | undefined;
   readonly protoFile: string | undefined;
   readonly caFile: string | undefined;
   readonly allowPlaintextRouter: boolean;
@@ -29,7 +31,7 @@ export const HELP = `Tollgate on this machine: ledger, admit, settle and sweep, 
 
 Usage
   npm start                                  run a pipeline's jobs from the question to their end, exit 0
-  npm start -- --router wss://kas.example.com --token-file ./token
+  npm start -- --router wss://kas.example.com --gitlab https://gitlab.example.com --token-file ./token
                                              the pilot: the same, against a real GitLab (put the controller in dry_run first)
 
 Replay
@@ -51,6 +53,8 @@ Rules and ledger
 
 Pilot
   --router <url>                      grpc://, grpcs://, ws:// or wss:// of the job router
+  --gitlab <url>                      the GitLab whose jobs these are: its host names the books. Needed the first time, where
+                                      it is not the router's host; then it is remembered
   --token-file <file>                 the controller's token (glrct-…), read again when GitLab refuses it
   --proto <file>                      GitLab's real descriptors (see: npm run proto:sync -- --help)
   --ca-file <file>                    a private certificate authority, PEM
@@ -72,7 +76,7 @@ export function parseOptions(args: readonly string[], root: string): StartOption
   }
   const misplaced =
     values.router === undefined
-      ? ['token-file', 'proto', 'ca-file']
+      ? ['token-file', 'gitlab', 'proto', 'ca-file']
       : ['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'];
   for (const flag of misplaced) {
     if (values[flag as keyof typeof values] === undefined) continue;
@@ -97,6 +101,7 @@ export function parseOptions(args: readonly string[], root: string): StartOption
   return {
     router: values.router,
     tokenFile: values['token-file'],
+    gitlabUrl: values.gitlab === undefined ? undefined : plainUrl('gitlab', values.gitlab),
     protoFile: values.proto,
     caFile: values['ca-file'],
     allowPlaintextRouter: values['allow-plaintext-router'] ?? false,
@@ -130,6 +135,7 @@ function readFlags(args: readonly string[]) {
       options: {
         router: text,
         'token-file': text,
+        gitlab: text,
         proto: text,
         'ca-file': text,
         'allow-plaintext-router': flag,
@@ -158,4 +164,12 @@ function wholeNumber(flag: string, text: string, min: number, max: number): numb
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   throw new UsageError(`--${flag} is "${text}"; expected a whole number from ${min} to ${max}`);
+}
+
+/** Without a slash at its end. */
+function plainUrl(flag: string, text: string): string {
+  const url = /^https?:\/\//.test(text) ? URL.parse(text) : null;
+  if (url === null || url.username !== '' || url.password !== '')
+    throw new UsageError(`--${flag} is "${text}"; expected e.g. https://gitlab.example.com`);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

@@ -25,6 +25,7 @@ import type { Screen } from './screen.ts';
 import { type Summary, Tally } from './summary.ts';
 import { SWEEP_EVERY_MS } from './sweeper.ts';
 import { troubleText } from './trouble-text.ts';
+import { whoseJobs } from './whose-jobs.ts';
 
 /** More than any run asks about. */
 const IDS_RESERVED = 10_000_000;
@@ -45,7 +46,6 @@ export async function run(
   stop: AbortSignal,
 ): Promise<RunResult> {
   const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
-  const instance = options.router === undefined ? 'gitlab.local' : new URL(options.router).hostname;
   const { memory, fresh, seed } = options;
   const dataDir = `${root}.tollgate/dynamodb`;
   const leftOff = memory || fresh ? undefined : readLeftOff(dataDir);
@@ -54,7 +54,7 @@ export async function run(
   const clock = pipeline === undefined ? systemClock : fast;
   const onTrouble = (text: string): void => screen.trouble(text);
   const [ledger, desk] = await Promise.all([
-    openLocalLedger({ instance, dataDir, memory, fresh, clock }),
+    openLocalLedger({ whose: whoseJobs(options), dataDir, memory, fresh, clock }),
     startRunConsole(options, rules, fast, screen),
   ]);
   await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
@@ -91,7 +91,7 @@ export async function run(
     ledger: ledger.description,
     ...(await publishedFact(ledger.limits)),
     admit: admit.url,
-    ...(local === undefined ? pilotFacts(options) : localFacts(local)),
+    ...(local === undefined ? pilotFacts(options, ledger.instance) : localFacts(local)),
     ...consoleFacts,
   });
 
@@ -148,8 +148,9 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   );
 
-const pilotFacts = ({ router = '' }: StartOptions): Readonly<Record<string, string>> => ({
+const pilotFacts = ({ router = '' }: StartOptions, instance: string): Readonly<Record<string, string>> => ({
   router,
+  gitlab: `${instance}; npx tollgate finds these books by itself`,
   jobs: 'are taken to last as estimated; a deployment learns the truth from GitLab',
 });
 

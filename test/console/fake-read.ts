@@ -102,6 +102,8 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
               subject: `group/${100 + index}`,
               path: aGroup(index).path,
               jobs: 9_102 - index,
+              ranRejected: 0,
+              ranRejectedBy: [],
               wouldFail:
                 index % 4 === 3
                   ? []

@@ -265,6 +265,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
       toDay: '2026-11-21',
       jobs: 9_102,
       rejected: 37,
+      ranRejected: 0,
       unmetered: 4,
       bypass: 1,
       exempt: 12,

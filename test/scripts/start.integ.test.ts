@@ -151,7 +151,10 @@ test('--router: the pilot answers the questions of a router it did not start, an
   writeFileSync(join(folder, 'token'), `${token}\n`);
   const router = await startLocalRouter({ controllers: [{ id: 7, tokens: [token], state: 'dry_run' }] });
   try {
-    const flags = ['--memory', '--router', router.wsUrl ?? '', '--token-file', join(folder, 'token')];
+    const flags = [
+      ...['--memory', '--router', router.wsUrl ?? '', '--gitlab', 'https://gitlab.example.com'],
+      ...['--token-file', join(folder, 'token')],
+    ];
     await watching(flags, async (run) => {
       const head = await run.until(/^ +job +group/m);
       expect(head).toContain('are taken to last as estimated');
@@ -188,6 +191,7 @@ test('says what it can do', async () => {
   }
 });
 
+const NAMED = ['--gitlab', 'https://gitlab.example.com'];
 test.each([
   { args: ['--jobs', 'many'], says: '--jobs is "many"; expected a whole number' },
   { args: ['--router', 'wss://kas.example.com'], says: '--router needs --token-file' },
@@ -195,13 +199,18 @@ test.each([
   { args: ['--pipeline', 'no-such-folder'], says: '--pipeline no-such-folder: no such file or folder' },
   { args: ['--pipeline', fileURLToPath(new URL('.', import.meta.url))], says: 'has no jobs' },
   {
-    args: ['--router', 'grpc://kas.example.com', '--token-file', START],
+    args: ['--router', 'grpc://kas.example.com', ...NAMED, '--token-file', START],
     says: '--router is "grpc://kas.example.com": without TLS',
   },
   {
-    args: ['--router', 'wss://kas.example.com', '--token-file', 'no-such-token'],
+    args: ['--router', 'wss://kas.example.com', ...NAMED, '--token-file', 'no-such-token'],
     says: 'no-such-token cannot be read',
   },
+  {
+    args: ['--router', 'wss://kas.example.com', '--token-file', START],
+    says: "--gitlab is missing: kas.example.com is the job router's host",
+  },
+  { args: ['--gitlab', 'https://gitlab.example.com'], says: '--gitlab belongs to --router' },
   { args: ['--jobs', '5', '--forever'], says: '--jobs has no meaning with --forever' },
   { args: ['--jobs', '0'], says: 'expected a whole number from 1' },
   { args: ['--insecure'], says: "Unknown option '--insecure'" },

@@ -38,14 +38,19 @@ ${
 }
 
 function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown, telling: Telling): Markup {
-  const { subject, path, jobs, wouldFail, limits, owner, contact } = row;
+  const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
   const failing = wouldFail[0]?.jobs ?? 0;
   const message = ownerMessage(row, days, origin, telling);
   const mail = isMail(contact)
     ? `mailto:${encodeURIComponent(contact)}?subject=${encodeURIComponent(message.subject)}&body=${encodeURIComponent(message.text)}`
     : undefined;
   return html`<article class="card" aria-labelledby="s-${subject.replace('/', '-')}"><h2 id="s-${subject.replace('/', '-')}"><span>${subjectLink(subject, path)}</span><small class="soft">${counted(jobs, 'job')}</small></h2>
-<p>${failing === 0 ? html`<strong class="good-text">No job would have failed.</strong>` : html`<strong class="warn-text">${wouldFail.length > 1 ? 'At least ' : ''}${counted(failing, 'job')}</strong> would have failed.`}</p>
+${
+  ranRejected > 0 &&
+  html`<p><strong class="warn-text">${counted(ranRejected, 'job')}</strong> ran although ${ranRejected === 1 ? 'it was' : 'they were'} rejected: GitLab follows no answer while the controller is in <code>dry_run</code>. Enabled, it would have failed them.</p>
+<ul>${ranRejectedBy.map(({ rule, jobs: count }) => html`<li><code>${rule}</code>: ${counted(count, 'job')}</li>`)}</ul>`
+}
+<p>${failing === 0 ? html`<strong class="good-text">By what only watches no job would have failed.</strong>` : html`<strong class="warn-text">${wouldFail.length > 1 ? 'At least ' : ''}${counted(failing, 'job')}</strong> would have failed by what only watches.`}</p>
 ${wouldFail.length > 0 && html`<ul>${wouldFail.map(({ rule, jobs: count }) => html`<li><code>${rule}</code>: ${counted(count, 'job')}</li>`)}</ul>`}
 ${limits.length > 0 && html`<ul>${limits.map(({ limit, refusedAmount }) => html`<li>${limitWords(limit)}, ${limitAmount(limit, telling)} (${limit.mode})${limit.period !== undefined && html`, ${limit.period.label}`}: ${amount(refusedAmount, limit.unit, telling)} would not have been let in</li>`)}</ul>`}
 <div class="actions">${
@@ -59,7 +64,7 @@ ${limits.length > 0 && html`<ul>${limits.map(({ limit, refusedAmount }) => html`
 
 /** What the owner of a group reads: whose, how many, by what, and where to look. */
 export function ownerMessage(row: ShadowRow, days: number, origin: string, telling: Telling): OwnerMessage {
-  const { path, jobs, wouldFail, limits, owner, contact, subject } = row;
+  const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
   const lines = [
     `In the last ${days} days ${path} ran ${counted(jobs, 'CI job')}. These would have failed, had every limit and rule been enforced:`,
     '',
@@ -70,7 +75,13 @@ export function ownerMessage(row: ShadowRow, days: number, origin: string, telli
     ),
     ...(wouldFail.length + limits.length === 0 ? ['- none'] : []),
     '',
-    'Nothing was rejected: these limits only watch so far. The figures, and how to ask for more:',
+    ...(ranRejected > 0
+      ? [
+          `${counted(ranRejected, 'job')} ran although rejected by what is enforced: the runner controller is in dry run, or was then. Armed, it would have failed them.`,
+          '',
+        ]
+      : []),
+    `${ranRejected > 0 ? 'What only watches rejects nothing yet.' : 'Nothing was rejected: these limits only watch so far.'} The figures, and how to ask for more:`,
     `${origin}/groups/${subject.slice(subject.indexOf('/') + 1)}`,
   ];
   return {

@@ -36,6 +36,9 @@ export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
 
 export const usageSentence = (usage: UsageView, telling: Telling): Markup =>
   html`${usage.fromDay} to ${usage.toDay}: ${counted(usage.jobs, 'job')}, ${amount(usage.settledMicros, 'micros', telling)} spent, ${amount(usage.heldMicros, 'micros', telling)} held, ${durationText(usage.seconds)} run; ${counted(usage.rejected, 'job')} rejected${
+    usage.ranRejected > 0 &&
+    html`, <span class="warn-text">${usage.ranRejected.toLocaleString('en-US')} of them ran all the same</span>`
+  }${
     usage.unmetered + usage.bypass > 0 &&
     html`, <span class="warn-text">${(usage.unmetered + usage.bypass).toLocaleString('en-US')} ran without being asked about</span>`
   }${usage.exempt > 0 && html`, ${usage.exempt.toLocaleString('en-US')} exempt`}.`;

@@ -9,6 +9,13 @@ export const rejectedByRule = (days: readonly DayUsage[], policy: Policy): Rejec
     policy,
   );
 
+/** Jobs that were rejected and ran all the same: an enabled controller would have failed them. */
+export const ranRejectedByRule = (days: readonly DayUsage[], policy: Policy): Rejections['byRule'] =>
+  byRule(
+    days.map(({ ranRejectedBy }) => ranRejectedBy),
+    policy,
+  );
+
 /** Jobs that would have been, by rules and limits that only watch. */
 export const watchedByRule = (days: readonly DayUsage[], policy: Policy): Rejections['watchedByRule'] =>
   byRule(

@@ -10,7 +10,7 @@ import type { Viewer } from './contract.ts';
 import { type Having, havingsOf } from './group-limits.ts';
 import { type RowsFrom, subjectOf } from './group-rows.ts';
 import { labelOf, NOWHERE } from './places.ts';
-import { watchedByRule } from './rejections.ts';
+import { ranRejectedByRule, watchedByRule } from './rejections.ts';
 import { scopeOf } from './scope.ts';
 import { allHavings, subjectRow } from './subject-rows.ts';
 import { type DayUsage, dayText, readDays, today } from './usage-days.ts';
@@ -86,6 +86,8 @@ function shadowRow(
     subject,
     path: labelOf(subject, places.directory),
     jobs: days.reduce((sum, { jobs }) => sum + jobs, 0),
+    ranRejected: days.reduce((sum, day) => sum + day.ranRejected, 0),
+    ranRejectedBy: ranRejectedByRule(days, policy),
     wouldFail: watchedByRule(days, policy),
     limits,
     ...(owner !== undefined && { owner }),

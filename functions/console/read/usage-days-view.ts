@@ -28,6 +28,7 @@ export const usageDaysOf =
         jobs: day.jobs,
         admitted: day.admitted,
         rejected: day.rejected,
+        ranRejected: day.ranRejected,
         seconds: day.seconds,
         settledMicros: day.settledMicros,
         heldMicros: day.heldMicros,

@@ -49,6 +49,7 @@ export async function usageView(
     toDay: dayText(span.to),
     jobs: sum((day) => day.jobs),
     rejected: sum((day) => day.rejected),
+    ranRejected: sum((day) => day.ranRejected),
     unmetered: sum((day) => day.unmetered),
     bypass: sum((day) => day.bypass),
     exempt: sum((day) => day.exempt),

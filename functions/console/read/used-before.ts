@@ -59,7 +59,7 @@ export function usedBefore(
 }
 
 const amountOf = (usage: Usage, { kind }: Limit): number =>
-  kind === 'starts' ? usage.admitted - usage.released : usedOn(usage, kind);
+  kind === 'starts' ? usage.admitted + usage.ranRejected - usage.released : usedOn(usage, kind);
 
 /** As the rollup counts it. */
 const usageOfJob = (record: JobRecord): Usage =>

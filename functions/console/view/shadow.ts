@@ -28,7 +28,18 @@ export interface ShadowRow {
   readonly path: string;
   /** Of all jobs of these days. */
   readonly jobs: number;
-  /** By rule, most first; a job counts under each rule. */
+  /**
+   * Jobs that were rejected and ran all the same, because GitLab follows no answer in dry run, or past us: an enabled
+   * controller would have failed them. Tried again by GitLab, a job counts again.
+   */
+  readonly ranRejected: number;
+  /** The same by rule, most first; a job counts under each rule. */
+  readonly ranRejectedBy: readonly {
+    readonly rule: string;
+    readonly kind?: RuleKind;
+    readonly jobs: number;
+  }[];
+  /** By rules and limits that only watch, most first; a job counts under each rule. */
   readonly wouldFail: readonly { readonly rule: string; readonly kind?: RuleKind; readonly jobs: number }[];
   /** Its limits that watch. */
   readonly limits: readonly {

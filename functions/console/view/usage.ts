@@ -6,6 +6,8 @@ export interface UsageView {
   readonly toDay: string;
   readonly jobs: number;
   readonly rejected: number;
+  /** Of these: ran all the same, in dry run or past us; no part of `bypass`. */
+  readonly ranRejected: number;
   readonly unmetered: number;
   readonly bypass: number;
   readonly exempt: number;
@@ -58,6 +60,7 @@ export interface UsageDay {
   readonly jobs: number;
   readonly admitted: number;
   readonly rejected: number;
+  readonly ranRejected: number;
   readonly seconds: number;
   readonly settledMicros: number;
   readonly heldMicros: number;

@@ -1,6 +1,7 @@
 /** Jobs that were rejected since the last time, per group, with the limits that did it and a few jobs to look at. */
 import type { Policy } from '../../../policies/policy.ts';
 import type { JobRecord, Ledger } from '../../ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../../ledger/rejected.ts';
 import { addresseeOf, type Ownership, subjectLabel } from '../../notify/addressee.ts';
 import { subjectPage } from '../../notify/console-links.ts';
 import type { LatestRejections, RollupStore } from '../../rollup/rollup-store.ts';
@@ -77,7 +78,7 @@ async function latest(
   const ids = (list?.jobs ?? []).slice(0, Math.max(0, wanted)).map(({ jobId }) => jobId);
   if (ids.length === 0) return [];
   const records = await ledger.readRecords(ids);
-  return records.flatMap((record) => (record?.state === 'REJECTED' ? [record] : []));
+  return records.flatMap((record) => (record !== undefined && wasRejected(record) ? [record] : []));
 }
 
 function rejectedNotice(
@@ -90,6 +91,7 @@ function rejectedNotice(
   const to = addresseeOf(subject, undefined, ownership);
   const label = subjectLabel(subject, ownership.directory);
   const causes = causesOf(looked, { subject, to, ownership, policy, telling });
+  const ran = looked.filter(ranRejected).length;
   const of = looked.length < jobs && looked.length > 0 ? `Of the latest ${looked.length}: ` : '';
   const before = days.map((day) => cursor.tallies[day]?.[subject]?.rejected ?? 0);
   return {
@@ -100,6 +102,7 @@ function rejectedNotice(
     label,
     lines: [
       `${counted(jobs, 'job')} of ${label} ${jobs === 1 ? 'was' : 'were'} rejected.`,
+      ...(ran > 0 ? [`${of}${ran} ran all the same: GitLab follows no answer in dry_run`] : []),
       ...causes.map((cause) => `${of}${cause.text}: ${cause.jobs}`),
     ],
     page: subjectPage(subject),
@@ -107,6 +110,7 @@ function rejectedNotice(
     facts: {
       jobs,
       looked: looked.length,
+      ran,
       causes: causes.map(({ text, jobs: by }) => `${text}: ${by}`).join('; '),
     },
   };

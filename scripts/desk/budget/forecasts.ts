@@ -64,7 +64,7 @@ function forecastOf(
 function amountOf(usage: Usage | undefined, unit: string): number {
   if (usage === undefined) return 0;
   if (unit === 'micros') return usage.settledMicros + usage.heldMicros;
-  return unit === 'seconds' ? usage.seconds : usage.admitted - usage.released;
+  return unit === 'seconds' ? usage.seconds : usage.admitted + usage.ranRejected - usage.released;
 }
 
 /** What is counted at once, or anew every minute, comes and goes. */

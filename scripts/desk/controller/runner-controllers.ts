@@ -1,3 +1,4 @@
+import { type ControllerScopes, readControllerScopes } from '../../../functions/gitlab/controller-scopes.ts';
 import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
 import { type RestCallDeps, restCall } from '../../../functions/gitlab/rest-call.ts';
 import { restPut } from '../../../functions/gitlab/rest-put.ts';
@@ -9,7 +10,7 @@ export interface RunnerController {
   readonly id: number;
   readonly description: string;
   readonly state: ControllerState;
-  /** Whether a relay holds a stream; undefined: this GitLab does not say. */
+  /** Whether a token of it was used within the last hour, which tells little of now; undefined: GitLab before 18.10. */
   readonly connected: boolean | undefined;
 }
 
@@ -19,6 +20,8 @@ export interface RunnerControllers {
   list(): Promise<readonly RunnerController[]>;
   /** @throws {GitLabError} `gitlab_unreadable` also where there is none of this number. */
   get(id: number): Promise<RunnerController>;
+  /** @throws {GitLabError} */
+  scopes(id: number): Promise<ControllerScopes>;
   /** @throws {GitLabError} It may or may not have changed. */
   set(id: number, state: ControllerState): Promise<RunnerController>;
 }
@@ -46,6 +49,7 @@ export function createRunnerControllers(deps: RestCallDeps): RunnerControllers {
       const { status, body } = await restCall(path, new URLSearchParams(), deps);
       return controllerIn(body, `GET ${path}: GitLab answered ${status}`);
     },
+    scopes: (id) => readControllerScopes(id, deps),
     async set(id, state) {
       const path = `/runner_controllers/${id}`;
       const { status, body } = await restPut(path, { state }, SET_MS_MAX, deps);

@@ -2,10 +2,10 @@ import type { DirectoryTable } from '../../../functions/directory/directory-tabl
 import { DynamoDirectoryTable } from '../../../functions/directory/dynamo-directory-table.ts';
 import type { DeskIo } from '../command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { openDeskTable } from '../ledger/open-ledger.ts';
+import { type DeskTable, openDeskTable } from '../ledger/open-ledger.ts';
 
-/** Somebody's directory. */
-export interface DeskDirectory {
+/** Somebody's directory, beside their books. */
+export interface DeskDirectory extends Pick<DeskTable, 'instance' | 'gitlabUrl'> {
   readonly table: DirectoryTable;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
@@ -19,8 +19,8 @@ const ATTEMPTS_MAX = 1;
 
 /** The directory beside the ledger that the flags name. @throws like `openDeskLedger` */
 export const openDeskDirectory: OpenDirectory = async (flags, io) => {
-  const { client, tableName, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
-  return { table: new DynamoDirectoryTable({ client, tableName, instance }), description, close };
+  const opened = await openDeskTable(flags, io, ATTEMPTS_MAX);
+  return { ...opened, table: new DynamoDirectoryTable(opened) };
 };
 
 /** Opens, asks, and closes whatever comes of it. */

@@ -8,6 +8,7 @@ import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { type Command, EXIT, type ExitCode } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
+import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { type OpenDirectory, openDeskDirectory, withDirectory } from './open-directory.ts';
 
@@ -39,12 +40,14 @@ export const syncCommandOn = ({ open, gitlabAt, clock }: DirectorySyncDeps): Com
   help: HELP,
   run: async (args, io) => {
     const { values } = readFlags(args, { force: 'switch', ...GITLAB_FLAGS, ...LEDGER_FLAGS });
-    const gitlab = gitlabAt(readGitLabPlace(values, io));
-    const report = await withDirectory(open, values, io, ({ table }) =>
-      syncToItsEnd({ gitlab, table, clock, force: values.force }, (run) => {
+    const place = readGitLabPlace(values, io);
+    const gitlab = gitlabAt(place);
+    const report = await withDirectory(open, values, io, (directory) => {
+      checkSameGitLab(place.baseUrl, directory, values);
+      return syncToItsEnd({ gitlab, table: directory.table, clock, force: values.force }, (run) => {
         if (io.progress) io.err(`${progressText(run)}\n`);
-      }),
-    );
+      });
+    });
     io.out(values.json ? `${JSON.stringify(report)}\n` : reportText(report));
     return exitCode(report);
   },

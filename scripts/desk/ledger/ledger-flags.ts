@@ -6,7 +6,7 @@ export const LEDGER_FLAGS = { ledger: 'text', instance: 'text', region: 'text', 
 
 /** For help texts, one flag a line. */
 export const LEDGER_FLAGS_HELP = `  --ledger <name>      whose books: local, those of npm start on this machine (the default), or a DynamoDB table
-  --instance <host>    the GitLab the ledger is about (default: gitlab.local for local, else $${ENV_GITLAB_INSTANCE})
+  --instance <host>    the GitLab the ledger is about (default: $${ENV_GITLAB_INSTANCE}, else the one the ledger remembers)
   --region <region>    of the table           (default: as the AWS tools are set up)
   --endpoint <url>     of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local`;
 
@@ -18,17 +18,16 @@ export interface LedgerFlags {
 }
 
 export type LedgerPlace =
-  | { readonly kind: 'local'; readonly instance: string }
+  | { readonly kind: 'local'; readonly instance?: string }
   | {
       readonly kind: 'table';
       readonly tableName: string;
-      readonly instance: string;
+      /** As it was told; absent: what the table remembers. */
+      readonly instance?: string;
       readonly region?: string;
       readonly endpoint?: string;
     };
 
-/** What `npm start` calls the GitLab it plays. */
-const LOCAL_INSTANCE = 'gitlab.local';
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html */
 const TABLE_NAME = /^[\w.-]{3,255}$/;
 
@@ -42,22 +41,17 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<DeskIo, 'env'>): Ledger
       if (value !== undefined)
         throw new UsageError(`--${flag} "${value}": belongs to --ledger <DynamoDB table>`);
     }
-    return { kind: 'local', instance: flags.instance ?? LOCAL_INSTANCE };
+    return { kind: 'local', ...(flags.instance !== undefined && { instance: flags.instance }) };
   }
   if (!TABLE_NAME.test(ledger))
     throw new UsageError(`--ledger "${ledger}": expected local or the name of a DynamoDB table`);
   const instance = flags.instance ?? (io.env[ENV_GITLAB_INSTANCE] || undefined);
-  if (instance === undefined) {
-    throw new UsageError(
-      `--instance is missing: expected the GitLab the table ${ledger} is about, e.g. gitlab.example.com`,
-    );
-  }
   if (endpoint !== undefined && !URL.canParse(endpoint))
     throw new UsageError(`--endpoint "${endpoint}": expected a URL, e.g. http://127.0.0.1:8000`);
   return {
     kind: 'table',
     tableName: ledger,
-    instance,
+    ...(instance !== undefined && { instance }),
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
   };

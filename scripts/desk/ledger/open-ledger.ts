@@ -1,21 +1,35 @@
 import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DirectoryTable } from '../../../functions/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/directory/dynamo-directory-table.ts';
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { dynamoInstanceRegister } from '../../../functions/ledger/dynamo-instance-register.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../../functions/limits/limit-table.ts';
+import { type RelayBeat, readRelayBeats } from '../../../functions/watchdog/relay-beats.ts';
 import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import type { DeskIo } from '../command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
+import { whichInstance } from './which-instance.ts';
 
 /** Somebody's books. */
 export interface DeskLedger {
   readonly store: LedgerStore;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
-  /** The GitLab it is about, a host. */
+  /** The GitLab it is about, a host: begins every key. */
   readonly instance: string;
+  /** Where that GitLab answers, if the ledger remembers it. */
+  readonly gitlabUrl?: string;
+  /** What is beside the books in the same table; absent: nothing is. */
+  readonly limits?: LimitTable;
+  readonly directory?: DirectoryTable;
+  /** Signs of life that relays wrote there. @throws {LedgerError} */
+  readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   readonly close: () => Promise<void>;
 }
 
@@ -53,12 +67,19 @@ async function openFor(
   flags: LedgerFlags,
   io: Pick<DeskIo, 'env' | 'root'>,
 ): Promise<DeskLedger> {
-  const { client, tableName, instance, description, close } = await openDeskTable(flags, io, attemptsMax);
-  return { store: right(storeOf(client, tableName, instance)), description, instance, close };
+  const { client, tableName, ...opened } = await openDeskTable(flags, io, attemptsMax);
+  const parts = { client, tableName, instance: opened.instance, clock: systemClock, random: Math.random };
+  return {
+    store: right(new DynamoStore(parts)),
+    limits: new DynamoLimitTable(parts),
+    directory: new DynamoDirectoryTable(parts),
+    relayBeats: () => readRelayBeats(parts),
+    ...opened,
+  };
 }
 
 /** The table that somebody's books are in. */
-export interface DeskTable extends Omit<DeskLedger, 'store'> {
+export interface DeskTable extends Omit<DeskLedger, 'store' | 'limits' | 'directory' | 'relayBeats'> {
   readonly client: DynamoDBClient;
   readonly tableName: string;
 }
@@ -70,17 +91,33 @@ export async function openDeskTable(
   attemptsMax: number,
 ): Promise<DeskTable> {
   const place = ledgerPlace(flags, io);
-  return place.kind === 'local' ? openLocal(place.instance, io.root) : openTable(place, attemptsMax);
+  const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, attemptsMax);
+  try {
+    return await named(opened, place);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
-async function openLocal(instance: string, root: string): Promise<DeskTable> {
+type OpenTable = Omit<DeskTable, 'instance' | 'gitlabUrl'>;
+
+/** Gives a table the name that its keys begin with: as it was told, or as the table remembers it. */
+async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): Promise<DeskTable> {
+  const known = await dynamoInstanceRegister(opened).list();
+  const { instance, gitlabUrl } = whichInstance({ told, known, kind, where: opened.description });
+  const description = kind === 'local' ? `${opened.description}, for ${instance}` : opened.description;
+  return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
+}
+
+async function openLocal(root: string): Promise<OpenTable> {
   const dataDir = `${root}.tollgate/dynamodb`;
   if (!existsSync(dataDir)) {
     throw new Error(
       `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
     );
   }
-  const opened = { tableName: LOCAL_TABLE, description: 'the ledger of npm start on this machine', instance };
+  const opened = { tableName: LOCAL_TABLE, description: 'the ledger of npm start on this machine' };
   const running = await runningOn(dataDir);
   if (running !== undefined) {
     // Two databases on one folder lock each other out: the one of npm start serves both.
@@ -101,23 +138,16 @@ async function openLocal(instance: string, root: string): Promise<DeskTable> {
   return { ...opened, client, close };
 }
 
-async function openTable(
-  place: Extract<LedgerPlace, { kind: 'table' }>,
-  attemptsMax: number,
-): Promise<DeskTable> {
+function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, attemptsMax: number): OpenTable {
   const client = tableClient(place, attemptsMax);
   const where = place.endpoint ?? place.region;
   return {
     client,
     tableName: place.tableName,
     description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
-    instance: place.instance,
     close: async () => client.destroy(),
   };
 }
-
-const storeOf = (client: DynamoDBClient, tableName: string, instance: string): LedgerStore =>
-  new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random });
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 

@@ -1,12 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { type ArmedForecast, ifArmed } from '../../../functions/backtest/if-armed.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
+import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readChoice, readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type DeskLedger, type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
-import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { rulesInForce } from '../rules-in-force.ts';
+import { progressOf } from '../truth/progress.ts';
 import { type GroupFilter, groupFilter } from './group-filter.ts';
 import { shadowCsv } from './shadow-csv.ts';
 import type { ShadowFigures } from './shadow-figures.ts';
@@ -19,10 +23,18 @@ import { readSpan, type Span } from './span.ts';
 
 const HELP = `tollgate report shadow [flags]
 
-What would have been rejected by rules and limits that only watch (shadow, warn)? Two counts side by side: how many
-jobs would really have failed, by counters that leave out whoever would have been refused before; and the naive count
-of everything that ran, which is higher, because one full budget then seems to refuse everybody after it. The naive
-count goes by --limits, with the grants of each time; of limits that are not there by what they last refused.
+What would have been rejected?
+
+If armed now: which jobs an enabled controller would have failed. The recorded jobs are asked again of the rules and limits
+that are enforced now, on counters that leave out whoever is refused. What was rejected and ran all the same is told beside
+it: while the controller is in dry_run, GitLab follows no answer.
+
+By what only watches (mode shadow or warn), two counts side by side: how many jobs would really have failed, by counters
+that leave out whoever would have been refused before; and the naive count of everything that ran, which is higher, because
+one full budget then seems to refuse everybody after it. The naive count goes by the limits, with the grants of each time;
+of limits that are not there by what they last refused.
+
+Limits and groups are those that are live beside the ledger, unless a file is named or nothing is live.
 
   --since <time>       14d, 36h, 2w ago, a day (2026-11-01) or an instant   (default: 14d)
   --until <time>       the same                                             (default: now)
@@ -45,7 +57,7 @@ const PROGRESS_RECORDS = 1_000;
 /** @param open - tests open a ledger of their own. */
 export const shadowReportCommandOn = (open: OpenLedger): Command => ({
   name: 'report shadow',
-  summary: 'What would have been rejected so far, counted twice: naively, and as it would really have been',
+  summary: 'What would have been rejected so far? By an enabled controller, and by what only watches',
   help: HELP,
   run: (args, io) => reportShadow(args, io, open),
 });
@@ -68,26 +80,26 @@ async function reportShadow(args: readonly string[], io: DeskIo, open: OpenLedge
   const format = formatOf(values.format, values.json);
   const span = readSpan(values.since ?? '14d', values.until, io.nowMs());
   const givenUrl = readGitlabUrl(values['gitlab-url']);
-  const rules = readRules(values, io);
-  const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
   const ledger = await open(values, io);
-  let figures: ShadowFigures;
+  let report: ShadowReport;
   try {
-    figures = await simulate(ledger.store, span, group, rules, io);
+    const rules = await rulesInForce(values, ledger, io);
+    const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
+    report = shadowReport(await simulate(ledger.store, span, group, rules, io), {
+      ...span,
+      ledger: ledger.description,
+      ...(group !== undefined && { group: group.label }),
+      currency: rules.policy.currency,
+      directory: rules.directory,
+      gitlabUrl: givenUrl ?? urlOf(ledger),
+      armed: await forecast(ledger.store, span, group, rules, io),
+      notes: group?.unknown
+        ? [`The directory does not know ${group.label}: groups below it may be missing.`]
+        : [],
+    });
   } finally {
     await ledger.close();
   }
-  const report = shadowReport(figures, {
-    ...span,
-    ledger: ledger.description,
-    ...(group !== undefined && { group: group.label }),
-    currency: rules.policy.currency,
-    directory: rules.directory,
-    gitlabUrl: givenUrl ?? urlOf(ledger),
-    notes: group?.unknown
-      ? [`The directory does not know ${group.label}: groups below it may be missing.`]
-      : [],
-  });
   await deliver(report, format, values.out, io);
   return EXIT.ok;
 }
@@ -117,6 +129,26 @@ async function simulate(
   }
   if (io.progress && records >= PROGRESS_RECORDS) io.err('\r\u001b[K');
   return simulation.figures();
+}
+
+async function forecast(
+  store: LedgerStore,
+  span: Span,
+  group: GroupFilter | undefined,
+  rules: DeskRules,
+  io: DeskIo,
+): Promise<ArmedForecast> {
+  const progress = progressOf('jobs replayed', io);
+  try {
+    return await ifArmed(store, {
+      ...span,
+      rules,
+      counts: group?.counts ?? (() => true),
+      onJob: progress.step,
+    });
+  } finally {
+    progress.done();
+  }
 }
 
 async function deliver(
@@ -168,5 +200,5 @@ function readGitlabUrl(text: string | undefined): string | undefined {
 }
 
 /** The GitLab that `npm start` plays has no pages. */
-const urlOf = ({ instance }: DeskLedger): string | undefined =>
-  instance === 'gitlab.local' ? undefined : `https://${instance}`;
+const urlOf = ({ instance, gitlabUrl }: DeskLedger): string | undefined =>
+  instance === PLAYED_GITLAB ? undefined : (gitlabUrl ?? `https://${instance}`);

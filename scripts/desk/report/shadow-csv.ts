@@ -1,3 +1,4 @@
+import type { ArmedReportRow } from './armed-report.ts';
 import type { ReportRow, ShadowReport } from './shadow-report.ts';
 
 const COLUMNS = [
@@ -23,9 +24,30 @@ const COLUMNS = [
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export function shadowCsv(report: ShadowReport): string {
-  const lines = [COLUMNS, ...report.rows.map((row) => fieldsOf(row, report.currency))];
+  const lines = [
+    COLUMNS,
+    ...report.ifArmed.rows.map((row) => armedFieldsOf(row, report.currency)),
+    ...report.rows.map((row) => fieldsOf(row, report.currency)),
+  ];
   return lines.map((fields) => `${fields.map(csvField).join(',')}\r\n`).join('');
 }
+
+/** What is enforced already, had the controller been enabled: nothing is counted naively there. */
+const armedFieldsOf = (row: ArmedReportRow, currency: string): readonly string[] => [
+  row.root,
+  row.group,
+  row.rule,
+  '',
+  'enforce',
+  row.code,
+  String(row.jobs),
+  '',
+  '',
+  currency,
+  new Date(row.firstAtMs).toISOString(),
+  new Date(row.lastAtMs).toISOString(),
+  row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' '),
+];
 
 const fieldsOf = (row: ReportRow, currency: string): readonly string[] => [
   row.root,

@@ -4,8 +4,12 @@ import type { Mode, RuleClass } from '../../../policies/mode.ts';
 export interface ShadowFigures {
   /** Jobs decided in the span. */
   readonly jobs: number;
-  /** Of these, rejected already by what is enforced: their shadow violations are counted nowhere. */
+  /** Of these, rejected by what is enforced: their shadow violations are counted nowhere. */
   readonly rejected: number;
+  /** Of the rejected, those that ran all the same: in dry run, or past us. Of the others nobody told this ledger that they ran. */
+  readonly ranRejected: number;
+  /** Ran without ever having been asked about. */
+  readonly unasked: number;
   /** Jobs that ran and would have failed: the counters they were compared with leave out those refused before them. */
   readonly wouldFail: number;
   /** What `wouldFail` cost, micro-units: settled where it is known, else estimated. */

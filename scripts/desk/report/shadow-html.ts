@@ -1,11 +1,21 @@
+import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
 import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
 import { SHADOW_STYLE } from './shadow-style.ts';
-import { apartSentence, count, day, money, naiveSentence, verdictSentence } from './shadow-words.ts';
+import {
+  apartSentence,
+  count,
+  day,
+  money,
+  naiveSentence,
+  rejectedSentences,
+  verdictSentence,
+} from './shadow-words.ts';
 
 /** One page with nothing to load: it is mailed and archived. */
 export function shadowHtml(report: ShadowReport): string {
-  const { group, sinceMs, untilMs, ledger, rows, notes } = report;
+  const { group, sinceMs, untilMs, ledger, ifArmed, rows, notes } = report;
   const title = `Shadow report${group === undefined ? '' : `: ${group}`}`;
+  const armed = [retrySentence(ifArmed), ...rejectedSentences(report)].filter((line) => line !== undefined);
   const sentences = [naiveSentence(report), apartSentence(report), ...notes].filter(
     (line) => line !== undefined,
   );
@@ -23,6 +33,10 @@ export function shadowHtml(report: ShadowReport): string {
 <main>
 <h1>${escaped(title)}</h1>
 <p class="span">${escaped(`${day(sinceMs)} to ${day(untilMs)}, by ${ledger}`)}</p>
+<p class="verdict">${escaped(armedSentence(ifArmed))}</p>
+${armed.map((sentence) => `<p>${escaped(sentence)}</p>`).join('\n')}
+${ifArmed.rows.length === 0 ? '' : armedTableHtml(ifArmed)}
+${ifArmed.rows.map(jobsHtml).join('\n')}
 <p class="verdict">${escaped(verdictSentence(report))}.</p>
 ${sentences.map((sentence) => `<p>${escaped(sentence)}</p>`).join('\n')}
 ${rows.length === 0 ? '' : tableHtml(report)}
@@ -34,6 +48,26 @@ ${rows
 </body>
 </html>
 `;
+}
+
+function armedTableHtml({ rows }: ArmedReport): string {
+  const body = rows.map((row) => {
+    const cells = [
+      cell('group', row.group),
+      cell('rule', row.rule),
+      cell('limit', row.limit ?? ''),
+      cell('code', row.code),
+      number('would fail', count(row.jobs)),
+      number('tried again', count(row.repeats)),
+    ];
+    return `<tr>${cells.join('')}</tr>`;
+  });
+  return `<div class="wide"><table>
+<thead><tr><th>group</th><th>rule</th><th>limit</th><th>code</th><th class="n">would fail</th><th class="n">tried again</th></tr></thead>
+<tbody>
+${body.join('\n')}
+</tbody>
+</table></div>`;
 }
 
 function tableHtml({ rows, currency }: ShadowReport): string {
@@ -61,7 +95,7 @@ const cell = (label: string, text: string): string => `<td data-label="${label}"
 const number = (label: string, text: string): string =>
   `<td class="n" data-label="${label}">${escaped(text)}</td>`;
 
-function jobsHtml(row: ReportRow): string {
+function jobsHtml(row: Pick<ReportRow, 'group' | 'rule' | 'code' | 'jobs' | 'examples'>): string {
   const shown = row.examples.length;
   const of =
     shown < row.jobs

@@ -1,4 +1,6 @@
+import type { ArmedForecast } from '../../../functions/backtest/if-armed.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import { type ArmedReport, armedReport } from './armed-report.ts';
 import type { ShadowFigures, ShadowJob, ShadowRow } from './shadow-figures.ts';
 import type { Span } from './span.ts';
 
@@ -9,6 +11,9 @@ export interface ShadowReport extends Span {
   /** The group it is about, if not all. */
   readonly group?: string;
   readonly currency: string;
+  /** What an enabled controller would have done to these jobs, by what is enforced now. */
+  readonly ifArmed: ArmedReport;
+  /** What really happened, and what rules and limits that only watch would have rejected. */
   readonly totals: Omit<ShadowFigures, 'rows'>;
   readonly rows: readonly ReportRow[];
   /** What a reader should know before believing it. */
@@ -34,11 +39,12 @@ export interface ReportWith extends Span {
   readonly directory: Directory;
   /** `https://gitlab.example.com`, without a slash at its end. */
   readonly gitlabUrl?: string | undefined;
+  readonly armed: ArmedForecast;
   readonly notes: readonly string[];
 }
 
 export function shadowReport(figures: ShadowFigures, using: ReportWith): ShadowReport {
-  const { sinceMs, untilMs, ledger, group, currency, directory, gitlabUrl, notes } = using;
+  const { sinceMs, untilMs, ledger, group, currency, directory, gitlabUrl, armed, notes } = using;
   const { rows, ...totals } = figures;
   return {
     sinceMs,
@@ -46,6 +52,7 @@ export function shadowReport(figures: ShadowFigures, using: ReportWith): ShadowR
     ledger,
     ...(group !== undefined && { group }),
     currency,
+    ifArmed: armedReport(armed, { directory, gitlabUrl }),
     totals,
     rows: rows.map((row) => reportRow(row, directory, gitlabUrl)),
     notes: [...notes, ...(totals.naive === undefined ? [NAIVE_LEFT_OUT] : [])],
@@ -69,13 +76,13 @@ function reportRow(row: ShadowRow, directory: Directory, gitlabUrl: string | und
   };
 }
 
-const labelOf = (id: number | undefined, path: string | undefined, directory: Directory): string =>
+export const labelOf = (id: number | undefined, path: string | undefined, directory: Directory): string =>
   (id === undefined ? undefined : directory.groupById.get(id)?.path) || path || String(id ?? 'unknown');
 
 /** The ledger cuts paths that make a record too large, to these lengths: a link made of one may lead nowhere. */
 const CUT_LENGTHS: ReadonlySet<number> = new Set([60, 240]);
 
-function jobUrl(
+export function jobUrl(
   { jobId, projectId, projectPath }: ShadowJob,
   directory: Directory,
   gitlabUrl: string,

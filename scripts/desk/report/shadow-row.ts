@@ -63,7 +63,7 @@ export class RowTally {
     this.#costMicros += costMicros;
     this.#firstAtMs = Math.min(this.#firstAtMs, decidedAtMs);
     this.#lastAtMs = Math.max(this.#lastAtMs, decidedAtMs);
-    this.#examples.push(exampleOf(record, costMicros));
+    this.#examples.push(jobOf(record, costMicros));
     if (this.#examples.length >= 2 * EXAMPLES_MAX) this.#examples = latest(this.#examples);
   }
 
@@ -84,7 +84,11 @@ export class RowTally {
   }
 }
 
-function exampleOf({ jobId, decidedAtMs, facts }: JobRecord, costMicros: number): ShadowJob {
+/** What of a job a report shows. @param costMicros - what it cost, or is estimated to. */
+export function jobOf(
+  { jobId, decidedAtMs, facts }: JobRecord,
+  costMicros: number = facts.costMicros,
+): ShadowJob {
   const { jobName, projectId, projectPath } = facts;
   return {
     jobId,

@@ -1,4 +1,5 @@
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../../../functions/ledger/rejected.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/price.ts';
@@ -50,6 +51,8 @@ export class ShadowSimulation {
   readonly #counts = {
     jobs: 0,
     rejected: 0,
+    ranRejected: 0,
+    unasked: 0,
     wouldFail: 0,
     costMicros: 0,
     exempt: 0,
@@ -66,14 +69,18 @@ export class ShadowSimulation {
     const { sinceMs, untilMs, counts } = this.#options;
     const job = this.#groups.length;
     const inside = record.decidedAtMs >= sinceMs && record.decidedAtMs < untilMs && counts(record);
-    // One that ran in spite of its rejection has been counted as rejected, as GitLab should have.
-    const ran = record.state !== 'REJECTED' && record.unchecked !== 'bypass';
-    this.#groups.push(inside && ran ? this.#groupOnce(groupOf(record)) : undefined);
+    // A job that never asked has nothing against it, and none of its claims asked either.
+    const admitted = !wasRejected(record) && record.unchecked !== 'bypass';
+    this.#groups.push(inside && admitted ? this.#groupOnce(groupOf(record)) : undefined);
     if (record.decidedAtMs < untilMs) this.#replay.add(record, job);
     if (!inside) return;
     this.#counts.jobs += 1;
-    if (ran) this.#count(record, job);
-    else this.#counts.rejected += 1;
+    if (admitted) this.#count(record, job);
+    else if (!wasRejected(record)) this.#counts.unasked += 1;
+    else {
+      this.#counts.rejected += 1;
+      if (ranRejected(record)) this.#counts.ranRejected += 1;
+    }
   }
 
   #count(record: JobRecord, job: number): void {

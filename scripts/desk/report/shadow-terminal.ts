@@ -1,7 +1,16 @@
 import { type Paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
-import type { ReportRow, ShadowReport } from './shadow-report.ts';
-import { apartSentence, count, day, money, naiveSentence, verdictSentence } from './shadow-words.ts';
+import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
+import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
+import {
+  apartSentence,
+  count,
+  day,
+  money,
+  naiveSentence,
+  rejectedSentences,
+  verdictSentence,
+} from './shadow-words.ts';
 
 /** Per row; the CSV and the page have more. */
 const JOBS_SHOWN = 5;
@@ -10,19 +19,57 @@ const ROWS_SHOWN = 40;
 
 export function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number): string {
   const report = harmless(raw);
-  const { group, sinceMs, untilMs, ledger, rows, notes } = report;
+  const { group, sinceMs, untilMs, ledger, ifArmed, rows, notes } = report;
   const of = group === undefined ? '' : ` of ${group}`;
   const lines = [
     paint.dim(`${day(sinceMs)} to ${day(untilMs)}${of}, by ${ledger}`),
+    paint.strong(armedSentence(ifArmed)),
+    retrySentence(ifArmed),
+    ...rejectedSentences(report),
     paint.strong(`${verdictSentence(report)}.`),
     naiveSentence(report),
     apartSentence(report),
     ...notes.map((note) => paint.warn(note)),
   ].filter((line) => line !== undefined);
   const parts = [`${lines.join('\n')}\n`];
+  if (ifArmed.rows.length > 0) parts.push(armedRowsText(ifArmed, paint, columns));
   if (rows.length > 0) parts.push(rowsText(report, paint, columns), jobsText(rows, paint, columns));
   return parts.join('\n');
 }
+
+/** By group and rule, with the latest jobs below each. */
+export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: number): string {
+  const right = { align: 'right' } as const;
+  const text = table(
+    [
+      { title: 'if armed: group' },
+      { title: 'rule' },
+      { title: 'limit' },
+      { title: 'would fail', ...right },
+      { title: 'tried again', ...right },
+      { title: 'code' },
+      { title: 'e.g.' },
+    ],
+    rows
+      .slice(0, ROWS_SHOWN)
+      .map((row) => [
+        printable(row.group),
+        printable(row.rule),
+        printable(row.limit ?? ''),
+        count(row.jobs),
+        count(row.repeats),
+        row.code,
+        row.examples.slice(0, JOBS_SHOWN).map(shortJob).join(' '),
+      ]),
+    columns,
+    paint.dim,
+  );
+  return rows.length <= ROWS_SHOWN
+    ? text
+    : `${text}${paint.dim(`… and ${rows.length - ROWS_SHOWN} rows more: --json has them all`)}\n`;
+}
+
+const shortJob = ({ jobId, url }: ReportJob): string => url ?? String(jobId);
 
 function rowsText({ rows, currency }: ShadowReport, paint: Paint, columns: number): string {
   const right = { align: 'right' } as const;

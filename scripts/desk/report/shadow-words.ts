@@ -10,12 +10,12 @@ export const money = (micros: number, currency: string): string =>
 export const day = (atMs: number): string =>
   `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** The report in one sentence: `37 of 9,102 jobs would have failed`. */
+/** Rules and limits that only watch, in one sentence: `37 of 9,102 jobs would have failed by what only watches`. */
 export function verdictSentence({ totals, currency }: ShadowReport): string {
   const { jobs, wouldFail, costMicros } = totals;
   const share = jobs === 0 || wouldFail === 0 ? '' : ` (${shareText(wouldFail / jobs)})`;
   const cost = wouldFail === 0 ? '' : `, ${money(costMicros, currency)} of work`;
-  return `${count(wouldFail)} of ${count(jobs)} jobs would have failed${share}${cost}`;
+  return `${count(wouldFail)} of ${count(jobs)} jobs would have failed by what only watches${share}${cost}`;
 }
 
 export function naiveSentence({ totals }: ShadowReport): string | undefined {
@@ -23,10 +23,30 @@ export function naiveSentence({ totals }: ShadowReport): string | undefined {
   return `Counted naively it is ${count(totals.naive)}: there every job that ran uses up its limits, also one that would have failed.`;
 }
 
+/** What was enforced, and whether GitLab followed. */
+export function rejectedSentences({ totals }: ShadowReport): readonly string[] {
+  const { rejected, ranRejected } = totals;
+  const failed = rejected - ranRejected;
+  return [
+    ...(ranRejected > 0
+      ? [
+          `${count(ranRejected)} ${ranRejected === 1 ? 'job' : 'jobs'} ran although rejected: the controller was in dry_run and GitLab followed no answer, or they passed it by.`,
+        ]
+      : []),
+    ...(failed > 0
+      ? [
+          `${jobsText(failed)} rejected and not known to have run: GitLab failed them, or these are the books of a pilot, which hears of no end.`,
+        ]
+      : []),
+  ];
+}
+
+const jobsText = (jobs: number): string => (jobs === 1 ? '1 job was' : `${count(jobs)} jobs were`);
+
 /** What is in neither count. */
 export function apartSentence({ totals }: ShadowReport): string | undefined {
   const parts = [
-    totals.rejected > 0 ? `${count(totals.rejected)} rejected already` : undefined,
+    totals.unasked > 0 ? `${count(totals.unasked)} never asked about (bypass)` : undefined,
     totals.exempt > 0 ? `${count(totals.exempt)} exempt from a rule` : undefined,
     totals.softLimit > 0 ? `${count(totals.softLimit)} past a soft limit` : undefined,
     totals.missingPassed > 0 ? `${count(totals.missingPassed)} let pass without a field` : undefined,
@@ -34,5 +54,5 @@ export function apartSentence({ totals }: ShadowReport): string | undefined {
   return parts.length === 0 ? undefined : `Counted apart: ${parts.join(', ')}.`;
 }
 
-const shareText = (share: number): string =>
+export const shareText = (share: number): string =>
   share < 0.001 ? 'less than 0.1 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

@@ -6,6 +6,7 @@ import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../c
 import { readFlags, readWhole } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger, openToRepair } from '../ledger/open-ledger.ts';
+import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { paintWhen } from '../paint.ts';
 import { count } from '../report/shadow-words.ts';
 import { readSpan } from '../report/span.ts';
@@ -160,6 +161,7 @@ async function compare(
   const ledger = await open(values, io);
   const calls = progressOf('calls to GitLab', io);
   try {
+    checkSameGitLab(place.baseUrl, ledger, values);
     const store = watched(ledger.store, progressOf('items read', io));
     return await compareWithGitLab(store, gitlab, {
       sinceMs,

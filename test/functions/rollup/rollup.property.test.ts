@@ -84,7 +84,11 @@ const ask = (jobId: number, bound: number): HoldAsk => {
 /** One by one, from what the ledger charged on its counters. */
 function counted(records: Iterable<JobRecord>): Map<string, Record<string, number>> {
   const usage = new Map<string, Record<string, number>>();
-  for (const { facts, state, claims, durationSeconds, unchecked, decidedAtMs, violations } of records) {
+  for (const record of records) {
+    const { facts, state, claims, durationSeconds, unchecked, flagged, decidedAtMs, violations } = record;
+    // Rejected, and it ran: still a rejection, and no job that nobody was asked about.
+    const ran = flagged && unchecked === 'bypass';
+    const rejected = state === 'REJECTED' || ran;
     const groups = { 100: [100], 104: [100, 101, 104], 999: [100, 999] }[facts.groupId ?? 0] ?? [];
     const subjects = ['instance', ...groups.map((id) => `group/${id}`), `project/${facts.projectId}`];
     const live = state === 'HELD' || state === 'RUNNING';
@@ -97,12 +101,15 @@ function counted(records: Iterable<JobRecord>): Map<string, Record<string, numbe
         line[field] = (line[field] ?? 0) + count;
       };
       add('jobs', 1);
-      add(state === 'REJECTED' ? 'rejected' : 'admitted', 1);
+      add(rejected ? 'rejected' : 'admitted', 1);
+      add('ranRejected', ran ? 1 : 0);
       add('seconds', state === 'SETTLED' ? (durationSeconds ?? 0) : 0);
       add('heldMicros', live ? charged : 0);
       add('settledMicros', live ? 0 : charged);
-      add('byRule', state === 'REJECTED' ? new Set(violations.map(({ rule }) => rule)).size : 0);
-      for (const cause of ['exempt', 'unmetered', 'bypass']) add(cause, cause === unchecked ? 1 : 0);
+      const rules = new Set(violations.map(({ rule }) => rule)).size;
+      add('byRule', rejected ? rules : 0);
+      add('ranByRule', ran ? rules : 0);
+      for (const cause of ['exempt', 'unmetered', 'bypass']) add(cause, cause === unchecked && !ran ? 1 : 0);
     }
   }
   return usage;
@@ -207,13 +214,17 @@ test('any delivery of any history of records gives the usage that counting the r
         const records = [...table.dump()].flatMap((item) => (item.kind === 'record' ? [item.record] : []));
         const shown = [...store.usage()].map(([name, tally]) => {
           const usage = usageOf(tally);
-          const { jobs, admitted, rejected, seconds, heldMicros, settledMicros, exempt, unmetered, bypass } =
-            usage;
-          const byRule = [...usage.rejectedBy.values()].reduce((sum, count) => sum + count, 0);
+          const { jobs, admitted, rejected, ranRejected } = usage;
+          const { seconds, heldMicros, settledMicros, exempt, unmetered, bypass } = usage;
+          const sumOf = (counts: ReadonlyMap<string, number>): number =>
+            [...counts.values()].reduce((sum, count) => sum + count, 0);
+          const byRule = sumOf(usage.rejectedBy);
+          const ranByRule = sumOf(usage.ranRejectedBy);
           const line = {
             jobs,
             admitted,
             rejected,
+            ranRejected,
             seconds,
             heldMicros,
             settledMicros,
@@ -221,7 +232,7 @@ test('any delivery of any history of records gives the usage that counting the r
             unmetered,
             bypass,
           };
-          return [name, { ...line, byRule }] as const;
+          return [name, { ...line, byRule, ranByRule }] as const;
         });
         const zeros = { admitted: 0, rejected: 0 };
         expect(new Map(shown)).toEqual(

@@ -4,7 +4,7 @@ import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
 import type { InboxItem } from '../../../functions/ledger/store.ts';
 import { createSettleApp, type SettleAppDeps } from '../../../functions/settle/app.ts';
-import { BODY_BYTES_MAX, JOBS_PATH } from '../../../functions/settle/contract.ts';
+import { BODY_BYTES_MAX, JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
 import { parseTruthText } from '../../../functions/settle/truth-text.ts';
 import type { Log } from '../../../functions/shared/log.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
@@ -40,7 +40,9 @@ function anApp(over: Partial<SettleAppDeps> = {}, fault?: () => StoreFault | und
   const lines: string[] = [];
   const note = (message: string, fields?: object): void =>
     void lines.push(JSON.stringify({ message, ...fields }));
-  const log: Log = { info: note, warn: note, error: note };
+  // Which proof arrives is said once; the tests below are about what goes wrong.
+  const arrived: object[] = [];
+  const log: Log = { info: (_, fields) => void arrived.push({ ...fields }), warn: note, error: note };
   const store = new MemoryStore({
     instance: 'gitlab.example.com',
     onReceived: (item) => items.push(item),
@@ -54,9 +56,10 @@ function anApp(over: Partial<SettleAppDeps> = {}, fault?: () => StoreFault | und
       body,
       headers: { 'x-gitlab-event': 'Job Hook', ...headers },
     });
-    return { status: response.status, said: await response.json() };
+    const proof = response.headers.get(PROOF_HEADER) ?? undefined;
+    return { status: response.status, said: await response.json(), ...(proof !== undefined && { proof }) };
   };
-  return { app, post, items, lines, store };
+  return { app, post, items, lines, arrived, store };
 }
 
 /** @param secondsAgo - of the timestamp; what the library compares it with is the machine's clock. */
@@ -72,9 +75,9 @@ const signed = (
   };
 };
 
-const RECEIVED = { status: 200, said: { outcome: 'received' } };
-const REPEATED = { status: 200, said: { outcome: 'repeated' } };
-const DROPPED = { status: 200, said: { outcome: 'dropped' } };
+const RECEIVED = { status: 200, said: { outcome: 'received' }, proof: 'signature' };
+const REPEATED = { status: 200, said: { outcome: 'repeated' }, proof: 'signature' };
+const DROPPED = { status: 200, said: { outcome: 'dropped' }, proof: 'signature' };
 const REFUSED = { status: 401, said: { outcome: 'refused' } };
 
 test('a signed end of a job becomes one inbox item that says what GitLab said, and no more', async () => {
@@ -121,7 +124,8 @@ test('of several signatures in one header one good one will do', async () => {
 });
 
 const body = event();
-const LEGACY = { legacyTokens: async () => ['old-secret', ''] };
+const SECRET = 'a plain secret of the years before';
+const LEGACY = { legacyTokens: async () => [SECRET, ''] };
 test.each<[string, Record<string, string>, Partial<SettleAppDeps>]>([
   ['signed with another token', signed(body, { token: STRANGER }), {}],
   ['signed for another body', signed(event({ build_id: 1 })), {}],
@@ -138,7 +142,7 @@ test.each<[string, Record<string, string>, Partial<SettleAppDeps>]>([
   ['no headers at all', {}, {}],
   ['no secret configured', signed(body), { secrets: async () => [] }],
   ['a token where none is taken', { 'x-gitlab-token': TOKEN }, {}],
-  ['the wrong token', { 'x-gitlab-token': 'old-secret2' }, LEGACY],
+  ['the wrong token', { 'x-gitlab-token': `${SECRET}2` }, LEGACY],
   ['an empty token', { 'x-gitlab-token': '' }, LEGACY],
   ['no token', {}, LEGACY],
 ])('refused without a word on why, and nothing written: %s', async (_, headers, over) => {
@@ -148,9 +152,28 @@ test.each<[string, Record<string, string>, Partial<SettleAppDeps>]>([
 });
 
 test('the plain token is taken where it is configured, and a signature beside it still is', async () => {
-  const { post } = anApp(LEGACY);
-  expect(await post(body, { 'x-gitlab-token': 'old-secret', 'idempotency-key': 'k1' })).toEqual(RECEIVED);
+  const { post, arrived } = anApp(LEGACY);
+  const plain = (id: string) => ({ 'x-gitlab-token': SECRET, 'idempotency-key': id });
+  expect(await post(body, plain('k1'))).toEqual({ ...RECEIVED, proof: 'token' });
   expect(await post(body, { ...signed(body), 'x-gitlab-token': 'wrong' })).toEqual(RECEIVED);
+  expect(await post(body, plain('k2'))).toEqual({ ...RECEIVED, proof: 'token' });
+  // Said once each, so that a log tells which proof GitLab sends.
+  expect(arrived).toEqual([{ proof: 'token' }, { proof: 'signature' }]);
+});
+
+test('the right token beside a signature that does not verify opens nothing', async () => {
+  const { post, items } = anApp(LEGACY);
+  const forged = { ...signed(body, { token: STRANGER }), 'x-gitlab-token': SECRET };
+  expect(await post(body, forged)).toEqual(REFUSED);
+  expect(await post(body, { ...forged, 'webhook-signature': '' })).toEqual(REFUSED);
+  expect(items).toEqual([]);
+});
+
+test('a token that anybody could guess is not taken, and is told by its number', async () => {
+  const { post, lines } = anApp({ legacyTokens: async () => ['short'] });
+  expect(await post(body, { 'x-gitlab-token': 'short' })).toEqual(REFUSED);
+  expect(lines.join()).toContain('"number":1');
+  expect(lines.join()).not.toContain('"short"');
 });
 
 test('a signing token that is no base64 is reported without quoting it, and the others still work', async () => {
@@ -229,19 +252,20 @@ test('a delivery that comes again is written once, another about the same job is
   expect(await post(body, signed(body))).toEqual(RECEIVED);
   expect(await post(body, signed(body))).toEqual(REPEATED);
   expect(await post(body, signed(body, { id: 'msg-2' }))).toEqual(RECEIVED);
-  const token = { 'x-gitlab-token': 'old-secret' };
-  expect(await post(body, { ...token, 'idempotency-key': 'k1' })).toEqual(RECEIVED);
-  expect(await post(body, { ...token, 'idempotency-key': 'k1' })).toEqual(REPEATED);
+  const token = { 'x-gitlab-token': SECRET };
+  const by = { proof: 'token' };
+  expect(await post(body, { ...token, 'idempotency-key': 'k1' })).toEqual({ ...RECEIVED, ...by });
+  expect(await post(body, { ...token, 'idempotency-key': 'k1' })).toEqual({ ...REPEATED, ...by });
   // GitLab before 17.4 names deliveries in no way: the same body is the same delivery.
-  expect(await post(body, token)).toEqual(RECEIVED);
-  expect(await post(body, token)).toEqual(REPEATED);
+  expect(await post(body, token)).toEqual({ ...RECEIVED, ...by });
+  expect(await post(body, token)).toEqual({ ...REPEATED, ...by });
   expect(items).toHaveLength(4);
 });
 
 test('what could not be written down is answered 503, and so is a sender nobody could check', async () => {
   const FAILED = { status: 503, said: { outcome: 'failed' } };
   const silent = anApp({}, () => ({ kind: 'lost-before' }));
-  expect(await silent.post(body, signed(body))).toEqual(FAILED);
+  expect(await silent.post(body, signed(body))).toEqual({ ...FAILED, proof: 'signature' });
   const blind = anApp({ secrets: () => Promise.reject(new Error('AccessDenied for /tollgate/secret')) });
   expect(await blind.post(body, signed(body))).toEqual(FAILED);
   expect([...silent.lines, ...blind.lines].join()).not.toContain('/tollgate/secret');

@@ -6,6 +6,7 @@ import { MemoryNotify } from '../../../functions/notify/notify.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
 import type { ControllerState } from '../../../functions/watchdog/controller.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';
+import { readRelayBeats } from '../../../functions/watchdog/relay-beats.ts';
 import { watch } from '../../../functions/watchdog/watch.ts';
 import { putHeartbeat } from '../../../relay/heartbeat/put-heartbeat.ts';
 import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
@@ -38,6 +39,22 @@ test('the watchdog reads what relays write: the newest beat of all, of its own i
   await heartbeat('read.example.com', 'relay-1')({ atMs: 7_000, openStreams: 8 });
   await heartbeat('other.example.com', 'relay-1')({ atMs: 99_000, openStreams: 8 });
   expect(await table.newestBeatMs()).toBe(9_000);
+});
+
+test('whoever wants to arm reads every relay, and the descriptors it reads questions with', async () => {
+  const instance = 'beats.example.com';
+  const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
+  await heartbeat(instance, 'relay-1')({ atMs: 5_000, openStreams: 8, schema });
+  await heartbeat(instance, 'relay-2')({ atMs: 9_000, openStreams: 4 });
+  await heartbeat(
+    instance,
+    'relay-3',
+  )({ atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } });
+  expect(await readRelayBeats({ client: local.client, tableName, instance })).toEqual([
+    { relayId: 'relay-2', atMs: 9_000, openStreams: 4 },
+    { relayId: 'relay-1', atMs: 5_000, openStreams: 8, schema },
+    { relayId: 'relay-3', atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } },
+  ]);
 });
 
 test('a mark comes back as it was written, whole', async () => {

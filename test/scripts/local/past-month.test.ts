@@ -22,7 +22,7 @@ async function month() {
   const rules = readRules(options);
   const { directory } = rules;
   if (directory === undefined) throw new Error('the example has a directory');
-  const place = { instance: 'gitlab.local', dataDir: '', memory: true, fresh: false };
+  const place = { whose: () => ({ instance: 'gitlab.local' }), dataDir: '', memory: true, fresh: false };
   const ledger = await openLocalLedger({ ...place, clock: systemClock });
   const { rulesFor } = rulesInForce(rules, {
     table: ledger.limits,

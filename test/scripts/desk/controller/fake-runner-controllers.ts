@@ -4,7 +4,10 @@ export interface FakeController {
   readonly id: number;
   readonly description: string;
   readonly state: string;
-  readonly connected: boolean;
+  /** Absent: GitLab before 18.10 does not say. */
+  readonly connected?: boolean;
+  /** @default the whole instance */
+  readonly scopes?: { readonly instance: boolean; readonly runnerIds: readonly number[] };
 }
 
 /** GitLab's administration of runner controllers, in memory. */
@@ -14,18 +17,21 @@ export function fakeRunnerControllers(controllers: readonly FakeController[]) {
   const answer: typeof fetch = async (input, init) => {
     if (silent) throw new TypeError('fetch failed');
     const { pathname } = new URL(String(input));
-    const [, id] = /\/runner_controllers\/(\d+)$/.exec(pathname) ?? [];
+    const [, id, scopes] = /\/runner_controllers\/(\d+)(\/scopes)?$/.exec(pathname) ?? [];
     if (id === undefined)
-      return Response.json([...known.values()].map(({ connected: _, ...listed }) => listed));
+      return Response.json([...known.values()].map(({ connected: _, scopes: __, ...listed }) => listed));
     const controller = known.get(Number(id));
     if (controller === undefined) return Response.json({ message: '404 Not found' }, { status: 404 });
-    if (init?.method !== 'PUT') return Response.json(controller);
+    if (scopes !== undefined) return Response.json(scopesOf(controller));
+    const { scopes: _, ...shown } = controller;
+    if (init?.method !== 'PUT') return Response.json(shown);
     if (refuses) return Response.json({ message: '403 Forbidden' }, { status: 403 });
     const { state } = JSON.parse(String(init.body)) as { state: string };
     const changed = ignores ? controller : { ...controller, state };
     changes += 1;
     known.set(changed.id, changed);
-    return Response.json(changed);
+    const { scopes: __, ...answered } = changed;
+    return Response.json(answered);
   };
   const clock = { nowMs: () => 0, monotonicMs: () => 0, sleep: async () => {} };
   return {
@@ -43,3 +49,8 @@ export function fakeRunnerControllers(controllers: readonly FakeController[]) {
     },
   };
 }
+
+const scopesOf = ({ scopes = { instance: true, runnerIds: [] } }: FakeController): object => ({
+  instance_level_scopings: scopes.instance ? [{ created_at: '2026-11-21T12:00:00Z' }] : [],
+  runner_level_scopings: scopes.runnerIds.map((runner_id) => ({ runner_id })),
+});

@@ -16,6 +16,7 @@ function desk() {
   const open: OpenDirectory = async () => ({
     table: bench.table,
     description: 'a table in memory',
+    instance: 'gitlab.example.com',
     close: async () => {
       closed.times += 1;
     },

@@ -8,14 +8,14 @@ import { readOnly } from '../../../../scripts/desk/ledger/read-only-store.ts';
 const NO_ENV = { env: {} };
 
 test('without a flag it is the ledger of npm start', () => {
-  expect(ledgerPlace({}, NO_ENV)).toEqual({ kind: 'local', instance: 'gitlab.local' });
+  expect(ledgerPlace({}, NO_ENV)).toEqual({ kind: 'local' });
   expect(ledgerPlace({ ledger: 'local', instance: 'kas.example.com' }, NO_ENV)).toEqual({
     kind: 'local',
     instance: 'kas.example.com',
   });
 });
 
-test('a table needs the GitLab it is about, by flag or as the function has it', () => {
+test('the GitLab a table is about is told by flag, or as the function has it, or remembered', () => {
   const env = { TOLLGATE_GITLAB_INSTANCE: 'gitlab.example.com' };
   expect(ledgerPlace({ ledger: 'tollgate', region: 'eu-west-1' }, { env })).toEqual({
     kind: 'table',
@@ -23,7 +23,7 @@ test('a table needs the GitLab it is about, by flag or as the function has it', 
     instance: 'gitlab.example.com',
     region: 'eu-west-1',
   });
-  expect(() => ledgerPlace({ ledger: 'tollgate' }, NO_ENV)).toThrow(/--instance is missing/);
+  expect(ledgerPlace({ ledger: 'tollgate' }, NO_ENV)).toEqual({ kind: 'table', tableName: 'tollgate' });
 });
 
 test.each([

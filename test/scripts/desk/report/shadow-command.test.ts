@@ -110,10 +110,103 @@ test('for people', async () => {
   ).toMatchSnapshot();
 });
 
+/** Fourteen jobs of a controller in dry run: GitLab runs them all, whatever it is told. */
+async function dryRun() {
+  const rules = [
+    { id: 'budgets', kind: 'budget', mode: 'enforce' },
+    { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] },
+  ];
+  const bench = ledgerBench({
+    policy: { rules },
+    limits: [{ on: { group: 101 }, money: 100, per: 'month' }],
+  });
+  const evil = { image: 'ubuntu:26.04' };
+  for (let jobId = 1; jobId <= 14; jobId += 1) {
+    bench.clock.advance(60_000);
+    const again = { jobName: 'build', pipelineId: 77, ...evil };
+    await bench.ask([aRequest(jobId, jobId === 5 || jobId === 9 ? again : { jobName: `unit ${jobId}` })]);
+    const end = { jobId, durationSeconds: 60, endedAtMs: bench.clock.nowMs() + 60_000 };
+    await bench.ledger.settle([end]);
+  }
+  bench.clock.advance(60_000);
+  return bench;
+}
+
+test('a job that was rejected and ran would have failed had the controller been armed', async () => {
+  const bench = await dryRun();
+  const { totals, ifArmed } = await jsonOf(bench);
+  expect(totals).toMatchObject({ jobs: 14, rejected: 2, ranRejected: 2, wouldFail: 0, unasked: 0 });
+  expect(ifArmed).toMatchObject({ jobs: 14, wouldFail: 2, repeats: 1, ranRejected: 2, unasked: 0 });
+  expect(ifArmed.rows).toMatchObject([
+    { group: 'acme/payments', rule: 'images', code: 'IMAGE_NOT_ALLOWED', jobs: 2, repeats: 1 },
+  ]);
+  expect(ifArmed.rows[0]?.examples.map(({ jobId }) => jobId)).toEqual([9, 5]);
+  const { out } = await report(bench);
+  expect(out).toContain(
+    'If armed now: 2 of 14 jobs would have failed (14 %); 1 of them is a job tried again',
+  );
+  expect(out).toContain('2 jobs ran although rejected: the controller was in dry_run');
+  expect(out).toContain('0 of 14 jobs would have failed by what only watches.');
+  expect((await report(bench, '--format', 'csv')).out).toMatch(
+    /^acme,acme\/payments,images,,enforce,IMAGE_NOT_ALLOWED,2,,,EUR,/m,
+  );
+  expect((await report(bench, '--format', 'html')).out).toContain('If armed now: 2 of 14 jobs');
+});
+
+test('rejected jobs that ran use up no limit of the forecast: armed, they would not have run', async () => {
+  const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce' }];
+  const bench = ledgerBench({
+    policy: { rules },
+    limits: [{ on: { group: 101 }, money: 2.5, per: 'month' }],
+  });
+  // Ten minutes hold and cost 1.00. The third job does not fit, and runs all the same; the fourth is a short one.
+  for (const [jobId, durationSeconds] of [
+    [1, 600],
+    [2, 600],
+    [3, 600],
+    [4, 300],
+  ] as const) {
+    bench.clock.advance(60_000);
+    await bench.ask([aRequest(jobId, { timeoutSeconds: durationSeconds })]);
+    bench.clock.advance(60_000);
+    await bench.ledger.settle([{ jobId, durationSeconds, endedAtMs: bench.clock.nowMs() }]);
+  }
+  bench.clock.advance(60_000);
+  const { totals, ifArmed } = await jsonOf(bench);
+  // The fourth was refused for what the third had used up, which armed it would not have.
+  expect(totals).toMatchObject({ rejected: 2, ranRejected: 2 });
+  expect(ifArmed).toMatchObject({ jobs: 4, wouldFail: 1 });
+});
+
+test('a bypass that was never asked about is told apart from a rejection that was not followed', async () => {
+  const bench = ledgerBench({});
+  const end = { jobId: 1, durationSeconds: 60, endedAtMs: bench.clock.nowMs() };
+  const facts = {
+    runnerClass: 'any',
+    priceVersion: '',
+    policyVersion: '',
+    estimateSeconds: 60,
+    costMicros: 0,
+  };
+  await bench.ledger.recordBypass([
+    {
+      ...end,
+      facts: { ...facts, microsPerMinute: 0, timeoutSeconds: 3600 },
+      claims: [],
+      violations: [],
+      unchecked: 'bypass',
+    },
+  ]);
+  bench.clock.advance(120_000);
+  const { totals, ifArmed } = await jsonOf(bench);
+  expect(totals).toMatchObject({ jobs: 1, rejected: 0, ranRejected: 0, unasked: 1 });
+  expect(ifArmed).toMatchObject({ jobs: 0, wouldFail: 0, unasked: 1 });
+});
+
 test('nothing found is said in one line', async () => {
   const bench = ledgerBench({});
   const { out } = await report(bench);
-  expect(out).toContain('0 of 0 jobs would have failed.');
+  expect(out).toContain('0 of 0 jobs would have failed by what only watches.');
 });
 
 describe('CSV', () => {
@@ -166,7 +259,7 @@ describe('HTML', () => {
     expect(out).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(out).not.toContain('\u202e');
     expect(out).toContain('href="https://gitlab.example.com/acme/payments/checkout/-/jobs/5"');
-    expect(out).toContain('3 of 6 jobs would have failed');
+    expect(out).toContain('3 of 6 jobs would have failed by what only watches');
   });
 
   test('text never becomes markup, whatever it is', () => {

@@ -1,0 +1,158 @@
+/** The pilot as people meet it: a router that only asks, books on this disk, and afterwards the desk that reads them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DynamoDbLocal, startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
+import { parseOptions } from '../../../scripts/local/options.ts';
+import { readRules } from '../../../scripts/local/rules.ts';
+import { run } from '../../../scripts/local/run.ts';
+import type { Screen } from '../../../scripts/local/screen.ts';
+import { createLocalGitLab } from '../../../scripts/local-gitlab/local-gitlab.ts';
+import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
+import { question } from '../../flow/support/flow.ts';
+import { runDesk } from '../desk/desk-run.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const TOKEN = 'glrct-of-a-test';
+/** A busy machine takes its time to start a database. */
+const PATIENT = { what: 'a relay that waits for questions', timeoutMs: 90_000 };
+const POLICY = `
+currency: EUR
+prices:
+  version: "1"
+  classes: [{ name: any, tags: [], rate_per_minute: 0.06 }]
+  default_class: any
+estimate: { default: 10m, timeout: 1h }
+rules:
+  - { id: budgets, kind: budget, mode: enforce }
+  - { id: trusted-images, kind: image, mode: enforce, allow: ["alpine:*"] }
+`;
+const DIRECTORY = `
+groups: [{ id: 100, path: acme }, { id: 101, parent: 100, path: acme/payments }]
+projects: [{ id: 1001, group: 101, path: acme/payments/checkout }]
+`;
+
+let folder = '';
+let database: DynamoDbLocal | undefined;
+const root = (): string => `${folder}/`;
+const rules = (): string[] =>
+  ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, join(folder, `${name}.yaml`)]);
+const desk = (...args: string[]) => runDesk(args, root(), { nowMs: Date.now });
+
+/** What each phase of a run tells; a run that fails rejects. */
+function silentScreen(): Screen {
+  const nothing = (): void => {};
+  return {
+    figuresEveryMs: 100,
+    loading: nothing,
+    started: nothing,
+    answered: nothing,
+    ranOut: nothing,
+    figures: nothing,
+    trouble: nothing,
+    mailed: nothing,
+    finished: nothing,
+    stays: nothing,
+    closed: nothing,
+  };
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
+  writeFileSync(join(folder, 'limits.yaml'), 'limits: [{ on: { group: 100 }, money: 1000, per: month }]\n');
+  writeFileSync(join(folder, 'directory.yaml'), DIRECTORY);
+  writeFileSync(join(folder, 'token'), `${TOKEN}\n`);
+  const router = await startLocalRouter({ controllers: [{ id: 7, tokens: [TOKEN], state: 'dry_run' }] });
+  const options = parseOptions(
+    [
+      ...['--router', router.grpcUrl ?? '', '--token-file', join(folder, 'token'), ...rules()],
+      ...['--gitlab', 'https://gitlab.example.com'],
+    ],
+    ROOT,
+  );
+  if (options === 'help') throw new Error('not asked for help');
+  const stop = new AbortController();
+  const running = run(options, readRules(options), root(), silentScreen(), stop.signal);
+  await Promise.race([running, router.until(() => router.waitingStreams() > 0, PATIENT)]);
+  for (let id = 1; id <= 14; id += 1) {
+    const image = { name: id === 5 || id === 9 ? 'evil.example/miner:1' : 'alpine:3.22' };
+    await router.admit({ ...question(id), image });
+  }
+  stop.abort();
+  await running;
+  await router.close();
+  // One database for all commands, as while npm start runs.
+  database = await startDynamoDbLocal({ dataDir: `${root()}.tollgate/dynamodb` });
+}, 120_000);
+afterAll(async () => {
+  await database?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the desk finds the pilot’s books without being told whose they are, and what arming would have done', async () => {
+  const { code, out } = await desk('report', 'shadow', '--json', ...rules());
+  expect(code).toBe(0);
+  const { totals, ifArmed } = JSON.parse(out);
+  expect(totals).toMatchObject({ jobs: 14, rejected: 2 });
+  expect(ifArmed).toMatchObject({ jobs: 14, wouldFail: 2 });
+  expect(ifArmed.rows).toMatchObject([{ group: 'acme/payments', rule: 'trusted-images', jobs: 2 }]);
+  const explained = await desk('explain', '5', '--json', ...rules());
+  expect(explained.err).toBe('');
+  expect(JSON.parse(explained.out)).toMatchObject({ jobId: 5 });
+}, 60_000);
+
+test('another name is refused with both names, rather than answered with empty books', async () => {
+  const { code, err } = await desk('report', 'shadow', '--instance', 'kas.example.com', ...rules());
+  expect(code).toBe(3);
+  expect(err).toContain('has books of gitlab.example.com, and none of kas.example.com; leave --instance');
+}, 60_000);
+
+test('before arming, status tells scope, relays and what the pilot saw, from GitLab over HTTP', async () => {
+  const gitlab = createLocalGitLab({
+    random: () => 0.5,
+    token: TOKEN,
+    version: '18.9',
+    controllers: [{ id: 7, description: 'tollgate', state: 'dry_run' }],
+  });
+  const served = await gitlab.listen();
+  const place = ['--gitlab', served.url, '--token-file', join(folder, 'token'), ...rules()];
+  try {
+    const unscoped = await desk('controller', 'enable', '--yes', ...place);
+    expect(unscoped).toMatchObject({ code: 2, err: expect.stringContaining('the controller has no scope') });
+    gitlab.changeController(7, { instanceScope: true });
+    const { code, out } = await desk('controller', 'status', '--json', ...place);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      state: 'dry_run',
+      connected: null,
+      scopes: { instance: true, runnerIds: [] },
+      ifArmed: { jobs: 14, wouldFail: 2 },
+      doubts: [
+        expect.stringContaining('whether a relay is connected is not known'),
+        '2 of the last 14 jobs would have failed',
+      ],
+    });
+    const asked = await desk('controller', 'enable', ...place);
+    expect(asked).toMatchObject({ code: 3, err: expect.stringContaining('add --yes to arm although') });
+    expect(gitlab.controller(7)?.state).toBe('dry_run');
+    expect((await desk('controller', 'enable', '--yes', ...place)).code).toBe(0);
+    expect(gitlab.controller(7)?.state).toBe('enabled');
+  } finally {
+    await served.close();
+    gitlab.stop();
+  }
+}, 120_000);
+
+test('the books are not compared with the jobs of another GitLab', async () => {
+  const gitlab = ['--gitlab', 'https://gitlab.other.com', '--token-file', join(folder, 'token')];
+  for (const command of [['proof'], ['reconcile', '--dry-run'], ['directory', 'sync']]) {
+    const { code, err } = await desk(...command, ...gitlab);
+    expect({ command, code, err }).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('is about gitlab.example.com; say --gitlab https://gitlab.example.com'),
+    });
+  }
+}, 60_000);
