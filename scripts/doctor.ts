@@ -1,4 +1,5 @@
 /** Says whether this relay can work with that GitLab, and shows what arrives. See {@link USAGE}. */
+import { printable } from './desk/paint.ts';
 import { examine } from './doctor/examine.ts';
 import { type Finding, formatFinding } from './doctor/finding.ts';
 import { readDoctorOptions, USAGE } from './doctor/options.ts';
@@ -10,7 +11,7 @@ if ('problem' in options) {
 }
 
 const tell = (finding: Finding): void => {
-  if (!options.json) console.log(formatFinding(finding));
+  if (!options.json) console.log(printable(formatFinding(finding)));
 };
 if (!options.json) {
   console.log(
@@ -23,7 +24,7 @@ if (options.json) {
   console.log(JSON.stringify({ ok: problems === 0, findings, shape }, null, 2));
 } else {
   if (shape !== undefined)
-    console.log(`\nWhat arrived, by field number (values are not shown, see --show):\n${shape}`);
+    console.log(`\nWhat arrived, by field number (values are not shown, see --show):\n${printable(shape)}`);
   console.log(
     problems === 0 ? '\nNo problem found.' : `\n${problems} problem${problems === 1 ? '' : 's'} found.`,
   );

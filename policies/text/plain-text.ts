@@ -1,8 +1,32 @@
 /**
- * Control characters, line breaks, direction marks, halves of characters and what else cannot be seen become blanks, so
- * that nobody can forge a line or hide one.
+ * What cannot be seen, or turns around what can: control and format characters (all marks of direction, ZWSP, BOM, tags),
+ * line and paragraph separators, halves of characters, characters not assigned, fillers and selectors that every font draws
+ * as nothing, the empty Braille pattern, and blanks that are none of the keyboard's.
+ *
+ * @see https://www.unicode.org/reports/tr44/ for the classes, https://www.unicode.org/reports/tr36/ for what they are abused for
  */
-export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ');
+const INVISIBLE =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+/gu;
+
+/**
+ * What holds an emoji of several parts together, or chooses its looks. The joiner has honest uses, but a name that reads like
+ * another one must not hide it: such an emoji falls into its parts, and joined letters of other scripts stand apart.
+ */
+const EMOJI_JOINERS = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200d\ufe0e\ufe0f]+/gu;
+
+/** Each run of what cannot be seen becomes `instead`, so that nobody can forge a line, turn one around or hide one. */
+export const visible = (text: string, instead: string): string =>
+  text.replace(EMOJI_JOINERS, '').replace(INVISIBLE, instead);
+
+/** Text that is to stand within a line: line breaks are among what cannot be seen. */
+export const plain = (text: string): string => visible(text, ' ');
+
+/** The same of a text with lines. */
+export const plainLines = (text: string, instead = ' '): string =>
+  text
+    .split(/\r?\n/)
+    .map((line) => visible(line, instead))
+    .join('\n');
 
 /** Text of a user or of GitLab, made fit for a place within a line. */
 export const oneLine = (text: string): string => plain(text).replace(/ {2,}/g, ' ').trim();

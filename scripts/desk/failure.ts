@@ -1,5 +1,6 @@
 import { DocumentError } from '../policy/yaml-document.ts';
 import { type DeskIo, EXIT, type ExitCode, UsageError } from './command.ts';
+import { printable } from './paint.ts';
 import { shortPath } from './short-path.ts';
 
 /** What `--json` prints instead of a result, on stdout. Codes are stable. */
@@ -24,7 +25,7 @@ export function tellFailure(error: unknown, command: string, json: boolean, io: 
   const { code, message, problems } = failure.error;
   if (json) io.out(`${JSON.stringify(failure)}\n`);
   else {
-    io.err(`${problems.length > 0 ? problems.join('\n') : message}\n`);
+    io.err(`${printable(problems.length > 0 ? problems.join('\n') : message)}\n`);
     if (code !== 'failed') io.err(`See: tollgate ${command === '' ? '' : `${command} `}--help\n`);
     else if (on(io.env.TOLLGATE_DEBUG)) io.err(`${stackOf(error)}\n`);
   }

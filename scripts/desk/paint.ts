@@ -1,3 +1,5 @@
+import { plainLines } from '../../policies/text/plain-text.ts';
+
 /** The few colours results are told in; without a terminal all of them leave the text as it is. */
 export interface Paint {
   readonly good: (text: string) => string;
@@ -28,14 +30,18 @@ export function coloursWanted(
 /** Columns a text takes on a terminal: colours take none. */
 export const widthOf = (text: string): number => [...text.replace(COLOURS, '')].length;
 
-/** What a file, a branch or a job is called may hold anything; a terminal must not obey it. */
-export const printable = (text: string): string => text.replace(CONTROLS, '�');
+/** What a file, a branch or a job is called may hold anything; a terminal must not obey it, nor a reader miss it. */
+export const printable = (text: string): string => plainLines(text.replaceAll('\t', ' '), '�');
+
+/** The same of a text that we have painted: only our colours stay. */
+export const printablePainted = (text: string): string =>
+  text
+    .split(COLOURS)
+    .map((part) => (part.startsWith('\u001b[') ? part : printable(part)))
+    .join('');
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
-const COLOURS = /\u001b\[[\d;]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-
+const COLOURS = /(\u001b\[[\d;]*m)/g;
 const sgr =
   (colours: boolean, on: number, off: number) =>
   (text: string): string =>

@@ -1,4 +1,4 @@
-import { widthOf } from './paint.ts';
+import { printablePainted, widthOf } from './paint.ts';
 
 export interface Column {
   /** Above the column; none of the columns may have one. */
@@ -22,7 +22,8 @@ export function table(
   paintTitle: (text: string) => string = (text) => text,
 ): string {
   const titled = columns.some(({ title }) => title !== undefined);
-  const lines = titled ? [columns.map(({ title }) => paintTitle(title ?? '')), ...rows] : rows;
+  const shown = rows.map((row) => row.map(printablePainted));
+  const lines = titled ? [columns.map(({ title }) => paintTitle(title ?? '')), ...shown] : shown;
   const widths = columns.map((_, index) => Math.max(0, ...lines.map((line) => widthOf(line[index] ?? ''))));
   return lines.map((line) => `${rowText(line, columns, widths, width)}\n`).join('');
 }

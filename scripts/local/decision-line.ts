@@ -54,9 +54,9 @@ export function decisionLine(answered: Answered, progress: string, colour: boole
   const terms = decision?.outcome === 'undecided' ? undefined : decision?.terms;
   const before = [
     toWidth(progress, layout.progress),
-    toWidth(request?.jobName ?? '(unreadable)', layout.job),
-    toWidth(terms?.group ?? '', layout.group),
-    ...(wide === undefined ? [] : [toWidth(terms?.runnerClass ?? '', wide.runnerClass)]),
+    toWidth(oneLine(request?.jobName ?? '(unreadable)'), layout.job),
+    toWidth(oneLine(terms?.group ?? ''), layout.group),
+    ...(wide === undefined ? [] : [toWidth(oneLine(terms?.runnerClass ?? ''), wide.runnerClass)]),
     (terms === undefined ? '' : formatMoney(terms.costMicros, terms.currency)).padStart(layout.cost),
     ...(wide === undefined ? [] : [answered.latencyMs.toFixed(0).padStart(wide.latency)]),
     '',

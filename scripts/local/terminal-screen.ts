@@ -50,7 +50,7 @@ export function terminalScreen(
         block.show(lines.map((line) => paint('bold', line)));
       } else say(figureLine(figures, currency));
     },
-    trouble: (text) => say(`! ${text}`),
+    trouble: (text) => say(`! ${printable(text)}`),
     mailed: ({ subject, text }) => say(`\n✉ ${printable(subject)}\n${indented(text)}\n`),
     finished: (summary) => {
       block.show([]);

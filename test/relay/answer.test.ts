@@ -128,6 +128,11 @@ test.each([
   ['too long', 'é'.repeat(50_000)],
   ['cut inside a pair of surrogates', `${'a'.repeat(9_899)}😀`],
   ['coloured and turned around', '\u001b[31mred\u001b[0m \u202egnihtyna\r\nsecond line'],
+  [
+    'with marks that nobody sees',
+    'acme/pay\u200bments \u200f1.200\u200e \u061c\u2068of\u2069\ufeff \u3164\u2800',
+  ],
+  ['nothing but what nobody sees', '\u200b\u200f\u3164\u2800\u00ad'],
 ])('the reason the router is told is plain text, never empty and bounded: %s', async (_, text) => {
   const { ask } = answeringBench({ send: says(rejectedFor(quotaViolation('group/1'), text)) });
   const asked = ask(questionOf(1));
@@ -138,7 +143,7 @@ test.each([
   expect(reason.trim()).not.toBe('');
   expect(reason.length).toBeLessThanOrEqual(9_900);
   expect(reason.isWellFormed()).toBe(true);
-  expect(reason).not.toMatch(/(?!\n)[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
+  expect(reason).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u);
 });
 
 test('a question too large to decode is answered without being decoded', async () => {

@@ -1,3 +1,4 @@
+import { visible } from '../../../policies/text/plain-text.ts';
 import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
 import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
 import { SHADOW_STYLE } from './shadow-style.ts';
@@ -126,7 +127,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** For text and for quoted attributes. */
 export const escaped = (text: string): string =>
-  text
-    // Direction marks could turn a name around; control characters are no part of a page.
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '�')
-    .replace(/[&<>"']/g, (each) => ENTITIES[each] ?? each);
+  // Direction marks could turn a name around; control characters are no part of a page.
+  visible(text, '�').replace(/[&<>"']/g, (each) => ENTITIES[each] ?? each);

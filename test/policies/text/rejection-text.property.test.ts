@@ -11,7 +11,7 @@ import { ANY_REASON, anyReason, words } from './any-reason.ts';
 import { NOW_MS, told, toldDiscreetly } from './told.ts';
 
 const CODES = Object.keys(REASON_TEXTS) as readonly Reason['code'][];
-const UNSEEN = /[\p{Cc}\u202A-\u202E\u2066-\u2069\u2028\u2029]/u;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 test('whatever people and projects are called: plain, bounded, a first line of its own and the decision last', () => {
   fc.assert(

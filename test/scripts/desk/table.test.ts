@@ -62,4 +62,11 @@ test.each([
 
 test('names cannot steer the terminal', () => {
   expect(printable('a\u001b[31mb\u202ec\u0007')).toBe('a�[31mb�c�');
+  expect(printable('pay\u200bments\u200f\n1.200')).toBe('pay�ments�\n1.200');
+});
+
+test('a table shows what cannot be seen, and keeps our colours', () => {
+  const { bad } = paintWhen(true);
+  const text = table([{}, {}], [[bad('a\u200fb'), 'x\u001b[2Jy\u200bz']], WIDE);
+  expect(text).toBe(`${bad('a�b')}  x�[2Jy�z\n`);
 });

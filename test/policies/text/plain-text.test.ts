@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { oneLine, plain, plainLines, quoted, shortened } from '../../../policies/text/plain-text.ts';
+
+const point = (code: number): string => String.fromCodePoint(code);
+
+test.each([
+  ['right-to-left mark', 0x200f],
+  ['left-to-right mark', 0x200e],
+  ['Arabic letter mark', 0x061c],
+  ['right-to-left override', 0x202e],
+  ['first strong isolate', 0x2068],
+  ['pop isolate', 0x2069],
+  ['zero width space', 0x200b],
+  ['zero width joiner', 0x200d],
+  ['zero width non-joiner', 0x200c],
+  ['word joiner', 0x2060],
+  ['byte order mark', 0xfeff],
+  ['soft hyphen', 0x00ad],
+  ['combining grapheme joiner', 0x034f],
+  ['Hangul filler', 0x3164],
+  ['Mongolian vowel separator', 0x180e],
+  ['variation selector', 0xfe0f],
+  ['tag letter', 0xe0061],
+  ['empty Braille pattern', 0x2800],
+  ['no-break space', 0x00a0],
+  ['ideographic space', 0x3000],
+  ['line separator', 0x2028],
+  ['paragraph separator', 0x2029],
+  ['next line', 0x0085],
+  ['tabulator', 0x0009],
+  ['escape', 0x001b],
+  ['half of a character', 0xd800],
+  ['no character', 0xffff],
+])('a %s is a blank, so that a name with one does not read like one without', (_, code) => {
+  expect(plain(`pay${point(code)}ments`)).toBe('pay ments');
+  expect(plainLines(`pay${point(code)}\n${point(code)}ments`)).toBe('pay \n ments');
+  expect(oneLine(`${point(code)}pay${point(code).repeat(3)} ments${point(code)}`)).toBe('pay ments');
+});
+
+test('letters of any script, accents, private characters and single emoji stay', () => {
+  for (const text of [
+    'Zürich',
+    'платежи',
+    'مدفوعات',
+    '支払い',
+    'e\u0301',
+    '🚀 deploy',
+    '👍🏽',
+    '\ue000',
+    'a–b…',
+  ]) {
+    expect(plain(text)).toBe(text);
+  }
+});
+
+test('an emoji of several parts falls into them', () => {
+  expect(plain('👩‍💻 build ❤️ 👩🏽‍🚀')).toBe('👩💻 build ❤ 👩🏽🚀');
+});
+
+test('cutting a name brings nothing back that cannot be seen', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 2, max: 20 }), (text, charactersMax) => {
+      for (const told of [
+        plain(text),
+        oneLine(text),
+        quoted(text, charactersMax),
+        shortened(text, charactersMax),
+      ])
+        if (told !== text || told.length > charactersMax)
+          expect(told).not.toMatch(
+            /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u,
+          );
+    }),
+  );
+});
