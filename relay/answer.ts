@@ -4,26 +4,24 @@ import type { GroupCommit } from './commit/group-commit.ts';
 import type { Observe } from './events.ts';
 import type { Answer, AnswerQuestion, Question, RelayClock } from './exchange.ts';
 import type { Fallback, FallbackAnswer } from './fallback.ts';
+import { type FaultPlace, ownFault } from './own-fault.ts';
+import type { Read } from './read-question.ts';
 import { reasonText } from './reason-text.ts';
-import type { Translate } from './translate/translator.ts';
 import type { Unmetered } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
-import type { Decoded } from './wire/decode.ts';
+import type { SchemaProof } from './wire/schema-proof.ts';
 
 export interface AnsweringDeps {
-  readonly decode: (bytes: Uint8Array) => Decoded;
-  readonly translate: Translate;
+  readonly read: (bytes: Uint8Array) => Read;
   readonly commit: GroupCommit;
   readonly fallback: Fallback;
+  readonly proof: Pick<SchemaProof, 'standing'>;
   readonly unmetered: Unmetered;
   readonly clock: RelayClock;
   readonly observe: Observe;
   /** From question to answer. */
   readonly deadlineMs: number;
 }
-
-/** Decoding blocks everybody else; what GitLab sends of one job, all variables included, is far below. */
-export const QUESTION_BYTES_MAX = 4 * 1024 * 1024;
 
 /** An answer with everything that is told about it. */
 interface Settled {
@@ -36,25 +34,35 @@ interface Settled {
   readonly cause?: FallbackCause;
 }
 
-type Read =
-  | { readonly ok: true; readonly request: AdmissionRequest }
-  | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly projectId?: number };
-
 /** The way of one question: read it, ask the ledger together with its neighbours, else fall back. Always an answer. */
 export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
   const { clock, observe, fallback } = deps;
 
   return async (question) => {
-    const settled = await settle(question).catch(() =>
-      fromFallback(fallback.answerUnread(undefined, 'error'), 'error'),
-    );
-    return { answer: settled.answer, delivered: (heard) => told(question, settled, heard) };
+    const settled = withheld(await settle(question));
+    const delivered = (heard: boolean): void => {
+      guarded('tell', () => told(question, settled, heard));
+    };
+    return { answer: settled.answer, delivered };
   };
 
   async function settle(question: Question): Promise<Settled> {
-    const read = readQuestion(question.bytes);
-    if (!read.ok) return fromFallback(fallback.answerUnread(read.projectId, read.cause), read.cause);
-    const { request } = read;
+    const read = guarded('read', () => deps.read(question.bytes));
+    if (read === undefined) return fromFallback(fallback.operatorsWord('error'), 'error');
+    if (!read.ok) {
+      const { projectId, cause } = read;
+      const given = byFallback(() => fallback.answerUnread(projectId, cause), cause);
+      return fromFallback(given, cause);
+    }
+    try {
+      return await decide(read.request, question);
+    } catch (error) {
+      observe(ownFault('decide', error));
+      return instead(read.request, 'error');
+    }
+  }
+
+  async function decide(request: AdmissionRequest, question: Question): Promise<Settled> {
     let batch: string | undefined;
     const verdict = await deps.commit.decide(request, question.arrivedAtMs + deps.deadlineMs, (id) => {
       batch = id;
@@ -71,34 +79,28 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
           batch,
         };
       case 'undecided':
-        return { ...fromFallback(fallback.answer(request, verdict.cause), verdict.cause, request), batch };
+        return { ...instead(request, verdict.cause), batch };
     }
   }
 
-  function readQuestion(bytes: Uint8Array): Read {
-    if (bytes.length > QUESTION_BYTES_MAX) {
-      observe({
-        type: 'unreadable',
-        problem: `larger than ${QUESTION_BYTES_MAX} bytes`,
-        sizeBytes: bytes.length,
-      });
-      return { ok: false, cause: 'oversized' };
-    }
-    const decoded = deps.decode(bytes);
-    if (!decoded.ok) {
-      observe({ type: 'unreadable', problem: decoded.problem, sizeBytes: bytes.length });
-      return { ok: false, cause: 'unreadable' };
-    }
-    if (decoded.unknown.length > 0) observe({ type: 'unknown_fields', fields: decoded.unknown });
-    const translation = deps.translate(decoded.message);
-    if (!translation.ok) {
-      const { problem, projectId } = translation;
-      observe({ type: 'unreadable', problem, sizeBytes: bytes.length });
-      return { ok: false, cause: 'unreadable', ...(projectId !== undefined && { projectId }) };
-    }
-    const { request, suspicious } = translation;
-    if (suspicious.length > 0) observe({ type: 'suspicious', jobId: request.jobId, fields: suspicious });
-    return { ok: true, request };
+  function instead(request: AdmissionRequest, cause: FallbackCause): Settled {
+    const given = byFallback(() => fallback.answer(request, cause), cause);
+    return fromFallback(given, cause, request);
+  }
+
+  /** A fallback that fails is our fault, too: then the operator's word alone decides. */
+  function byFallback(ask: () => FallbackAnswer, cause: FallbackCause): FallbackAnswer {
+    return guarded('fallback', ask) ?? fallback.operatorsWord(cause);
+  }
+
+  /** A rejection fails the job for good: without a schema that is proven nobody can say that it is the right job. */
+  function withheld(settled: Settled): Settled {
+    const { standing } = deps.proof;
+    if (settled.answer.outcome === 'admitted' || standing === 'proven') return settled;
+    const { decision } = settled;
+    const code = decision?.outcome === 'rejected' ? decision.violations[0].reason.code : undefined;
+    observe({ type: 'rejection_withheld', standing, ...(code !== undefined && { code }) });
+    return { ...settled, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
   }
 
   function told(question: Question, settled: Settled, heard: boolean): void {
@@ -118,6 +120,16 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
       ...(request !== undefined && { request }),
       ...(decision !== undefined && { decision }),
     });
+  }
+
+  /** Nothing if it threw, which is told. */
+  function guarded<T>(place: FaultPlace, run: () => T): T | undefined {
+    try {
+      return run();
+    } catch (error) {
+      observe(ownFault(place, error));
+      return undefined;
+    }
   }
 }
 

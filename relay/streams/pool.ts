@@ -5,6 +5,7 @@
  */
 import type { Observe } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
+import { ownFault } from '../own-fault.ts';
 import { type Router, STATUS } from '../router/router.ts';
 import { type Allowance, fullAllowance, spend } from './allowance.ts';
 import { backoffMs, remedyFor } from './backoff.ts';
@@ -151,6 +152,10 @@ class Pool implements StreamPool, StreamOwner {
     this.#options.observe({ type: 'question' });
     if (stream === this.#probe) this.#probeLived(true);
     this.#refillSoon();
+  }
+
+  failedToAnswer(error: unknown): void {
+    this.#options.observe(ownFault('stream', error));
   }
 
   oversized(sizeBytes: number): void {

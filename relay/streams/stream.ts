@@ -17,6 +17,8 @@ export interface StreamOwner {
   /** @param last - the state it was in before. */
   asked(stream: Stream, last: StreamState): void;
   oversized(sizeBytes: number): void;
+  /** Something threw on the way from a question to its answer. */
+  failedToAnswer(error: unknown): void;
   /** @param last - the state it was in before. */
   ended(stream: Stream, last: StreamState, code: number, details: string): void;
 }
@@ -69,7 +71,10 @@ export class Stream implements AdmitCallListener {
         );
       })
       // The core answers always; should it ever not, the router must not wait for it.
-      .catch(() => this.cancel());
+      .catch((error: unknown) => {
+        this.#owner.failedToAnswer(error);
+        this.cancel();
+      });
   }
 
   onOversized(sizeBytes: number): void {

@@ -21,6 +21,9 @@ export interface Alias {
   readonly variables: readonly VariableAlias[];
 }
 
+/** Also looked for where nothing else of a question can be read. */
+export const PROJECT_ID_PATHS = ['job_info.project_id', 'project.id', 'job.project_id', 'project_id'];
+
 const identity = (name: string): VariableAlias => ({ name, needsTrust: true, mustAgree: true });
 const ofImage = (paths: readonly string[]): readonly string[] => paths.map((path) => `image.${path}`);
 const context = (name: string): VariableAlias => ({ name, needsTrust: false, mustAgree: false });
@@ -66,7 +69,7 @@ export const ALIASES: readonly Alias[] = [
   {
     field: 'projectId',
     kind: 'id',
-    paths: ['job_info.project_id', 'project.id', 'job.project_id', 'project_id'],
+    paths: PROJECT_ID_PATHS,
     variables: [identity('CI_PROJECT_ID')],
   },
   {

@@ -11,8 +11,8 @@ export interface ResolvedPath {
   readonly get: (message: MessageObject) => unknown;
 }
 
-/** Finds `job_info.project_id` in a message, whatever the schema's spelling of it. Done once per schema, not per job. */
-export function resolvePath(desc: DescMessage, path: string): ResolvedPath | undefined {
+/** The fields along `job_info.project_id`, whatever the schema's spelling of it; nothing if it lacks one. */
+export function resolveFields(desc: DescMessage, path: string): readonly DescField[] | undefined {
   const fields: DescField[] = [];
   let at: DescMessage | undefined = desc;
   for (const segment of path.split('.')) {
@@ -23,8 +23,14 @@ export function resolvePath(desc: DescMessage, path: string): ResolvedPath | und
     fields.push(field);
     at = field.fieldKind === 'message' ? field.message : undefined;
   }
-  const leaf = fields.at(-1);
-  if (leaf === undefined) return undefined;
+  return fields;
+}
+
+/** Finds `job_info.project_id` in a message. Done once per schema, not per job. */
+export function resolvePath(desc: DescMessage, path: string): ResolvedPath | undefined {
+  const fields = resolveFields(desc, path);
+  const leaf = fields?.at(-1);
+  if (fields === undefined || leaf === undefined) return undefined;
   const [first, ...rest] = fields.map(propertyGetter);
   if (first === undefined) return undefined;
   return { path: fields.map((field) => field.name).join('.'), leaf, get: rest.reduce(chain, first) };

@@ -7,10 +7,15 @@ import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { createFallback } from '../../relay/fallback.ts';
 import { createForwarder } from '../../relay/forward.ts';
 import { INLINE_URL, inlineFetch } from '../../relay/inline.ts';
+import { plausibilityJudge } from '../../relay/plausibility.ts';
+import { createQuestionReader } from '../../relay/read-question.ts';
 import { statelessCheck } from '../../relay/stateless-check.ts';
+import { PROJECT_ID_PATHS } from '../../relay/translate/aliases.ts';
 import { compileTranslator } from '../../relay/translate/translator.ts';
 import { decodeQuestion } from '../../relay/wire/decode.ts';
+import { projectFinder } from '../../relay/wire/find-project.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
+import { createSchemaProof } from '../../relay/wire/schema-proof.ts';
 import { questionEncoder } from '../local-router/question.ts';
 import { seededRandom } from '../pipeline/seeded-random.ts';
 import { benchRules } from './bench-rules.ts';
@@ -42,6 +47,7 @@ export async function burstFigure(): Promise<Figure> {
   const rules = benchRules(1);
   const observe = (): void => {};
   const schema = loadSchema();
+  const proof = createSchemaProof('given', observe);
   const forwarder = createForwarder({
     baseUrl: INLINE_URL,
     fetch: inlineFetch({
@@ -56,11 +62,18 @@ export async function burstFigure(): Promise<Figure> {
     observe,
   });
   const answer = createAnswering({
-    decode: (bytes) => decodeQuestion(schema, bytes),
-    translate: compileTranslator(schema.question, {
-      variables: rules.policy.variables,
-      trustVariables: false,
+    read: createQuestionReader({
+      decode: (bytes) => decodeQuestion(schema, bytes),
+      findProject: projectFinder(schema.question, PROJECT_ID_PATHS),
+      translate: compileTranslator(schema.question, {
+        variables: rules.policy.variables,
+        trustVariables: false,
+      }),
+      judge: plausibilityJudge(rules.directory),
+      proof,
+      observe,
     }),
+    proof,
     commit: createGroupCommit({
       send: forwarder.send,
       clock,
@@ -71,6 +84,7 @@ export async function burstFigure(): Promise<Figure> {
       clock,
       stateless: statelessCheck(rules.policy, clock, rules.directory),
       costAndCapacity: 'reject',
+      schemaProven: () => true,
       newDecisionId: () => 'f-bench',
     }),
     unmetered: { add: observe, flush: async () => {}, queued: 0 },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { QUESTION_BYTES_MAX } from '../../relay/answer.ts';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
+import { QUESTION_BYTES_MAX } from '../../relay/read-question.ts';
 import { undecided, type Verdict } from '../../relay/verdict.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { answeringBench, questionOf } from './support/answering-bench.ts';

@@ -12,6 +12,7 @@ import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { packRules } from '../../scripts/pack-rules.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
+import { proveSchema } from '../flow/support/prove-schema.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -43,6 +44,7 @@ test('the relay as it is built for its container runs from an empty folder, answ
   });
   try {
     await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    await proveSchema(router);
     expect((await router.admit(question(1))).result).toBe('admitted');
     expect((await router.admit(question(2))).result).toBe('rejected');
     relay.kill('SIGTERM');

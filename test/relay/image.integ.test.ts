@@ -20,6 +20,7 @@ import { MemoryStore } from '../../functions/ledger/memory-store.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { admitApp, flowRules, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
+import { proveSchema } from '../flow/support/prove-schema.ts';
 import { type AwsEmulation, KEYS, startAwsEmulation } from './support/aws-emulation.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -148,6 +149,7 @@ test.each(['url', 'invoke'] as const)(
     const router = await startRouter();
     const { relay, output, health, aws } = await deployed(router.wsUrl ?? '', route, TOKEN);
     await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    await proveSchema(router);
     expect((await router.admit(question(1))).result).toBe('admitted');
     expect((await router.admit(question(2))).result).toBe('rejected');
     expect(await health()).toBe(0);

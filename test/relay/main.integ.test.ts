@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
+import { PLACEHOLDER_HASH } from '../../relay/wire/descriptors-hash.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
+import { PROVING_JOBS, proveSchema } from '../flow/support/prove-schema.ts';
 import { emfProblems, type Measured, measuredOf } from '../functions/metrics/emf-spec.ts';
+import { logOf, type RelayProcess, runRelay as runRelayProcess } from './support/relay-process.ts';
 
-const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 /** What the jobs of `question` carry in their variables. */
 const JOB_TOKEN = 'glcbt-flow-not-a-secret';
 
@@ -18,45 +17,10 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-interface RelayProcess {
-  readonly child: ChildProcess;
-  /** With what it wrote, once it is gone and everything is read. */
-  readonly closed: Promise<{
-    readonly code: number | null;
-    readonly stdout: string;
-    readonly stderr: string;
-  }>;
-  /** Resolves when it has written `text` on stdout; rejects if it ends without. */
-  wrote(text: string): Promise<void>;
-}
-
 function runRelay(env: Readonly<Record<string, string>>): RelayProcess {
-  const child = spawn(process.execPath, [MAIN], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...env },
-  });
-  ends.push(() => child.kill('SIGKILL'));
-  const output = { stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk) => {
-    output.stdout += chunk;
-  });
-  child.stderr?.on('data', (chunk) => {
-    output.stderr += chunk;
-  });
-  const closed = once(child, 'close').then(([code]) => ({ code, ...output }));
-  return {
-    child,
-    closed,
-    wrote: async (text) => {
-      while (!output.stdout.includes(text)) {
-        const gone = await Promise.race([
-          closed,
-          child.stdout && once(child.stdout, 'data').then(() => undefined),
-        ]);
-        if (gone && !output.stdout.includes(text)) throw new Error(`ended without "${text}": ${gone.stderr}`);
-      }
-    },
-  };
+  const relay = runRelayProcess(env);
+  ends.push(() => relay.child.kill('SIGKILL'));
+  return relay;
 }
 
 /** A service that admits odd jobs and rejects even ones; `hold` keeps its answers back until `release`. */
@@ -112,6 +76,7 @@ async function startEverything() {
   });
   await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
   await relay.wrote('"started"');
+  await proveSchema(router);
   return { service, router, relay, health: `http://127.0.0.1:${healthPort}` };
 }
 
@@ -125,13 +90,11 @@ const metricsIn = (stdout: string): readonly Measured[] =>
       return measuredOf(line);
     });
 
-/** Lines of the decision log. */
+/** Lines of the decision log, without those of the questions that proved the schema. */
 const decisionsIn = (stdout: string): Record<string, unknown>[] =>
-  stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
-    .filter(({ message }) => message === 'decision');
+  logOf(stdout)
+    .filter(({ message }) => message === 'decision')
+    .slice(PROVING_JOBS);
 
 test('the relay as a process answers what the service says, is healthy, counts, logs, and tells no secret', async () => {
   const { service, router, relay, health } = await startEverything();
@@ -143,14 +106,29 @@ test('the relay as a process answers what the service says, is healthy, counts, 
 
   const healthz = await fetch(`${health}/healthz`);
   expect(healthz.status).toBe(200);
-  expect(await healthz.json()).toMatchObject({ status: 'ok', breaker: 'closed', unmeteredQueued: 0 });
+  const schema = { source: 'built-in descriptors', hash: PLACEHOLDER_HASH, placeholder: true };
+  expect(await healthz.json()).toMatchObject({
+    status: 'ok',
+    schema: { ...schema, standing: 'proven' },
+    breaker: 'closed',
+    unmeteredQueued: 0,
+  });
   const metrics = await (await fetch(`${health}/metrics`)).text();
-  expect(metrics).toContain('tollgate_relay_decisions_total{outcome="admitted",via="ledger"} 1');
+  expect(metrics).toContain('tollgate_relay_decisions_total{outcome="admitted",via="ledger"} 7');
   expect(metrics).toContain('tollgate_relay_decisions_total{outcome="rejected",via="ledger"} 1');
+
+  expect(metrics).toContain(
+    `tollgate_relay_schema_info{hash="${PLACEHOLDER_HASH}",source="built-in descriptors",placeholder="yes"} 1`,
+  );
 
   relay.child.kill('SIGTERM');
   const { code, stdout, stderr } = await relay.closed;
   expect(code).toBe(0);
+  expect(logOf(stdout).find(({ message }) => message === 'started')).toMatchObject({
+    schema: 'built-in descriptors',
+    schemaHash: PLACEHOLDER_HASH,
+    placeholder: true,
+  });
   expect(decisionsIn(stdout)).toMatchObject([
     { jobId: 1, decisionId: 'd-1', outcome: 'admitted', via: 'ledger' },
     { jobId: 2, decisionId: 'd-2', outcome: 'rejected', via: 'ledger', rules: ['odd-only'] },
@@ -160,7 +138,7 @@ test('the relay as a process answers what the service says, is healthy, counts, 
   expect(metricsIn(stdout)).toMatchObject([
     {
       deployment: 'production',
-      values: { Questions: [2], Admitted: [1], Rejected: [1], FallbackAnswers: [0] },
+      values: { Questions: [8], Admitted: [7], Rejected: [1], FallbackAnswers: [0] },
     },
   ]);
   for (const told of [stdout, stderr, metrics, service.bodies]) {

@@ -4,11 +4,16 @@ import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../re
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { Answer } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback.ts';
+import { type JudgePlausibility, plausibilityJudge } from '../../../relay/plausibility.ts';
+import { createQuestionReader } from '../../../relay/read-question.ts';
 import { statelessCheck } from '../../../relay/stateless-check.ts';
+import { PROJECT_ID_PATHS } from '../../../relay/translate/aliases.ts';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
 import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
 import { decodeQuestion } from '../../../relay/wire/decode.ts';
+import { projectFinder } from '../../../relay/wire/find-project.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
+import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { FakeClock } from '../streams/support/fake-clock.ts';
 import { turn } from './commit-bench.ts';
 
@@ -43,6 +48,10 @@ export interface AnsweringOptions {
   readonly queuedMax?: number;
   readonly unreadablePerHour?: number;
   readonly policy?: Policy;
+  /** @default 'given' */
+  readonly schemaTrust?: SchemaTrust;
+  /** @default the real one, without a directory */
+  readonly judge?: JudgePlausibility;
 }
 
 /** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
@@ -60,12 +69,23 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
   });
   // The service is never there to be told, so what is queued can be counted.
   const unmetered = createUnmetered({ post: async () => undefined, clock, random: () => 0.5, observe });
+  const proof = createSchemaProof(options.schemaTrust ?? 'given', (standing) =>
+    observe({ type: 'schema', standing, source: schema.source, hash: schema.hash, placeholder: false }),
+  );
   let decisions = 0;
   const answerQuestion = createAnswering({
-    decode: (bytes) => decodeQuestion(schema, bytes),
-    translate,
+    read: createQuestionReader({
+      decode: (bytes) => decodeQuestion(schema, bytes),
+      findProject: projectFinder(schema.question, PROJECT_ID_PATHS),
+      translate,
+      judge: options.judge ?? plausibilityJudge(undefined),
+      proof,
+      observe,
+    }),
+    proof,
     commit,
     fallback: createFallback({
+      schemaProven: () => proof.standing === 'proven',
       clock,
       stateless: statelessCheck(options.policy, clock),
       costAndCapacity: 'admit',
