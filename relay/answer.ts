@@ -4,15 +4,18 @@ import type { GroupCommit } from './commit/group-commit.ts';
 import type { Observe } from './events.ts';
 import type { Answer, AnswerQuestion, Question, RelayClock } from './exchange.ts';
 import type { Fallback, FallbackAnswer } from './fallback.ts';
+import { type FaultPlace, ownFault } from './own-fault.ts';
+import type { Read } from './read-question.ts';
 import { reasonText } from './reason-text.ts';
-import type { ReadQuestion } from './translate/question-reader.ts';
 import type { Unmetered } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
+import type { SchemaProof } from './wire/schema-proof.ts';
 
 export interface AnsweringDeps {
-  readonly read: ReadQuestion;
+  readonly read: (bytes: Uint8Array) => Read;
   readonly commit: GroupCommit;
   readonly fallback: Fallback;
+  readonly proof: Pick<SchemaProof, 'standing'>;
   readonly unmetered: Unmetered;
   readonly clock: RelayClock;
   readonly observe: Observe;
@@ -31,27 +34,37 @@ interface Settled {
   readonly cause?: FallbackCause;
 }
 
-type Read =
-  | { readonly ok: true; readonly request: AdmissionRequest }
-  | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly projectId?: number };
-
 /** The way of one question: read it, ask the ledger together with its neighbours, else fall back. Always an answer. */
 export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
   const { clock, observe, fallback } = deps;
 
   return async (question) => {
-    const settled = await settle(question).catch(() =>
-      fromFallback(fallback.answerUnread(undefined, 'error'), 'error'),
-    );
+    const settled = withheld(await settle(question));
     // How the call ends is told later; the answer is given now.
     const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - question.arrivedAtMs };
-    return { answer: settled.answer, delivered: (heard) => told(settled, given, heard) };
+    const delivered = (heard: boolean): void => {
+      guarded('tell', () => told(settled, given, heard));
+    };
+    return { answer: settled.answer, delivered };
   };
 
   async function settle(question: Question): Promise<Settled> {
-    const read = readQuestion(question.bytes);
-    if (!read.ok) return fromFallback(fallback.answerUnread(read.projectId, read.cause), read.cause);
-    const { request } = read;
+    const read = guarded('read', () => deps.read(question.bytes));
+    if (read === undefined) return fromFallback(fallback.operatorsWord('error'), 'error');
+    if (!read.ok) {
+      const { projectId, cause } = read;
+      const given = byFallback(() => fallback.answerUnread(projectId, cause), cause);
+      return fromFallback(given, cause);
+    }
+    try {
+      return await decide(read.request, question);
+    } catch (error) {
+      observe(ownFault('decide', error));
+      return instead(read.request, 'error');
+    }
+  }
+
+  async function decide(request: AdmissionRequest, question: Question): Promise<Settled> {
     let batch: string | undefined;
     const verdict = await deps.commit.decide(request, question.arrivedAtMs + deps.deadlineMs, (id) => {
       batch = id;
@@ -68,21 +81,28 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
           batch,
         };
       case 'undecided':
-        return { ...fromFallback(fallback.answer(request, verdict.cause), verdict.cause, request), batch };
+        return { ...instead(request, verdict.cause), batch };
     }
   }
 
-  function readQuestion(bytes: Uint8Array): Read {
-    const read = deps.read(bytes);
-    if (read.unknown.length > 0) observe({ type: 'unknown_fields', fields: read.unknown });
-    if (!read.ok) {
-      const { cause, problem, projectId } = read;
-      observe({ type: 'unreadable', problem, sizeBytes: bytes.length });
-      return { ok: false, cause, ...(projectId !== undefined && { projectId }) };
-    }
-    const { request, suspicious } = read;
-    if (suspicious.length > 0) observe({ type: 'suspicious', jobId: request.jobId, fields: suspicious });
-    return { ok: true, request };
+  function instead(request: AdmissionRequest, cause: FallbackCause): Settled {
+    const given = byFallback(() => fallback.answer(request, cause), cause);
+    return fromFallback(given, cause, request);
+  }
+
+  /** A fallback that fails is our fault, too: then the operator's word alone decides. */
+  function byFallback(ask: () => FallbackAnswer, cause: FallbackCause): FallbackAnswer {
+    return guarded('fallback', ask) ?? fallback.operatorsWord(cause);
+  }
+
+  /** A rejection fails the job for good: without a schema that is proven nobody can say that it is the right job. */
+  function withheld(settled: Settled): Settled {
+    const { standing } = deps.proof;
+    if (settled.answer.outcome === 'admitted' || standing === 'proven') return settled;
+    const { decision } = settled;
+    const code = decision?.outcome === 'rejected' ? decision.violations[0].reason.code : undefined;
+    observe({ type: 'rejection_withheld', standing, ...(code !== undefined && { code }) });
+    return { ...settled, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
   }
 
   function told(
@@ -106,6 +126,16 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
       ...(request !== undefined && { request }),
       ...(decision !== undefined && { decision }),
     });
+  }
+
+  /** Nothing if it threw, which is told. */
+  function guarded<T>(place: FaultPlace, run: () => T): T | undefined {
+    try {
+      return run();
+    } catch (error) {
+      observe(ownFault(place, error));
+      return undefined;
+    }
   }
 }
 

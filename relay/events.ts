@@ -1,6 +1,8 @@
 import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { Answer } from './exchange.ts';
+import type { OwnFault } from './own-fault.ts';
+import type { SchemaStanding } from './wire/schema-proof.ts';
 
 /**
  * Everything worth telling that happens in a relay. Parts take an `Observe` and say what they did; `main.ts`
@@ -46,6 +48,12 @@ export type RelayEvent =
       readonly problem: string;
       readonly sizeBytes: number;
     }
+  /** A question that was read, and cannot be true as it was read. */
+  | {
+      readonly type: 'implausible';
+      readonly jobId: number;
+      readonly why: 'impossible' | 'against_directory';
+    }
   /** Identity variables that contradict each other. */
   | {
       readonly type: 'suspicious';
@@ -80,6 +88,23 @@ export type RelayEvent =
       readonly code: 'admit_unreachable' | 'admit_throttled' | 'admit_refused';
       readonly details: string;
     }
+  /** How far the schema is trusted: told at the start and at every change. */
+  | {
+      readonly type: 'schema';
+      readonly standing: SchemaStanding;
+      /** File of the descriptors, and their hash. */
+      readonly source: string;
+      readonly hash: string;
+      readonly placeholder: boolean;
+    }
+  /** A rejection that was not sent, because the schema is not proven: the job was admitted. */
+  | {
+      readonly type: 'rejection_withheld';
+      readonly standing: SchemaStanding;
+      /** Of the rejection's first violation; absent where none is known. */
+      readonly code?: string;
+    }
+  | OwnFault
   | {
       readonly type: 'breaker';
       readonly state: 'closed' | 'open' | 'half_open';

@@ -27,4 +27,5 @@ const EXPLAINED: Readonly<Record<FallbackCause, string>> = {
   unreadable: 'its admission request could not be read',
   oversized: 'its admission request is too large',
   stopping: 'it is being restarted',
+  schema_unproven: 'the schema of the router is not certain',
 };

@@ -2,7 +2,6 @@ import type { Decision } from '../policies/decision.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
-import { projectOf } from './commit/batch-job.ts';
 import type { Answer, RelayClock } from './exchange.ts';
 import { controllerErrorText, repeatedText } from './fallback-text.ts';
 import { reasonText } from './reason-text.ts';
@@ -16,6 +15,8 @@ export interface FallbackDeps {
   readonly stateless: StatelessCheck;
   /** What cost and capacity rules do. A rejection fails the job for good, so `reject` is the operator's word, not ours. */
   readonly costAndCapacity: 'admit' | 'reject';
+  /** Whether what is read can be relied on. While it cannot, nothing is taken from a project's allowance. */
+  readonly schemaProven: () => boolean;
   /** Makes the id by which people and logs find a fallback's rejection again. */
   readonly newDecisionId: () => string;
   /** @default 20 */
@@ -33,8 +34,13 @@ export interface Fallback {
   /** Told of every answer of the ledger: what it said last is what the brakes go by. */
   noted(request: AdmissionRequest, verdict: Verdict): void;
   answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer;
-  /** For a question that names no job; the project where at least that was read. */
+  /**
+   * For a question that names no job. Without a project it is nobody's doing but ours: neither a rule nor an allowance
+   * rejects it, for they would reject everybody.
+   */
   answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer;
+  /** What the operator wants when nothing else can be said. Asks nobody and cannot fail. */
+  operatorsWord(cause: FallbackCause): FallbackAnswer;
 }
 
 /** Causes that somebody could bring about from inside a job definition: only so many of them pass. */
@@ -53,23 +59,24 @@ export function createFallback(deps: FallbackDeps): Fallback {
     if (earlier !== undefined) {
       return rejected(earlier.violations, repeatedText(earlier.text, clock.monotonicMs() - earlier.atMs));
     }
-    if (BRAKED.has(cause) && !allowance.take(projectOf(request)))
+    if (BRAKED.has(cause) && !isAllowed(request.projectId ?? request.projectPath?.toLowerCase()))
       return controllerError(cause, 'unreadable-allowance');
-    return byOperator(cause);
+    return operatorsWord(cause);
   }
 
   function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {
+    if (projectId === undefined) return operatorsWord(cause);
     const [first, ...rest] = stateless.violationsUnread;
-    // With descriptors that never fitted, closing would fail everybody's jobs for our mistake.
-    if (first !== undefined && allowance.schemaProven) {
-      return controllerError(cause, first.rule, [first, ...rest]);
-    }
-    const project = projectId === undefined ? 'unknown' : String(projectId);
-    if (!allowance.take(project)) return controllerError(cause, 'unreadable-allowance');
-    return byOperator(cause);
+    if (first !== undefined) return controllerError(cause, first.rule, [first, ...rest]);
+    if (!isAllowed(projectId)) return controllerError(cause, 'unreadable-allowance');
+    return operatorsWord(cause);
   }
 
-  function byOperator(cause: FallbackCause): FallbackAnswer {
+  /** Within what a project may have; without a project there is no count that would not be everybody's. */
+  const isAllowed = (project: number | string | undefined): boolean =>
+    project === undefined || !deps.schemaProven() || allowance.take(String(project));
+
+  function operatorsWord(cause: FallbackCause): FallbackAnswer {
     if (deps.costAndCapacity === 'reject') return controllerError(cause, 'fallback');
     return { answer: { outcome: 'admitted' } };
   }
@@ -113,11 +120,9 @@ export function createFallback(deps: FallbackDeps): Fallback {
   }
 
   return {
-    noted: (request, verdict) => {
-      allowance.schemaFits();
-      rejections.note(request, verdict);
-    },
+    noted: (request, verdict) => rejections.note(request, verdict),
     answer,
     answerUnread,
+    operatorsWord,
   };
 }

@@ -3,6 +3,7 @@ import type { Observe, RelayEvent } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { LogOnce } from './log-once.ts';
 import { noticeOf } from './notice.ts';
+import type { SchemaStanding } from './wire/schema-proof.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -80,6 +81,29 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
         warnOnce(problem, 'a question could not be read', { problem, sizeBytes }, onceOfProblems);
         return;
       }
+      case 'implausible': {
+        const { jobId, why } = event;
+        warnOnce(`implausible ${why}`, 'a question cannot be true as it was read', { jobId, why });
+        return;
+      }
+      case 'schema':
+        logSchema(log, event);
+        return;
+      case 'rejection_withheld': {
+        const { standing, code } = event;
+        warnOnce(`withheld ${standing}`, `rejections withheld: the schema is ${standing}`, {
+          standing,
+          code,
+        });
+        return;
+      }
+      case 'own_fault': {
+        const { place, error, frames } = event;
+        const suppressed = once.due(`fault ${place} ${error} ${frames[0]}`);
+        if (suppressed !== undefined)
+          log.error({ place, error, at: frames, suppressed }, 'a part of the relay failed');
+        return;
+      }
       case 'suspicious':
         log.warn({ jobId: event.jobId, fields: event.fields }, 'variables contradict GitLab');
         return;
@@ -117,6 +141,24 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
         return;
     }
   };
+}
+
+const SCHEMA_MESSAGE: Readonly<Record<SchemaStanding, string>> = {
+  unproven: 'nothing is rejected before the schema is proven by questions of several projects',
+  proven: 'the schema is proven',
+  suspect:
+    'NOTHING IS REJECTED: most recent questions contradict the schema; does GitLab speak another version?',
+  placeholder:
+    'NOTHING IS EVER REJECTED: the descriptors are the placeholder, whose field numbers are guesses; give GitLab’s own',
+};
+
+function logSchema(log: Logger, event: Extract<RelayEvent, { type: 'schema' }>): void {
+  const { standing, source, hash, placeholder } = event;
+  const loud = standing === 'suspect' || standing === 'placeholder';
+  log[loud ? 'error' : 'info'](
+    { standing, schema: source, schemaHash: hash, placeholder },
+    SCHEMA_MESSAGE[standing],
+  );
 }
 
 /**

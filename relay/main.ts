@@ -1,5 +1,6 @@
 /** The relay as a process: reads its environment, wires the parts, leaves on SIGTERM. */
 import type { Logger } from 'pino';
+import { isLoopback } from './aws/aws-config.ts';
 import { awsServices } from './aws/aws-services.ts';
 import { openAuthority, openToken } from './aws/secrets.ts';
 import { systemClock } from './clock.ts';
@@ -9,6 +10,7 @@ import { createHealthApp, serveHealth } from './health.ts';
 import { startHeartbeat } from './heartbeat/heartbeat.ts';
 import { createLogger, logEvents, standardOut } from './log.ts';
 import { createMetrics } from './metrics.ts';
+import { framesOf } from './own-fault.ts';
 import { readPolicyFile } from './policy-file.ts';
 import { createRelay } from './relay.ts';
 import { RelayError } from './relay-error.ts';
@@ -17,6 +19,7 @@ import { awsCredentials } from './signing/credentials.ts';
 import { tellAll } from './tell-all.ts';
 import { VERSION } from './version.ts';
 import { loadSchema } from './wire/schema.ts';
+import { trustIn } from './wire/schema-proof.ts';
 
 async function main(config: RelayConfig): Promise<void> {
   const out = standardOut();
@@ -53,6 +56,7 @@ async function main(config: RelayConfig): Promise<void> {
     directory: rules?.directory,
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
+    schemaTrust: trustIn(schema, isLoopback(config.router.host)),
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),
   });
   const health = await serveHealth(
@@ -75,6 +79,8 @@ async function main(config: RelayConfig): Promise<void> {
       router: config.router.url,
       admit: config.admitRoute.kind,
       schema: schema.source,
+      schemaHash: schema.hash,
+      ...(schema.placeholder && { placeholder: true }),
       policy: rules?.policy.version,
       healthPort: health.port,
     },
@@ -95,7 +101,7 @@ function emfOf({ deployment }: RelayConfig, write: (line: string) => void): Emf 
 function endOnSignals(log: Logger): { by(stop: () => Promise<void>): void } {
   let stop = async (): Promise<void> => {};
   const fail = (error: unknown, message: string): void => {
-    log.fatal({ error: nameOf(error), at: error instanceof Error ? framesOf(error) : undefined }, message);
+    log.fatal({ error: nameOf(error), at: framesOf(error) }, message);
     process.exit(1);
   };
   const leave = (signal: string): void => {
@@ -119,10 +125,6 @@ function endOnSignals(log: Logger): { by(stop: () => Promise<void>): void } {
     },
   };
 }
-
-/** Where, without the message: it might quote what came from outside. */
-const framesOf = (error: Error): readonly string[] | undefined =>
-  error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
 
 /** Our own messages quote nothing from outside and say what to do. */
 const whyOf = (error: unknown): string => (error instanceof RelayError ? error.message : nameOf(error));

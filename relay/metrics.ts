@@ -60,6 +60,23 @@ export function createMetrics(): Metrics {
   ]);
   const unreadable = counter(names.METRIC_UNREADABLE, 'Questions that could not be read.');
   const suspicious = counter(names.METRIC_SUSPICIOUS, 'Questions whose variables contradict GitLab.');
+  const implausible = counter(names.METRIC_IMPLAUSIBLE, 'Questions that cannot be true as they were read.');
+  const schemaInfo = new Gauge({
+    name: names.METRIC_SCHEMA_INFO,
+    help: 'Always 1; the labels say which descriptors are in use.',
+    labelNames: ['hash', 'source', 'placeholder'],
+    registers,
+  });
+  const schemaProven = gauge(
+    names.METRIC_SCHEMA_PROVEN,
+    'Whether the schema is proven: 1. While it is not, nothing is rejected: 0.',
+  );
+  const withheld = counter(
+    names.METRIC_REJECTIONS_WITHHELD,
+    'Jobs admitted because the schema was not proven, by how far it was.',
+    ['standing'],
+  );
+  const ownFaults = counter(names.METRIC_OWN_FAULTS, 'Mistakes of the relay itself, by place.', ['place']);
   const breaker = gauge(names.METRIC_BREAKER, 'Circuit breaker: 0 closed, 1 half open, 2 open.');
   const unmeteredQueued = gauge(
     names.METRIC_UNMETERED_QUEUED,
@@ -113,6 +130,22 @@ export function createMetrics(): Metrics {
         return;
       case 'suspicious':
         suspicious.inc();
+        return;
+      case 'implausible':
+        implausible.inc();
+        return;
+      case 'schema':
+        schemaInfo.set(
+          { hash: event.hash, source: event.source, placeholder: event.placeholder ? 'yes' : 'no' },
+          1,
+        );
+        schemaProven.set(event.standing === 'proven' ? 1 : 0);
+        return;
+      case 'rejection_withheld':
+        withheld.inc({ standing: event.standing });
+        return;
+      case 'own_fault':
+        ownFaults.inc({ place: event.place });
         return;
       case 'breaker':
         breaker.set(BREAKER_STATES[event.state]);

@@ -66,6 +66,11 @@ export const METRIC_BATCH_JOBS = 'tollgate_relay_batch_jobs';
 export const METRIC_UNKNOWN_FIELDS = 'tollgate_relay_unknown_fields_total';
 export const METRIC_UNREADABLE = 'tollgate_relay_unreadable_total';
 export const METRIC_SUSPICIOUS = 'tollgate_relay_suspicious_total';
+export const METRIC_IMPLAUSIBLE = 'tollgate_relay_implausible_total';
+export const METRIC_SCHEMA_INFO = 'tollgate_relay_schema_info';
+export const METRIC_SCHEMA_PROVEN = 'tollgate_relay_schema_proven';
+export const METRIC_REJECTIONS_WITHHELD = 'tollgate_relay_rejections_withheld_total';
+export const METRIC_OWN_FAULTS = 'tollgate_relay_own_faults_total';
 export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
 export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
 export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
@@ -104,6 +109,24 @@ export const RELAY_UNREADABLE_QUESTIONS = {
   unit: 'Count',
   statistic: 'Sum',
   says: 'Questions that could not be decoded or name no job.',
+} as const;
+export const RELAY_SCHEMA_SUSPECT = {
+  name: 'SchemaSuspect',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: '1 while a relay rejects nothing because the router seems to speak another schema than its descriptors, or they are the placeholder.',
+} as const;
+export const RELAY_REJECTIONS_WITHHELD = {
+  name: 'RejectionsWithheld',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Jobs admitted that would have been rejected under a proven schema.',
+} as const;
+export const RELAY_OWN_FAULTS = {
+  name: 'OwnFaults',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Times a part of the relay failed by its own mistake.',
 } as const;
 export const RELAY_STREAMS_OPEN = {
   name: 'StreamsOpen',
@@ -149,6 +172,9 @@ export const RELAY_METRICS = [
   RELAY_REJECTED,
   RELAY_FALLBACK_ANSWERS,
   RELAY_UNREADABLE_QUESTIONS,
+  RELAY_SCHEMA_SUSPECT,
+  RELAY_REJECTIONS_WITHHELD,
+  RELAY_OWN_FAULTS,
   RELAY_STREAMS_OPEN,
   RELAY_RECONNECTS,
   RELAY_ANSWER_LATENCY_MS,

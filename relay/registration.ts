@@ -64,7 +64,11 @@ export function startRegistration(options: RegistrationOptions): Registration {
           cancel();
           resolve();
         };
-        router.unregister(instanceId).then(done, done);
+        router.unregister(instanceId).then(done, (error: unknown) => {
+          const { code, details } = statusOf(error);
+          observe({ type: 'registration_failed', code, details: `taking it back: ${details}` });
+          done();
+        });
       });
     },
   };

@@ -11,6 +11,8 @@ import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
+import { plausibilityJudge } from './plausibility.ts';
+import { createQuestionReader } from './read-question.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import type { Router } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
@@ -19,6 +21,7 @@ import type { PoolSizes } from './streams/pool-size.ts';
 import { compileReader } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
+import { createSchemaProof, type SchemaStanding, type SchemaTrust } from './wire/schema-proof.ts';
 
 export interface RelayOptions {
   readonly router: Router;
@@ -41,6 +44,13 @@ export interface RelayOptions {
   readonly attritionMs?: number;
   /** @default 20 */
   readonly unreadablePerHour?: number;
+  /**
+   * How far the schema is trusted before the first question. `given`: by whoever started the router of this repository
+   * with the same schema, nobody else can know. `placeholder`: never, see {@link trustIn}.
+   *
+   * @default 'earned'
+   */
+  readonly schemaTrust?: SchemaTrust;
 }
 
 export interface Relay {
@@ -92,17 +102,28 @@ export function createRelay(options: RelayOptions): Relay {
     defer: setImmediate,
     newBatchId: () => randomBytes(9).toString('base64url'),
   });
+  const { source, hash, placeholder } = schema;
+  const tellSchema = (standing: SchemaStanding): void =>
+    observe({ type: 'schema', standing, source, hash, placeholder });
+  const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
   const unmetered = createUnmetered({ post: forwarder.postUnmetered, clock, random, observe });
   const answer = createAnswering({
-    read: compileReader(schema, {
-      variables: policy?.variables ?? { names: [], prefixes: [] },
-      trustVariables: policy?.trustVariables ?? false,
+    read: createQuestionReader({
+      read: compileReader(schema, {
+        variables: policy?.variables ?? { names: [], prefixes: [] },
+        trustVariables: policy?.trustVariables ?? false,
+      }),
+      judge: plausibilityJudge(options.directory),
+      proof,
+      observe,
     }),
+    proof,
     commit,
     fallback: createFallback({
       clock,
       stateless: statelessCheck(policy, clock, options.directory),
       costAndCapacity: options.fallback,
+      schemaProven: () => proof.standing === 'proven',
       newDecisionId: () => `f-${randomUUID()}`,
       ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
     }),
@@ -137,6 +158,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   return {
     start: () => {
+      tellSchema(proof.standing);
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },
@@ -155,6 +177,7 @@ export function createRelay(options: RelayOptions): Relay {
         downMs: streams.downSinceMs === undefined ? undefined : Math.round(nowMs - streams.downSinceMs),
         everConnected,
         lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
+        schema: { source, hash, placeholder, standing: proof.standing },
         breaker: breaker.state.name,
         openJobs: commit.open,
         unmeteredQueued: unmetered.queued,

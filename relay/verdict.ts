@@ -18,7 +18,9 @@ export type FallbackCause =
   /** The question is larger than we are willing to carry. */
   | 'oversized'
   /** The relay is stopping and did not wait for the answer. */
-  | 'stopping';
+  | 'stopping'
+  /** It would have been rejected, and the schema is not proven: nobody can say that the right thing was read. */
+  | 'schema_unproven';
 
 /** What the ledger's side said of one job, or why it said nothing. */
 export type Verdict =

@@ -93,6 +93,9 @@ export const SERIES = {
   rejected: own(relayNames.RELAY_REJECTED),
   fallbacks: own(relayNames.RELAY_FALLBACK_ANSWERS),
   unreadable: own(relayNames.RELAY_UNREADABLE_QUESTIONS),
+  schemaSuspect: own(relayNames.RELAY_SCHEMA_SUSPECT),
+  withheld: own(relayNames.RELAY_REJECTIONS_WITHHELD),
+  ownFaults: own(relayNames.RELAY_OWN_FAULTS),
   // Of the relay with the most: 0 is no stream anywhere.
   streamsMost: own(relayNames.RELAY_STREAMS_OPEN, 'Maximum'),
   streamsFewest: own(relayNames.RELAY_STREAMS_OPEN, 'Minimum'),

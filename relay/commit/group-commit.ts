@@ -1,6 +1,7 @@
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { Observe } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
+import { ownFault } from '../own-fault.ts';
 import { undecided, type Verdict } from '../verdict.ts';
 import { type BatchJob, createBatchJob, latestDeadlineMs, type OnSent, type Waiter } from './batch-job.ts';
 import { batchStart } from './batch-start.ts';
@@ -159,12 +160,14 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     });
     deps.send(sent, latestMs - startedAtMs, id).then(
       (verdicts) => end(lane, batch, verdicts),
-      () =>
+      (error: unknown) => {
+        deps.observe(ownFault('batch', error));
         end(
           lane,
           batch,
           sent.map(() => undecided('error')),
-        ),
+        );
+      },
     );
   }
 

@@ -11,6 +11,8 @@ const COUNTED = [
   names.RELAY_REJECTED,
   names.RELAY_FALLBACK_ANSWERS,
   names.RELAY_UNREADABLE_QUESTIONS,
+  names.RELAY_REJECTIONS_WITHHELD,
+  names.RELAY_OWN_FAULTS,
   names.RELAY_RECONNECTS,
   names.RELAY_UNMETERED_DROPPED,
 ] as const;
@@ -25,6 +27,9 @@ export class Minute {
   #everConnected = false;
   #open = 0;
   #fewestOpen: number | undefined;
+  /** Now, and at any time of this minute. */
+  #suspect = 0;
+  #mostSuspect = 0;
   #queued = 0;
   #mostQueued = 0;
 
@@ -57,6 +62,16 @@ export class Minute {
       case 'unreadable':
         this.#count(names.RELAY_UNREADABLE_QUESTIONS);
         return;
+      case 'schema':
+        this.#suspect = event.standing === 'suspect' || event.standing === 'placeholder' ? 1 : 0;
+        this.#mostSuspect = Math.max(this.#mostSuspect, this.#suspect);
+        return;
+      case 'rejection_withheld':
+        this.#count(names.RELAY_REJECTIONS_WITHHELD);
+        return;
+      case 'own_fault':
+        this.#count(names.RELAY_OWN_FAULTS);
+        return;
       case 'batch':
         this.#batchJobs.add(event.jobs);
         return;
@@ -80,11 +95,13 @@ export class Minute {
       this.#counts.set(metric, 0);
     }
     if (!leaving) measured.set(names.RELAY_STREAMS_OPEN, [this.#fewestOpen ?? this.#open]);
+    measured.set(names.RELAY_SCHEMA_SUSPECT, [this.#mostSuspect]);
     measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
     measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
     measured.set(names.RELAY_BATCH_JOBS, this.#batchJobs.take());
     this.#fewestOpen = this.#open;
     this.#mostQueued = this.#queued;
+    this.#mostSuspect = this.#suspect;
     return measured;
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Observe } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
+import { ownFault } from '../own-fault.ts';
 import type { Router } from '../router/router.ts';
 import { Departure } from './departure.ts';
 import { endKind } from './end-kind.ts';
@@ -174,6 +175,10 @@ class Pool implements StreamPool, StreamOwner {
     this.#options.observe({ type: 'question' });
     this.#entrance.asked(stream);
     this.#refillSoon();
+  }
+
+  failedToAnswer(error: unknown): void {
+    this.#options.observe(ownFault('stream', error));
   }
 
   oversized(sizeBytes: number): void {

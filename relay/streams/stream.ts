@@ -18,6 +18,8 @@ export interface StreamOwner {
   accepted(stream: Stream): void;
   asked(stream: Stream): void;
   oversized(sizeBytes: number): void;
+  /** Something threw on the way from a question to its answer. */
+  failedToAnswer(error: unknown): void;
   /** @param last - the state it was in before. */
   ended(stream: Stream, last: StreamState, code: number, details: string): void;
 }
@@ -75,7 +77,10 @@ export class Stream implements AdmitCallListener {
         }
       })
       // The core answers always; should it ever not, the router must not wait for it.
-      .catch(() => this.cancel());
+      .catch((error: unknown) => {
+        this.#owner.failedToAnswer(error);
+        this.cancel();
+      });
   }
 
   onOversized(sizeBytes: number): void {

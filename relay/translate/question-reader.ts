@@ -24,10 +24,14 @@ export type QuestionRead = {
       readonly cause: 'unreadable' | 'oversized';
       /** What is wrong, without a value from the question; few distinct texts, whatever it holds. */
       readonly problem: string;
+      /** `schema`: what no job can bring about, so the schema is of another version. `job`: too long, too many, too large. */
+      readonly blame: 'schema' | 'job';
       /** The project, where at least that could be read. */
       readonly projectId?: number;
     }
 );
+
+type Blame = Extract<QuestionRead, { readonly ok: false }>['blame'];
 
 export type ReadQuestion = (bytes: Uint8Array) => QuestionRead;
 
@@ -55,10 +59,11 @@ export function compileReader(
     const budget = newBudget();
     const question: Draft = {};
     const pass = new Pass(bytes, budget);
-    const unread = (cause: 'unreadable' | 'oversized', problem: string): QuestionRead => ({
+    const unread = (cause: 'unreadable' | 'oversized', problem: string, blame: Blame): QuestionRead => ({
       ok: false,
       cause,
       problem,
+      blame,
       unknown: pass.unknown.toSorted(),
       // Where the schema is of another version, what stands in the project's place is anything.
       ...(pass.contradicted.length === 0 && projectId(question)),
@@ -69,20 +74,24 @@ export function compileReader(
       pass.read(plan, question);
       if (!large) return translated();
     } catch (error) {
-      if (!large && budget.spent === undefined) return unread('unreadable', problemOf(error));
+      if (!large && budget.spent === undefined) return unread('unreadable', problemOf(error), 'schema');
     }
-    return unread('oversized', budget.spent ?? `more than ${budget.bounds.bytes} bytes`);
+    return unread('oversized', budget.spent ?? `more than ${budget.bounds.bytes} bytes`, 'job');
 
     function translated(): QuestionRead {
       const [contradiction] = pass.contradicted.toSorted();
       if (contradiction !== undefined)
-        return unread('unreadable', `${contradiction}; the schema (${schema.source}) is of another version`);
+        return unread(
+          'unreadable',
+          `${contradiction}; the schema (${schema.source}) is of another version`,
+          'schema',
+        );
       if (pass.invalidText !== undefined)
-        return unread('unreadable', `${pass.invalidText} is not valid UTF-8`);
+        return unread('unreadable', `${pass.invalidText} is not valid UTF-8`, 'schema');
       const translation = translate(question);
       return translation.ok
         ? { ...translation, unknown: pass.unknown.toSorted() }
-        : unread('unreadable', translation.problem);
+        : unread('unreadable', translation.problem, translation.blame);
     }
   };
 }

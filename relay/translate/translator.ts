@@ -22,6 +22,8 @@ export type Translation =
       readonly problem: string;
       /** The project, where at least that could be read. */
       readonly projectId?: number;
+      /** `schema`: an id is none, or none came, which no job can bring about. `job`: a text or a list is too long. */
+      readonly blame: 'schema' | 'job';
     };
 
 export type Translate = (question: MessageObject) => Translation;
@@ -31,6 +33,9 @@ export interface TranslatorOptions {
   /** Whether identity may be read from variables, which users can forge. */
   readonly trustVariables: boolean;
 }
+
+/** Kinds of which GitLab alone decides the value. */
+const GITLABS_OWN: ReadonlySet<AliasKind> = new Set(['id', 'seconds']);
 
 type Draft = { -readonly [Name in keyof AdmissionRequest]?: unknown };
 
@@ -66,8 +71,11 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
     const suspicious: string[] = [];
     const unknown: string[] = [];
     const request: Draft = {};
+    let blame: 'schema' | 'job' = 'job';
     for (const field of fields) {
+      const before = problems.length;
       const typed = readTyped(field, question, problems);
+      if (problems.length > before && GITLABS_OWN.has(field.kind)) blame = 'schema';
       if (seen !== undefined) compareWithVariables(field, typed, seen, suspicious);
       const value = typed ?? (seen && readFromVariables(field, seen, options.trustVariables, unknown));
       if (value !== undefined) request[field.name] = value;
@@ -77,12 +85,15 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
     if (request.jobTags === undefined && runnerTags?.(question) === true) request.jobTags = [];
     if (seen !== undefined) request.variables = Object.fromEntries(seen.kept);
     if (unknown.length > 0) request.suspicious = unknown;
-    if (request.jobId === undefined && problems.length === 0) problems.push('no job id came');
+    if (request.jobId === undefined && problems.length === 0) {
+      problems.push('no job id came');
+      blame = 'schema';
+    }
     if (problems.length > 0) {
       const projectId = request.projectId;
+      const named = typeof projectId === 'number' && { projectId };
       // A problem of every second service is told once: how many there are is nothing to make new log lines of.
-      const problem = [...new Set(problems)].join('; ');
-      return { ok: false, problem, ...(typeof projectId === 'number' && { projectId }) };
+      return { ok: false, problem: [...new Set(problems)].join('; '), blame, ...named };
     }
     return { ok: true, request: request as unknown as AdmissionRequest, suspicious };
   };

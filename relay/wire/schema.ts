@@ -15,9 +15,12 @@ import {
   type Message,
   toBinary,
 } from '@bufbuild/protobuf';
-import { reflect } from '@bufbuild/protobuf/reflect';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { RelayError } from '../relay-error.ts';
+import { checkAnswerArms } from './answer-arms.ts';
+import { descriptorsHash, PLACEHOLDER_HASH } from './descriptors-hash.ts';
+
+export { encodeAdmitted, encodeRejected } from './answer-arms.ts';
 
 /** What both ends of the stream need to know of the schema. */
 export interface WireSchema {
@@ -33,6 +36,10 @@ export interface WireSchema {
   readonly registerResponse: DescMessage | undefined;
   /** Where the descriptors came from, for messages to people. */
   readonly source: string;
+  /** {@link descriptorsHash} of the set. */
+  readonly hash: string;
+  /** The numbers are this repository's guesses, and right at the router that comes with it alone. */
+  readonly placeholder: boolean;
   /** Everything in the set, for debug views. */
   readonly registry: FileRegistry;
 }
@@ -82,7 +89,8 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
     );
   }
   const register = findMethod(registry, 'AgentRegistrar', 'Register');
-  return {
+  const hash = descriptorsHash(bytes);
+  const schema: WireSchema = {
     admitJobPath: methodPath(admitJob),
     registerPath: register && methodPath(register),
     unregisterPath: mapDefined(findMethod(registry, 'AgentRegistrar', 'Unregister'), methodPath),
@@ -91,37 +99,21 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
     registerRequest: register?.input,
     registerResponse: register?.output,
     source,
+    hash,
+    placeholder: hash === PLACEHOLDER_HASH,
     registry,
   };
+  checkAnswerArms(schema);
+  return schema;
 }
 
-/** Encodes `admitted`. @throws {RelayError} `schema_invalid` if the answer message has no such arm. */
-export function encodeAdmitted(schema: WireSchema): Uint8Array {
-  return toBinary(schema.answer, armOf(schema, 'admitted', undefined));
-}
-
-/** Encodes `rejected` with its reason. Throws as {@link encodeAdmitted}. */
-export function encodeRejected(schema: WireSchema, reason: string): Uint8Array {
-  return toBinary(schema.answer, armOf(schema, 'rejected', reason));
-}
-
-function armOf(schema: WireSchema, name: 'admitted' | 'rejected', reason: string | undefined): Message {
-  const field = schema.answer.fields.find((candidate) => candidate.name === name);
-  if (field?.fieldKind !== 'message') {
-    throw schemaError(schema.source, `has no message field "${name}" in ${schema.answer.typeName}`);
-  }
-  const arm = reflect(field.message);
-  if (reason !== undefined) {
-    const reasonField = field.message.fields.find((candidate) => candidate.name === 'reason');
-    if (reasonField?.fieldKind !== 'scalar') {
-      throw schemaError(schema.source, `has no string field "reason" in ${field.message.typeName}`);
-    }
-    arm.set(reasonField, reason);
-  }
-  const answer = reflect(schema.answer);
-  answer.set(field, arm);
-  return answer.message;
-}
+/** `gitlab.binpb (a1b2c3d4e5f6)`, and said aloud when it is the placeholder. */
+export const schemaTitle = ({
+  source,
+  hash,
+  placeholder,
+}: Pick<WireSchema, 'source' | 'hash' | 'placeholder'>) =>
+  `${source} (${hash}${placeholder ? ', placeholder: its field numbers are guesses' : ''})`;
 
 function findMethod(registry: FileRegistry, service: string, method: string): DescMethod | undefined {
   const services = [...registry].filter(

@@ -29,6 +29,7 @@ export function benchRelay(url: string, token: string, streams: number): Relay {
     directory: rules.directory,
     deadlineMs: 10_000,
     fallback: 'reject',
+    schemaTrust: 'given',
     observe: () => {},
     poolSizes: { start: streams, max: streams * 2, openMax: 1024 },
   });

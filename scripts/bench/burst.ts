@@ -7,9 +7,12 @@ import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { createFallback } from '../../relay/fallback.ts';
 import { createForwarder } from '../../relay/forward.ts';
 import { INLINE_URL, inlineFetch } from '../../relay/inline.ts';
+import { plausibilityJudge } from '../../relay/plausibility.ts';
+import { createQuestionReader } from '../../relay/read-question.ts';
 import { statelessCheck } from '../../relay/stateless-check.ts';
 import { compileReader } from '../../relay/translate/question-reader.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
+import { createSchemaProof } from '../../relay/wire/schema-proof.ts';
 import { questionEncoder } from '../local-router/question.ts';
 import { seededRandom } from '../pipeline/seeded-random.ts';
 import { benchRules } from './bench-rules.ts';
@@ -41,6 +44,7 @@ export async function burstFigure(): Promise<Figure> {
   const rules = benchRules(1);
   const observe = (): void => {};
   const schema = loadSchema();
+  const proof = createSchemaProof('given', observe);
   const forwarder = createForwarder({
     baseUrl: INLINE_URL,
     fetch: inlineFetch({
@@ -55,7 +59,13 @@ export async function burstFigure(): Promise<Figure> {
     observe,
   });
   const answer = createAnswering({
-    read: compileReader(schema, { variables: rules.policy.variables, trustVariables: false }),
+    read: createQuestionReader({
+      read: compileReader(schema, { variables: rules.policy.variables, trustVariables: false }),
+      judge: plausibilityJudge(rules.directory),
+      proof,
+      observe,
+    }),
+    proof,
     commit: createGroupCommit({
       send: forwarder.send,
       clock,
@@ -66,6 +76,7 @@ export async function burstFigure(): Promise<Figure> {
       clock,
       stateless: statelessCheck(rules.policy, clock, rules.directory),
       costAndCapacity: 'reject',
+      schemaProven: () => true,
       newDecisionId: () => 'f-bench',
     }),
     unmetered: { add: observe, leave: observe, flush: async () => {}, queued: 0 },

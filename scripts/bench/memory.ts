@@ -73,6 +73,7 @@ function relayWithoutLedger(url: string) {
     },
     deadlineMs: 10_000,
     fallback: 'admit',
+    schemaTrust: 'given',
     observe: () => {},
     clock: { ...systemClock, after: (delayMs, run) => systemClock.after(delayMs / HASTE, run) },
     poolSizes: { start: STREAMS, max: STREAMS, openMax: 256 },

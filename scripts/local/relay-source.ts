@@ -1,4 +1,5 @@
 import type { Rules } from '../../functions/admit/decide-deps.ts';
+import { isLoopback } from '../../relay/aws/aws-config.ts';
 import { readRelayConfig } from '../../relay/config.ts';
 import type { Observe } from '../../relay/events.ts';
 import * as names from '../../relay/names.ts';
@@ -7,6 +8,7 @@ import { RelayError } from '../../relay/relay-error.ts';
 import { createRouter } from '../../relay/router/router-client.ts';
 import { fileToken, literalToken } from '../../relay/token.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
+import { trustIn } from '../../relay/wire/schema-proof.ts';
 import { type StartOptions, UsageError } from './options.ts';
 
 /** Flags of `npm start` and the settings of the relay they stand for: one set of checks serves both. */
@@ -56,6 +58,8 @@ export function newRelay(
     directory: rules.directory,
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
+    // The local router is started with the schema of this repository; of a real one nobody knows.
+    schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
     observe,
     // The local router is told to ask no more first; a real one may be about to.
     ...(router !== undefined && { attritionMs: 0 }),

@@ -9,6 +9,16 @@ export function troubleText(event: RelayEvent): string | undefined {
       return `registration failed (status ${event.code}): ${event.details}; admission goes on without it`;
     case 'unreadable':
       return `a question could not be read: ${event.problem}`;
+    case 'schema':
+      if (event.standing === 'placeholder')
+        return 'nothing is ever rejected: these descriptors are the placeholder; give GitLab’s own with --proto';
+      return event.standing === 'suspect'
+        ? 'nothing is rejected: most recent questions contradict the schema'
+        : undefined;
+    case 'rejection_withheld':
+      return `a rejection was withheld${event.code === undefined ? '' : ` (${event.code})`}: the schema is ${event.standing}`;
+    case 'own_fault':
+      return `a part of the relay failed: ${event.place}, ${event.error}`;
     case 'unknown_fields':
       return `the schema does not explain: ${event.fields.join(' ')}`;
     case 'suspicious':

@@ -58,8 +58,8 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
   },
   {
     rule: 'cloudwatch_alarm_action_check',
-    where: /MonitoringAlarms(?:RelayDisconnected|FallbackShare)/,
-    reason: 'The composite AdmissionsNotAnswered tells for both, so that one outage is one page.',
+    where: /MonitoringAlarms(?:RelayDisconnected|FallbackShare|SchemaSuspect|OwnFaults)/,
+    reason: 'The composite AdmissionsNotAnswered tells for them, so that one outage is one page.',
   },
   {
     rule: 'cloudwatch_log_group_retention_period_check',

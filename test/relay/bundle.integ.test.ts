@@ -19,6 +19,7 @@ import { writeRenumbered } from '../../scripts/local-router/write-schema.ts';
 import { packRules } from '../../scripts/pack-rules.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
+import { proveSchema } from '../flow/support/prove-schema.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -70,6 +71,7 @@ test('the relay as it is built for its container runs from its folder under its 
   relay.stderr?.pipe(process.stderr);
   try {
     await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    await proveSchema(router);
     expect((await router.admit(question(1))).result).toBe('admitted');
     expect((await router.admit(question(2))).result).toBe('rejected');
     relay.kill('SIGTERM');

@@ -30,6 +30,8 @@ interface Setting {
   readonly costAndCapacity?: 'admit' | 'reject';
   readonly unreadablePerHour?: number;
   readonly withDirectory?: boolean;
+  /** @default true */
+  readonly schemaProven?: boolean;
 }
 
 function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; readonly clock: FakeClock } {
@@ -39,6 +41,7 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
     clock,
     stateless: statelessCheck(policy, { nowMs: () => 0 }, setting.withDirectory ? aDirectory : undefined),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
+    schemaProven: () => setting.schemaProven ?? true,
     newDecisionId: () => 'f-1',
     ...(setting.unreadablePerHour !== undefined && { unreadablePerHour: setting.unreadablePerHour }),
   });
@@ -165,13 +168,19 @@ test('a refusal with a text far too long is still refused within the bound', () 
   expect(answer.outcome === 'rejected' && answer.reason.length).toBeLessThanOrEqual(9_900);
 });
 
-test('unread questions are admitted without limit until a first one was read: the schema is the suspect', () => {
+test('unread questions that name no project are admitted without limit: no rule and no count may reject everybody', () => {
   const { fallback } = fallbackOf({ rules: [images()] });
+  const given = range(1, 200).map(() => said(fallback.answerUnread(undefined, 'unreadable')));
+  expect(new Set(given)).toEqual(new Set(['admitted']));
+});
+
+test('while the schema is not proven, unread questions take nothing from a project’s allowance', () => {
+  const { fallback } = fallbackOf({ schemaProven: false });
   const given = range(1, 200).map(() => said(fallback.answerUnread(7, 'unreadable')));
   expect(new Set(given)).toEqual(new Set(['admitted']));
 });
 
-test('once a question was read, 20 unread ones are admitted per project and hour', () => {
+test('under a proven schema 20 unread questions are admitted per project and hour', () => {
   const { fallback, clock } = fallbackOf();
   fallback.noted(job, undecided('deadline'));
   expect(UNREADABLE_PER_HOUR).toBe(20);
@@ -180,7 +189,7 @@ test('once a question was read, 20 unread ones are admitted per project and hour
   expect(ask(7, UNREADABLE_PER_HOUR)).toEqual(Array(UNREADABLE_PER_HOUR).fill('admitted'));
   expect(ask(7, 2)).toEqual(Array(2).fill('CONTROLLER_ERROR unreadable-allowance'));
   expect(ask(8, 1)).toEqual(['admitted']);
-  expect(ask(undefined, 1)).toEqual(['admitted']);
+  expect(ask(undefined, 100)).toEqual(Array(100).fill('admitted'));
   clock.advance(HOUR_MS);
   expect(ask(7, 1)).toEqual(['admitted']);
 });

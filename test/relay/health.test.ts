@@ -12,6 +12,7 @@ const WELL: RelayStatus = {
   downMs: undefined,
   everConnected: true,
   lastAnswerAgeMs: 40,
+  schema: { source: 'gitlab.binpb', hash: '0123456789ab', placeholder: false, standing: 'proven' },
   breaker: 'closed',
   openJobs: 1,
   unmeteredQueued: 0,

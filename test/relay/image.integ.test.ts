@@ -24,6 +24,7 @@ import { renumbered } from '../../scripts/local-router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local-router/write-schema.ts';
 import { admitApp, flowRules, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
+import { proveSchema } from '../flow/support/prove-schema.ts';
 import { type AwsEmulation, KEYS, startAwsEmulation } from './support/aws-emulation.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -165,6 +166,7 @@ test.each(['url', 'invoke'] as const)(
     const router = await startRouter();
     const { relay, output, health, aws } = await deployed(router.wsUrl ?? '', route, TOKEN);
     await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    await proveSchema(router);
     expect((await router.admit(question(1))).result).toBe('admitted');
     expect((await router.admit(question(2))).result).toBe('rejected');
     expect(await health()).toBe(0);

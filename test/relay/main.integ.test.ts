@@ -1,11 +1,13 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
+import { PLACEHOLDER_HASH } from '../../relay/wire/descriptors-hash.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
+import { PROVING_JOBS, proveSchema } from '../flow/support/prove-schema.ts';
 import { emfProblems, type Measured, measuredOf } from '../functions/metrics/emf-spec.ts';
-import { type RelayProcess, spawnRelay } from './support/relay-process.ts';
+import { logOf, type RelayProcess, spawnRelay } from './support/relay-process.ts';
 
 /** What the jobs of `question` carry in their variables. */
 const JOB_TOKEN = 'glcbt-flow-not-a-secret';
@@ -75,6 +77,7 @@ async function startEverything() {
   });
   await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
   await relay.wrote('"started"');
+  await proveSchema(router);
   return { service, router, relay, health: `http://127.0.0.1:${healthPort}` };
 }
 
@@ -88,13 +91,11 @@ const metricsIn = (stdout: string): readonly Measured[] =>
       return measuredOf(line);
     });
 
-/** Lines of the decision log. */
+/** Lines of the decision log, without those of the questions that proved the schema. */
 const decisionsIn = (stdout: string): Record<string, unknown>[] =>
-  stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
-    .filter(({ message }) => message === 'decision');
+  logOf(stdout)
+    .filter(({ message }) => message === 'decision')
+    .slice(PROVING_JOBS);
 
 test('the relay as a process answers what the service says, is healthy, counts, logs, and tells no secret', async () => {
   const { service, router, relay, health } = await startEverything();
@@ -106,14 +107,29 @@ test('the relay as a process answers what the service says, is healthy, counts, 
 
   const healthz = await fetch(`${health}/healthz`);
   expect(healthz.status).toBe(200);
-  expect(await healthz.json()).toMatchObject({ status: 'ok', breaker: 'closed', unmeteredQueued: 0 });
+  const schema = { source: 'built-in descriptors', hash: PLACEHOLDER_HASH, placeholder: true };
+  expect(await healthz.json()).toMatchObject({
+    status: 'ok',
+    schema: { ...schema, standing: 'proven' },
+    breaker: 'closed',
+    unmeteredQueued: 0,
+  });
   const metrics = await (await fetch(`${health}/metrics`)).text();
-  expect(metrics).toContain('tollgate_relay_decisions_total{outcome="admitted",via="ledger"} 1');
+  expect(metrics).toContain('tollgate_relay_decisions_total{outcome="admitted",via="ledger"} 7');
   expect(metrics).toContain('tollgate_relay_decisions_total{outcome="rejected",via="ledger"} 1');
+
+  expect(metrics).toContain(
+    `tollgate_relay_schema_info{hash="${PLACEHOLDER_HASH}",source="built-in descriptors",placeholder="yes"} 1`,
+  );
 
   relay.child.kill('SIGTERM');
   const { code, stdout, stderr } = await relay.closed;
   expect(code).toBe(0);
+  expect(logOf(stdout).find(({ message }) => message === 'started')).toMatchObject({
+    schema: 'built-in descriptors',
+    schemaHash: PLACEHOLDER_HASH,
+    placeholder: true,
+  });
   expect(decisionsIn(stdout)).toMatchObject([
     { jobId: 1, decisionId: 'd-1', outcome: 'admitted', via: 'ledger' },
     { jobId: 2, decisionId: 'd-2', outcome: 'rejected', via: 'ledger', rules: ['odd-only'] },
@@ -123,7 +139,7 @@ test('the relay as a process answers what the service says, is healthy, counts, 
   expect(metricsIn(stdout)).toMatchObject([
     {
       deployment: 'production',
-      values: { Questions: [2], Admitted: [1], Rejected: [1], FallbackAnswers: [0] },
+      values: { Questions: [8], Admitted: [7], Rejected: [1], FallbackAnswers: [0] },
     },
   ]);
   for (const told of [stdout, stderr, metrics, service.bodies]) {

@@ -41,5 +41,5 @@ export interface Watched {
 export const COMPOSITE = {
   name: 'AdmissionsNotAnswered',
   severity: 'page',
-  says: 'Nobody answers GitLab, or nobody who can count: jobs fail, or run without a limit.',
+  says: 'Nobody answers GitLab, or nobody who can read and count: jobs fail, or run without a limit.',
 } as const;

@@ -4,6 +4,7 @@ import { answerAlarms } from './answers.ts';
 import { deskFailing } from './desk.ts';
 import { endsOfJobsAlarms } from './ends-of-jobs.ts';
 import { ledgerAlarms } from './ledger.ts';
+import { readingAlarms } from './reading.ts';
 import { ruleAlarms } from './rules.ts';
 import { truthAlarms } from './truth.ts';
 
@@ -11,6 +12,7 @@ import { truthAlarms } from './truth.ts';
 export const alarmsFor = (watched: Watched): readonly AlarmSpec[] =>
   [
     ...answerAlarms(watched),
+    ...readingAlarms,
     ...ledgerAlarms,
     ...endsOfJobsAlarms,
     ...truthAlarms(watched),

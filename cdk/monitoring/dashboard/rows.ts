@@ -7,6 +7,7 @@ import { COST_PERIOD_MINUTES, usageCost } from './usage-cost.ts';
 export const rowsFor = (watched: Watched): readonly Row[] => [
   answers(watched),
   relays(watched),
+  reading,
   withoutTheLedger,
   endsOfJobs,
   truth(watched),
@@ -74,6 +75,22 @@ const relays = (watched: Watched): Row => ({
     },
   ],
 });
+
+const reading: Row = {
+  title: 'Reading',
+  says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
+  panels: [
+    { kind: 'graph', title: 'Schema', alarm: 'SchemaSuspect' },
+    {
+      kind: 'graph',
+      title: 'Questions that could not be read',
+      alarm: 'UnreadableQuestions',
+      right: [{ formula: 'unreadable', label: 'Questions' }],
+    },
+    { kind: 'graph', title: 'Rejections withheld', alarm: 'RejectionsWithheld' },
+    { kind: 'graph', title: 'Mistakes of the relays themselves', alarm: 'OwnFaults' },
+  ],
+};
 
 const withoutTheLedger: Row = {
   title: 'Without the ledger',
@@ -183,11 +200,6 @@ const rulesAndDirectory: Row = {
     { kind: 'graph', title: 'Limits', alarm: 'LimitsUnreadable' },
     { kind: 'graph', title: 'Groups not in the directory', alarm: 'UnknownGroups' },
     { kind: 'graph', title: 'Age of the directory', alarm: 'DirectoryStale' },
-    {
-      kind: 'graph',
-      title: 'Questions that could not be read',
-      lines: [{ formula: 'unreadable', label: 'Questions' }],
-    },
   ],
 };
 

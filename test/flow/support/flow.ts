@@ -18,6 +18,7 @@ import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
+import type { SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 
 export const TOKEN = 'glrct-flow-not-a-secret';
 
@@ -111,7 +112,12 @@ export function flowRelay(
   routerUrl: string,
   admitUrl: string,
   rules: Rules,
-  options: { readonly deadlineMs?: number; readonly schema?: ReturnType<typeof loadSchema> } = {},
+  options: {
+    readonly deadlineMs?: number;
+    readonly schema?: ReturnType<typeof loadSchema>;
+    /** @default 'given': the router before it comes with this repository */
+    readonly schemaTrust?: SchemaTrust;
+  } = {},
 ): { relay: Relay; events: RelayEvent[] } {
   const schema = options.schema ?? loadSchema();
   const events: RelayEvent[] = [];
@@ -129,6 +135,7 @@ export function flowRelay(
     directory: rules.directory,
     deadlineMs: options.deadlineMs ?? 10_000,
     fallback: 'admit',
+    schemaTrust: options.schemaTrust ?? 'given',
     observe: (event) => events.push(event),
     // Routers here are asked nothing while a relay stops.
     attritionMs: 0,

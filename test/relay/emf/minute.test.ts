@@ -31,6 +31,9 @@ const QUIET = {
   Rejected: [0],
   FallbackAnswers: [0],
   UnreadableQuestions: [0],
+  SchemaSuspect: [0],
+  RejectionsWithheld: [0],
+  OwnFaults: [0],
   StreamsOpen: [0],
   Reconnects: [0],
   AnswerLatencyMs: [],
@@ -66,6 +69,29 @@ test('questions, answers and what they are made of are counted, and the next min
     BatchJobs: [2],
   });
   expect(take()).toEqual(QUIET);
+});
+
+test('a schema that is suspect is told in every minute in which it was, and withheld rejections and own faults are counted', () => {
+  const { note, take } = bench();
+  const schema = {
+    type: 'schema',
+    source: 'gitlab.binpb',
+    hash: '0123456789ab',
+    placeholder: false,
+  } as const;
+  note(
+    { ...schema, standing: 'unproven' },
+    { type: 'rejection_withheld', standing: 'unproven' },
+    { type: 'own_fault', place: 'decide', error: 'TypeError', frames: [] },
+  );
+  expect(take()).toEqual({ ...QUIET, RejectionsWithheld: [1], OwnFaults: [1] });
+  note({ ...schema, standing: 'suspect' });
+  expect(take()).toEqual({ ...QUIET, SchemaSuspect: [1] });
+  note({ ...schema, standing: 'proven' });
+  expect(take()).toEqual({ ...QUIET, SchemaSuspect: [1] });
+  expect(take()).toEqual(QUIET);
+  note({ ...schema, standing: 'placeholder' });
+  expect(take()).toEqual({ ...QUIET, SchemaSuspect: [1] });
 });
 
 test('of the streams the fewest of the minute are told: a gap of seconds shows', () => {

@@ -4,10 +4,13 @@ import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../re
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { Answer } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback.ts';
+import { type JudgePlausibility, plausibilityJudge } from '../../../relay/plausibility.ts';
+import { createQuestionReader } from '../../../relay/read-question.ts';
 import { statelessCheck } from '../../../relay/stateless-check.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
+import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { FakeClock } from '../streams/support/fake-clock.ts';
 import { turn } from './commit-bench.ts';
 
@@ -42,6 +45,10 @@ export interface AnsweringOptions {
   readonly queuedMax?: number;
   readonly unreadablePerHour?: number;
   readonly policy?: Policy;
+  /** @default 'given' */
+  readonly schemaTrust?: SchemaTrust;
+  /** @default the real one, without a directory */
+  readonly judge?: JudgePlausibility;
 }
 
 /** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
@@ -64,11 +71,21 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
     random: () => 0.5,
     observe,
   });
+  const proof = createSchemaProof(options.schemaTrust ?? 'given', (standing) =>
+    observe({ type: 'schema', standing, source: schema.source, hash: schema.hash, placeholder: false }),
+  );
   let decisions = 0;
   const answerQuestion = createAnswering({
-    read,
+    read: createQuestionReader({
+      read,
+      judge: options.judge ?? plausibilityJudge(undefined),
+      proof,
+      observe,
+    }),
+    proof,
     commit,
     fallback: createFallback({
+      schemaProven: () => proof.standing === 'proven',
       clock,
       stateless: statelessCheck(options.policy, clock),
       costAndCapacity: 'admit',

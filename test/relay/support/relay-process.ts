@@ -45,3 +45,10 @@ export function spawnRelay(env: Readonly<Record<string, string>>): RelayProcess 
     },
   };
 }
+
+/** Lines of its log, metrics left out. */
+export const logOf = (stdout: string): Record<string, unknown>[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('{"_aws"'))
+    .map((line) => JSON.parse(line));

@@ -1,0 +1,68 @@
+import { type AlarmSpec, COMPOSITE } from './alarm-spec.ts';
+
+/** Per cent. An odd job stays below it; a field that GitLab moved does not. */
+const UNREADABLE_SHARE_MAX = 5;
+/** Fewer within an hour are odd jobs, whatever their share: a small site asks few questions. */
+const UNREADABLE_MIN = 3;
+
+const schemaSuspect: AlarmSpec = {
+  name: 'SchemaSuspect',
+  severity: 'page',
+  says: 'The job router seems to speak another schema than the descriptors of the relays: nothing is rejected.',
+  formula: 'schemaSuspect',
+  label: 'Schema is suspect, 1 or 0',
+  periodMinutes: 1,
+  breach: ['above', 0],
+  periods: 2,
+  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
+  missing: 'notBreaching',
+  toldBy: COMPOSITE.name,
+};
+
+const ownFaults: AlarmSpec = {
+  name: 'OwnFaults',
+  severity: 'page',
+  says: 'A part of a relay fails by its own mistake: the jobs it concerns run past their limits.',
+  formula: 'ownFaults',
+  label: 'Mistakes of the relays themselves',
+  periodMinutes: 5,
+  breach: ['above', 0],
+  periods: 1,
+  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
+  missing: 'notBreaching',
+  toldBy: COMPOSITE.name,
+};
+
+const unreadableQuestions: AlarmSpec = {
+  name: 'UnreadableQuestions',
+  severity: 'ticket',
+  says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
+  formula: `IF(unreadable >= ${UNREADABLE_MIN}, 100 * unreadable / questions, 0)`,
+  label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
+  periodMinutes: 60,
+  breach: ['above', UNREADABLE_SHARE_MAX],
+  periods: 1,
+  // Nobody asked, so there was nothing to read.
+  missing: 'notBreaching',
+};
+
+const rejectionsWithheld: AlarmSpec = {
+  name: 'RejectionsWithheld',
+  severity: 'ticket',
+  says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
+  formula: 'withheld',
+  label: 'Rejections withheld',
+  periodMinutes: 15,
+  breach: ['above', 0],
+  periods: 2,
+  // Relays write zeros, too; without any value nothing was asked of a relay.
+  missing: 'notBreaching',
+};
+
+/** What is asked is understood, and nothing breaks on the way. */
+export const readingAlarms: readonly AlarmSpec[] = [
+  schemaSuspect,
+  ownFaults,
+  unreadableQuestions,
+  rejectionsWithheld,
+];
