@@ -111,7 +111,8 @@ async function bundleWith(options: BuildOptions & { readonly outfile: string }):
   return { file: options.outfile, bytes: statSync(options.outfile).size };
 }
 
-if (import.meta.main) {
+// Also when scripts/pinned.mjs runs it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const force = process.argv.includes('--force');
   const wanted = process.argv.slice(2).filter((each) => each !== '--force');
   const rules = JSON.stringify(packRules({ root, force, nowMs: Date.now() }));
