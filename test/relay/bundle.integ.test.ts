@@ -42,7 +42,7 @@ test('the relay as it is built for its container runs from an empty folder, answ
     },
   });
   try {
-    await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
     expect((await router.admit(question(1))).result).toBe('admitted');
     expect((await router.admit(question(2))).result).toBe('rejected');
     relay.kill('SIGTERM');

@@ -106,6 +106,9 @@ export function listen(app: { fetch: Hono['fetch'] }): Promise<{ url: string; cl
   });
 }
 
+/** Long enough for any machine: what is about something else than time never meets the fallback. */
+const PATIENT_MS = 300_000;
+
 /** A relay against a router, and everything it said. */
 export function flowRelay(
   routerUrl: string,
@@ -127,7 +130,7 @@ export function flowRelay(
     fetch,
     policy: rules.policy,
     directory: rules.directory,
-    deadlineMs: options.deadlineMs ?? 10_000,
+    deadlineMs: options.deadlineMs ?? PATIENT_MS,
     fallback: 'admit',
     observe: (event) => events.push(event),
   });
