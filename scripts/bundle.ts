@@ -174,7 +174,8 @@ async function bundleInto(
   return bytes;
 }
 
-if (import.meta.main) {
+// Also when scripts/pinned.mjs runs it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     process.exit(await main(process.argv.slice(2)));
   } catch (error) {

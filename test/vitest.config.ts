@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** Ends what hangs. Nothing else may rest on how fast a machine is that has other things to do. */
+const TIMEOUT_MS = 5 * 60_000;
+
 /**
  * Two projects: `unit` runs anywhere and fast; `integ` needs a real part (DynamoDB Local, sockets, child processes)
  * and starts it by itself. Nothing is skipped: a missing part fails the run with its remedy.
@@ -17,8 +20,9 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.integ.test.ts'],
-          // Properties of a few thousand runs take seconds, and longer on a machine that has other things to do.
-          testTimeout: 30_000,
+          globalSetup: ['test/support/setup-unit.ts'],
+          testTimeout: TIMEOUT_MS,
+          hookTimeout: TIMEOUT_MS,
           // Of two cores one would stand idle.
           maxWorkers: 2,
         },
@@ -28,8 +32,9 @@ export default defineConfig({
         test: {
           name: 'integ',
           include: ['test/**/*.integ.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          globalSetup: ['test/support/setup-integ.ts'],
+          testTimeout: TIMEOUT_MS,
+          hookTimeout: TIMEOUT_MS,
           maxWorkers: 2,
           // After the fast ones.
           sequence: { groupOrder: 1 },

@@ -4,6 +4,9 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 const CONNECTION_TIMEOUT_MS = 500;
 /** The last resort; every call has its own, shorter time from the ledger's deadline. */
 const REQUEST_TIMEOUT_MS = 15_000;
+/** The same for DynamoDB Local, which shares the processors with whoever asks it: slow there is not dead. */
+const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
+const LOCAL_REQUEST_TIMEOUT_MS = 300_000;
 /** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
 const SOCKETS_MAX = 256;
 
@@ -16,8 +19,8 @@ export const dynamoClient = (endpoint?: string): DynamoDBClient =>
   new DynamoDBClient({
     maxAttempts: 1,
     requestHandler: {
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionTimeout: endpoint === undefined ? CONNECTION_TIMEOUT_MS : LOCAL_CONNECTION_TIMEOUT_MS,
+      requestTimeout: endpoint === undefined ? REQUEST_TIMEOUT_MS : LOCAL_REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
       httpAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },
       httpsAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
@@ -21,10 +22,14 @@ export interface DynamoDbLocal {
 }
 
 /** It takes 2 to 4 s on a quiet machine; a busy one gets time. */
-const START_TIMEOUT_MS = 45_000;
+const START_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
-const HEAP = '-Xmx512m';
+/**
+ * The quick compiler and one thread for garbage: on two cores the better compiler and the threads of a bigger collector
+ * take more from the programs beside them than they give. No file for performance tools is left in the temporary folder.
+ */
+const JVM = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-XX:-UsePerfData'];
 
 const EMULATOR = fileURLToPath(
   new URL('../../node_modules/amplify-dynamodb-simulator/emulator', import.meta.url),
@@ -36,7 +41,7 @@ export const javaAvailable = (): boolean => spawnSync('java', ['-version'], { st
 /**
  * Starts DynamoDB Local from the jar of a development dependency and waits until it answers. It ends with this process.
  *
- * @throws {Error} with the remedy, when Java or the jar is missing or it does not answer within 45 s.
+ * @throws {Error} with the remedy, when Java or the jar is missing or it does not answer within 3 min.
  */
 export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Promise<DynamoDbLocal> {
   if (!javaAvailable()) {
@@ -94,18 +99,25 @@ export async function ensureTable(client: DynamoDBClient, tableName: string): Pr
 
 /**
  * A killed parent runs no exit hook, so a shell in a process group of its own reads our pipe: when the pipe closes, for
- * whatever reason, it ends its group; when the server ends first, the group ends as well.
+ * whatever reason, it ends its group; when the server ends first, the group ends as well. The server's temporary folder
+ * goes with it.
  */
-const KEEPER = '{ "$@"; kill -9 0; } & cat > /dev/null; kill -9 0';
+const KEEPER = '{ "$@"; rm -rf "$0"; kill -9 0; } & cat > /dev/null; rm -rf "$0"; kill -9 0';
 
 function launch(port: number, dataDir: string | undefined): ChildProcess {
   if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true });
   const storage = dataDir === undefined ? ['-inMemory'] : ['-dbPath', resolve(dataDir)];
-  const java = [HEAP, '-Djava.library.path=./DynamoDBLocal_lib', '-jar', 'DynamoDBLocal.jar'];
+  // Java does not look at TMPDIR.
+  const scratch = mkdtempSync(join(tmpdir(), 'tollgate-dynamodb-'));
+  const places = [`-Djava.io.tmpdir=${scratch}`, '-Djava.library.path=./DynamoDBLocal_lib'];
+  const java = [...JVM, ...places, '-jar', 'DynamoDBLocal.jar'];
   const server = [...java, '-sharedDb', '-disableTelemetry', '-port', String(port), ...storage];
-  if (process.platform === 'win32')
-    return spawn('java', server, { cwd: EMULATOR, stdio: ['pipe', 'ignore', 'ignore'] });
-  return spawn('sh', ['-c', KEEPER, 'dynamodb-local', 'java', ...server], {
+  if (process.platform === 'win32') {
+    const child = spawn('java', server, { cwd: EMULATOR, stdio: ['pipe', 'ignore', 'ignore'] });
+    child.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+    return child;
+  }
+  return spawn('sh', ['-c', KEEPER, scratch, 'java', ...server], {
     cwd: EMULATOR,
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -11,7 +11,7 @@ import { BUNDLES } from './synthesized.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 /** Nobody's account, and an address where nothing answers in the place of the network. */
 const NOBODY = {

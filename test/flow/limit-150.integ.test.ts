@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
 import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';
-import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
 
 const LIMIT = 150;
 const JOBS = 256;
 
-let database: DynamoDbLocal;
-
-beforeAll(async () => {
-  database = await startDynamoDbLocal();
-});
-
-afterAll(async () => {
-  await database?.stop();
-});
+const endpoint = sharedDynamoDb();
 
 test('limit 150, 256 jobs, each asked twice at once, two relays over ws tunnels: exactly 150 run', async () => {
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   await ensureTable(client, 'limit-150');
   const newStore = () =>
     new DynamoStore({

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,10 +10,12 @@ import { bundleFunction, type FunctionName } from '../../scripts/bundle.ts';
 import { packRules } from '../../scripts/pack-rules.ts';
 import { functionUrlEvent } from '../../scripts/rehearse/function-url-event.ts';
 import { type HostedBundle, hostBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import { BUNDLES, newRunFolder } from '../support/run-folders.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export const TABLE = 'bundles';
+/** Another for each file that starts bundles: they share a database. */
+export const TABLE = `bundles-${randomUUID()}`;
 export const INSTANCE = 'bundles.example.com';
 export const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of these tests only').toString('base64')}`;
 export const GITLAB_TOKEN = 'glpat-of-these-tests-only';
@@ -60,9 +63,8 @@ export interface Rig {
 
 /** @param endpoint - of DynamoDB Local. */
 export function aRig(endpoint: string): Rig {
-  // Below the project, where the packages are found that Lambda brings along.
-  mkdirSync(join(root, '.tollgate'), { recursive: true });
-  const folder = mkdtempSync(join(root, '.tollgate', 'bundles-'));
+  mkdirSync(BUNDLES, { recursive: true });
+  const folder = newRunFolder(BUNDLES);
   const rules = JSON.stringify(packRules({ root, force: false, nowMs: Date.now() }));
   const started: HostedBundle[] = [];
   return {

@@ -4,9 +4,10 @@ import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
 import * as names from '../../functions/names.ts';
 import { dynamoSessionStore } from '../../functions/signin/dynamo-session-store.ts';
 import { csrfTokenOf, hashOf } from '../../functions/signin/secret-ids.ts';
-import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { functionUrlEvent, type UrlEventOptions } from '../../scripts/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aFake,
   aRig,
@@ -29,15 +30,14 @@ interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-let database: DynamoDbLocal;
+const endpoint = sharedDynamoDb();
 let parameters: Fake;
 let gitlab: Fake;
 let rig: Rig;
 let hosted: HostedBundle;
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   await ensureTable(client, TABLE);
   parameters = await fakeParameters({ [SECRET_PARAMETER]: SECRET, [TOKEN_PARAMETER]: GITLAB_TOKEN });
   gitlab = await aFake((request, _, response) => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
     response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(known ? discoveryOf(`http://${request.headers.host}`) : {}));
   });
-  rig = aRig(database.endpoint);
+  rig = aRig(endpoint);
   hosted = await rig.start('console', {
     [names.ENV_GITLAB_URL]: gitlab.url,
     [names.ENV_GITLAB_TOKEN_PARAMETER]: TOKEN_PARAMETER,
@@ -67,13 +67,12 @@ beforeAll(async () => {
     endsAtMs: nowMs + 3_600_000,
   });
   client.destroy();
-}, 120_000);
+});
 
 afterAll(async () => {
   await rig?.close();
   parameters?.close();
   gitlab?.close();
-  await database?.stop();
 });
 
 const discoveryOf = (issuer: string) => ({

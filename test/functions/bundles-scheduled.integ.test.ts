@@ -4,7 +4,8 @@ import { inboxItem } from '../../functions/ledger/inbox-item.ts';
 import { ledgerKeys } from '../../functions/ledger/keys.ts';
 import * as names from '../../functions/names.ts';
 import { truthText } from '../../functions/settle/truth-text.ts';
-import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
+import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aFake,
   aRig,
@@ -21,7 +22,7 @@ import { ranFor } from './settle/truths.ts';
 const NOWHERE = 'http://127.0.0.1:1';
 const TOKEN_PARAMETER = '/tollgate/test/gitlab-token';
 
-let database: DynamoDbLocal;
+const endpoint = sharedDynamoDb();
 let parameters: Fake;
 let gitlab: Fake;
 let rig: Rig;
@@ -29,8 +30,7 @@ let asking: Readonly<Record<string, string>>;
 const askedWith = new Set<unknown>();
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   await ensureTable(client, TABLE);
   client.destroy();
   parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
@@ -46,14 +46,13 @@ beforeAll(async () => {
     [names.ENV_CONTROLLER_TOKEN_PARAMETER]: TOKEN_PARAMETER,
     AWS_ENDPOINT_URL_SSM: parameters.url,
   };
-  rig = aRig(database.endpoint);
-}, 120_000);
+  rig = aRig(endpoint);
+});
 
 afterAll(async () => {
   await rig?.close();
   parameters?.close();
   gitlab?.close();
-  await database?.stop();
 });
 
 /** As the stream tells of it. */

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMISSIONS_PATH } from '../../functions/admit/contract.ts';
 import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
 import { ENV_WEBHOOK_SECRETS_PARAMETER } from '../../functions/names.ts';
-import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { functionUrlEvent } from '../../scripts/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aRig,
   bodyOf,
@@ -21,30 +22,28 @@ import { aJobHook } from './gitlab/job-hook-bodies.ts';
 const TOO_LARGE = ' '.repeat(1024 * 1024 + 1);
 const PARAMETER = '/tollgate/test/webhook-secrets';
 
-let database: DynamoDbLocal;
+const endpoint = sharedDynamoDb();
 let parameters: Fake;
 let rig: Rig;
 let admit: HostedBundle;
 let settle: HostedBundle;
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   await ensureTable(client, TABLE);
   client.destroy();
   parameters = await fakeParameters({ [PARAMETER]: `${WEBHOOK_SECRET}\n` });
-  rig = aRig(database.endpoint);
+  rig = aRig(endpoint);
   admit = await rig.start('admit');
   settle = await rig.start('settle', {
     [ENV_WEBHOOK_SECRETS_PARAMETER]: PARAMETER,
     AWS_ENDPOINT_URL_SSM: parameters.url,
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await rig?.close();
   parameters?.close();
-  await database?.stop();
 });
 
 describe('the deployed admit function', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
+import { propertyRuns } from '../support/property-runs.ts';
 import { type Flavour, plans } from './plans.ts';
 import { run } from './run.ts';
 
@@ -14,7 +15,7 @@ export const modelTest = (guarantee: string, flavour: Flavour): void =>
     async () => {
       await fc.assert(
         fc.asyncProperty(plans(flavour), async (plan) => void (await run(plan))),
-        { numRuns: RUNS },
+        { numRuns: propertyRuns(RUNS) },
       );
     },
     TIMEOUT_MS,

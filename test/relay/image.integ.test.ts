@@ -165,7 +165,7 @@ test.each(['url', 'invoke'] as const)(
   async (route) => {
     const router = await startRouter();
     const { relay, output, health, aws } = await deployed(router.wsUrl ?? '', route, TOKEN);
-    await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
     await proveSchema(router);
     expect((await router.admit(question(1))).result).toBe('admitted');
     expect((await router.admit(question(2))).result).toBe('rejected');
@@ -195,7 +195,7 @@ test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it
   expect(await health()).toBe(1);
   expect(router.waitingStreams()).toBe(0);
   aws.parameters.set(PARAMETER, TOKEN);
-  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
   await untilHealth(0, health);
 
   const second = await deployed(router.wsUrl ?? '', 'url', undefined);
@@ -207,7 +207,7 @@ test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it
 });
 
 test('the health check is 1 before the first stream, 0 with streams, 1 when they have been gone for long, 0 again', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const port = await freePort();
   const { output, health } = await deployed(`ws://127.0.0.1:${port}`, 'url', TOKEN);
@@ -224,7 +224,7 @@ test('the health check is 1 before the first stream, 0 with streams, 1 when they
 test('nothing is written but the socket’s folder, which nobody else may enter', async () => {
   const router = await startRouter();
   const { relay, socketFolder } = await deployed(router.wsUrl ?? '', 'url', TOKEN);
-  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
   const made = spawnSync('find', [socketFolder, '-mindepth', '1', '-maxdepth', '1'], { encoding: 'utf8' });
   const [own = ''] = made.stdout.trim().split('\n');
   expect(statSync(own).mode & 0o777).toBe(0o700);

@@ -75,7 +75,7 @@ async function startEverything() {
     TOLLGATE_HEALTH_PORT: String(healthPort),
     TOLLGATE_DEPLOYMENT: 'production',
   });
-  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
   await relay.wrote('"started"');
   await proveSchema(router);
   return { service, router, relay, health: `http://127.0.0.1:${healthPort}` };

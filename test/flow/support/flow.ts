@@ -107,6 +107,9 @@ export function listen(app: { fetch: Hono['fetch'] }): Promise<{ url: string; cl
   });
 }
 
+/** Long enough for any machine: what is about something else than time never meets the fallback. */
+const PATIENT_MS = 300_000;
+
 /** A relay against a router, and everything it said. */
 export function flowRelay(
   routerUrl: string,
@@ -133,7 +136,7 @@ export function flowRelay(
     fetch,
     policy: rules.policy,
     directory: rules.directory,
-    deadlineMs: options.deadlineMs ?? 10_000,
+    deadlineMs: options.deadlineMs ?? PATIENT_MS,
     fallback: 'admit',
     schemaTrust: options.schemaTrust ?? 'given',
     observe: (event) => events.push(event),

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 240_000;
 
 /** Waits for something that other code brings about, by looking again whenever the event loop comes round. */
 export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {

@@ -15,23 +15,19 @@ import {
   ENV_RULES_FILE,
 } from '../../../functions/names.ts';
 import { ADMIT_BUNDLE_BYTES_MAX, type Bundle, bundleAdmit } from '../../../scripts/bundle.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { packRules } from '../../../scripts/pack-rules.ts';
+import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bundle-'));
 const saved = { ...process.env };
 
-let database: DynamoDbLocal;
+const endpoint = sharedDynamoDb();
 let bundle: Bundle;
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   await ensureTable(client, 'handler');
   client.destroy();
   bundle = await bundleAdmit(join(folder, 'handler.mjs'));
@@ -43,14 +39,13 @@ beforeAll(async () => {
     [ENV_LEDGER_TABLE]: 'handler',
     [ENV_GITLAB_INSTANCE]: 'handler.example.com',
     [ENV_RULES_FILE]: join(folder, 'rules.json'),
-    [ENV_DYNAMODB_ENDPOINT]: database.endpoint,
+    [ENV_DYNAMODB_ENDPOINT]: endpoint,
   });
 });
 
 afterAll(async () => {
   process.env = saved;
   rmSync(folder, { recursive: true, force: true });
-  await database?.stop();
 });
 
 const event = (path: string, body: unknown) => ({
@@ -108,7 +103,7 @@ test('the deployed bundle decides by the limits that are live', async () => {
   const { handler } = (await import(pathToFileURL(bundle.file).href)) as {
     handler: (event: unknown, context: unknown) => Promise<{ statusCode: number; body: string }>;
   };
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   const table = new DynamoLimitTable({
     client,
     tableName: 'handler',

@@ -80,7 +80,7 @@ export function liveLimitsContract(newTables: (instance: string, clock: LedgerCl
         return (answer as { decisions: Decision[] }).decisions;
       },
       publish: async (document: object): Promise<void> => {
-        const live = await limits.getPointer({ timeoutMs: 10_000 });
+        const live = await limits.getPointer({ timeoutMs: 300_000 });
         const outcome = await publishLimits(
           document,
           {

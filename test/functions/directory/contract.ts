@@ -9,7 +9,7 @@ import {
 } from '../../../functions/directory/directory-table.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 export function directoryTableContract(newTable: (instance: string) => DirectoryTable): void {
   let tables = 0;

@@ -11,7 +11,7 @@ import { directoryTableContract } from './contract.ts';
 import { syncBench } from './sync-bench.ts';
 
 const TABLE = 'directory-contract';
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 const local = localTable(TABLE);
 

@@ -28,7 +28,7 @@ import {
 } from '../../support/ledger/asks.ts';
 import { type TestClock, testClock } from '../../support/ledger/test-clock.ts';
 
-const READ = { timeoutMs: 10_000 };
+const READ = { timeoutMs: 300_000 };
 const GRACE_SECONDS = 15 * 60;
 
 interface House {
@@ -54,7 +54,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       ledger,
       other,
       clock,
-      hold: (asks, by = ledger) => by.hold(asks, clock.monotonicMs() + 30_000),
+      hold: (asks, by = ledger) => by.hold(asks, clock.monotonicMs() + 300_000),
       committed: async (subject) => (await ledger.readCounters([counter(subject)]))[0]?.committed ?? -1,
     };
   };
@@ -150,7 +150,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         unchecked: {},
         maxCommitted: -5,
       };
-      const outcome = await store.transact([write], { token: randomUUID(), timeoutMs: 10_000 });
+      const outcome = await store.transact([write], { token: randomUUID(), timeoutMs: 300_000 });
       expect(outcome).toEqual({ outcome: 'refused', refusals: [{ kind: 'counter' }] });
     });
 
@@ -355,7 +355,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       const { hold, ledger, store } = build();
       await hold([anAsk(1, graced(7, 10, 100, 120))]);
       const gone: Write = { kind: 'reset', key: pipeline(7), amounts: NO_AMOUNTS, rev: 1 };
-      expect(await store.transact([gone], { token: randomUUID(), timeoutMs: 10_000 })).toEqual({
+      expect(await store.transact([gone], { token: randomUUID(), timeoutMs: 300_000 })).toEqual({
         outcome: 'committed',
       });
       expect(await ledger.rebuild({ repair: true })).toMatchObject({ drift: [], repaired: 0 });
@@ -705,7 +705,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       ...over,
     });
     const record = (house: House, asks: readonly UnmeteredAsk[]) =>
-      house.ledger.recordUnmetered(asks, house.clock.monotonicMs() + 30_000);
+      house.ledger.recordUnmetered(asks, house.clock.monotonicMs() + 300_000);
 
     test('an admission nobody recorded is charged without asking, once', async () => {
       const house = build();
@@ -812,7 +812,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
     const skew = (store: LedgerStore): Promise<unknown> =>
       store.transact(
         [{ kind: 'counter', key: counter('group/1'), committed: 7, fitted: 0, settled: 0, unchecked: {} }],
-        { token: randomUUID(), timeoutMs: 10_000 },
+        { token: randomUUID(), timeoutMs: 300_000 },
       );
 
     test('finds no drift in what the ledger wrote, and the difference somebody else made', async () => {
@@ -847,7 +847,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         jobId: 50,
         claims: record.claims.map((one) => ({ ...one, counter: counter('group/9') })),
       };
-      await store.transact([{ kind: 'record', record: lost }], { token: randomUUID(), timeoutMs: 10_000 });
+      await store.transact([{ kind: 'record', record: lost }], { token: randomUUID(), timeoutMs: 300_000 });
       expect(await ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
       expect(await committed('group/9')).toBe(10);
     });
@@ -917,7 +917,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       await ledger.adjust({ ...credit, amount: 25 });
       await store.transact(
         [{ kind: 'counter', key: NOVEMBER, committed: -25, fitted: -25, settled: -25, unchecked: {} }],
-        { token: randomUUID(), timeoutMs: 10_000 },
+        { token: randomUUID(), timeoutMs: 300_000 },
       );
       expect(await ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
       expect(await committed('group/1')).toBe(25);
@@ -1019,7 +1019,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       };
       const token = randomUUID();
       for (const _ of [1, 2]) {
-        expect(await store.transact([write], { token, timeoutMs: 10_000 })).toEqual({
+        expect(await store.transact([write], { token, timeoutMs: 300_000 })).toEqual({
           outcome: 'committed',
         });
       }
@@ -1046,7 +1046,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
             maxCommitted: 9,
           },
         ],
-        { token: randomUUID(), timeoutMs: 10_000 },
+        { token: randomUUID(), timeoutMs: 300_000 },
       );
       if (outcome.outcome !== 'refused') throw new Error(`expected a refusal, got ${outcome.outcome}`);
       expect(outcome.refusals[0]).toEqual({ kind: 'record', record: one });
@@ -1075,7 +1075,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
   });
 
   describe('announcements', () => {
-    const DAY = { ttlMs: 86_400_000, timeoutMs: 10_000 };
+    const DAY = { ttlMs: 86_400_000, timeoutMs: 300_000 };
 
     test('of many who say the same at once exactly one is first, also across programs', async () => {
       const { ledger, other } = build();
@@ -1207,7 +1207,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       const house = build();
       await house.ledger.recordBypass([ran(1)]);
       const told = { answered: 'admitted', cause: 'deadline', answeredAtMs: house.clock.nowMs() } as const;
-      await house.ledger.recordUnmetered([{ ...ran(1), ...told }], house.clock.monotonicMs() + 30_000);
+      await house.ledger.recordUnmetered([{ ...ran(1), ...told }], house.clock.monotonicMs() + 300_000);
       expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'SETTLED', answered: 'fallback' });
       expect(await shown(house)).toEqual(CHARGED_ONCE);
     });
@@ -1331,7 +1331,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         anAsk(3, [], { violations: [blocked] }),
         anAsk(4, [claim('group/1', 30, 100)]),
       ];
-      const outcomes = await ledger.hold(asks, clock.monotonicMs() + 30_000, { limitsAreCurrent });
+      const outcomes = await ledger.hold(asks, clock.monotonicMs() + 300_000, { limitsAreCurrent });
       expect(words(outcomes)).toEqual([
         'admitted',
         'undecided:stale_limits',
@@ -1350,7 +1350,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
       const asks = Array.from({ length: 130 }, (_, index) =>
         anAsk(index + 2, [claim(`group/${1 + (index % 2)}`, 10, 100)]),
       );
-      const outcomes = await other.hold(asks, clock.monotonicMs() + 30_000, { limitsAreCurrent });
+      const outcomes = await other.hold(asks, clock.monotonicMs() + 300_000, { limitsAreCurrent });
       expect(new Set(words(outcomes))).toEqual(new Set(['rejected']));
       expect(asked.times).toBe(1);
       expect((await ledger.readRecord(131))?.state).toBe('REJECTED');
@@ -1367,7 +1367,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         anAsk(5, [claim('group/3', 60, 100)], { violations: [security] }),
         anAsk(6, [claim('group/1', 60, 100)], { violations: [security, blocked] }),
       ];
-      const outcomes = await ledger.hold(asks, clock.monotonicMs() + 30_000, { limitsAreCurrent });
+      const outcomes = await ledger.hold(asks, clock.monotonicMs() + 300_000, { limitsAreCurrent });
       expect(words(outcomes)).toEqual(['admitted', 'admitted', 'admitted', 'rejected', 'rejected']);
       expect(asked.times).toBe(0);
     });
@@ -1375,7 +1375,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
     test('a job that came back is decided by new limits under the same id, as if nobody had asked before', async () => {
       const { ledger, clock, committed } = build();
       const { limitsAreCurrent } = asking(false);
-      const late = clock.monotonicMs() + 30_000;
+      const late = clock.monotonicMs() + 300_000;
       await ledger.hold([anAsk(1, [claim('group/1', 60, 50)])], late, { limitsAreCurrent });
       expect(await ledger.hold([anAsk(1, [claim('group/1', 60, 80)])], late)).toMatchObject([
         { outcome: 'admitted', generation: 1, repeated: false },

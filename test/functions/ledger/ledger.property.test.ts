@@ -12,6 +12,7 @@ import type { Unit } from '../../../policies/unit.ts';
 import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../support/ledger/asks.ts';
 import { type Bounds, History, must } from '../../support/ledger/history.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const RUNS = 3000;
 const JOBS = 7;
@@ -334,6 +335,6 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
         if (wrongs.length > 0) throw wrongs[0];
       },
     ),
-    { numRuns: RUNS },
+    { numRuns: propertyRuns(RUNS) },
   );
 }, 120_000);

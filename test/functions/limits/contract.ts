@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { LimitTable } from '../../../functions/limits/limit-table.ts';
 import { counter } from '../../support/ledger/asks.ts';
 
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 export function limitTableContract(newTable: (instance: string) => LimitTable): void {
   let tables = 0;

@@ -9,7 +9,7 @@ import { localTable } from '../../support/ledger/local-table.ts';
 import { limitTableContract } from './contract.ts';
 
 const TABLE = 'limits-contract';
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 const local = localTable(TABLE);
 
@@ -51,7 +51,7 @@ test('garbage collection may take every item of a retired set, and none of the l
     for (const name of names) await table.putChunk(set, { name, bytes: new Uint8Array(400_000) }, WAIT);
   }
   await table.flip({ set: 'b', edit: 2, atMs: 1 }, undefined, WAIT);
-  await table.retire('a', 4_000_000_000, { timeoutMs: 60_000 });
+  await table.retire('a', 4_000_000_000, { timeoutMs: 300_000 });
   const ends = async (set: string): Promise<ReadonlySet<string | undefined>> => {
     const { pk } = ledgerKeys(instance).limitChunk(set, '', 0);
     const found: (string | undefined)[] = [];

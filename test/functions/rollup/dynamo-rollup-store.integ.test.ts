@@ -45,7 +45,7 @@ test('images delivered twice, by two readers at once, are counted once, and thei
   }
   const [top] = await store.readTop([{ subject: 'group/100', day: DAY }]);
   expect(top?.projects).toEqual([{ projectId: 7, micros: 7_200 }]);
-  const found = await dynamoEstimateSource(table).read([7, 8], { timeoutMs: 2_000 });
+  const found = await dynamoEstimateSource(table).read([7, 8], { timeoutMs: 300_000 });
   expect([...found.keys()]).toEqual([7]);
   expect(found.get(7)?.get(historyKey('unit', 'a#b|c'))?.lastSeconds).toHaveLength(20);
 });

@@ -21,12 +21,9 @@ import {
 } from '../../../functions/names.ts';
 import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { truthText } from '../../../functions/settle/truth-text.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { packRules } from '../../../scripts/pack-rules.ts';
+import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { ranFor } from './truths.ts';
 
 const INSTANCE = 'handlers.example.com';
@@ -37,7 +34,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-settle-'));
 const saved = { ...process.env };
 
-let database: DynamoDbLocal;
+const endpoint = sharedDynamoDb();
 let parameters: Server;
 const asked: unknown[] = [];
 
@@ -55,8 +52,7 @@ async function startParameters(): Promise<string> {
 }
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   await ensureTable(client, 'handlers');
   client.destroy();
   writeFileSync(
@@ -67,7 +63,7 @@ beforeAll(async () => {
     [ENV_LEDGER_TABLE]: 'handlers',
     [ENV_GITLAB_INSTANCE]: INSTANCE,
     [ENV_RULES_FILE]: join(folder, 'rules.json'),
-    [ENV_DYNAMODB_ENDPOINT]: database.endpoint,
+    [ENV_DYNAMODB_ENDPOINT]: endpoint,
     [ENV_WEBHOOK_SECRETS_PARAMETER]: PARAMETER,
     AWS_ENDPOINT_URL_SSM: await startParameters(),
     AWS_REGION: 'local',
@@ -80,7 +76,6 @@ afterAll(async () => {
   process.env = saved;
   rmSync(folder, { recursive: true, force: true });
   parameters?.close();
-  await database?.stop();
 });
 
 const tableOf = (client: ReturnType<typeof dynamoClient>): DynamoStore =>
@@ -126,9 +121,9 @@ test('the webhook’s handler checks a function URL event with the parameter’s
   expect([await post(TOKEN, 'a'), await post(stranger, 'b')]).toEqual([200, 401]);
   expect(asked).toEqual([{ Name: PARAMETER, WithDecryption: true }]);
 
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   const item = { id: 'a', body: '', receivedAtMs: 0, untilMs: 0 };
-  expect(await tableOf(client).receive(item, { timeoutMs: 10_000 })).toBe(false);
+  expect(await tableOf(client).receive(item, { timeoutMs: 300_000 })).toBe(false);
   client.destroy();
 });
 
@@ -139,7 +134,7 @@ test('the stream’s handler settles what arrived, on the packed rules', async (
   const event = { Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] };
   expect(await handler(event)).toEqual({ batchItemFailures: [] });
 
-  const client = dynamoClient(database.endpoint);
+  const client = dynamoClient(endpoint);
   expect(await createLedger({ store: tableOf(client) }).readRecord(9)).toMatchObject({
     state: 'SETTLED',
     unchecked: 'bypass',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { InboxItem, InboxStore, LedgerStore } from '../../../functions/ledger/store.ts';
 
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 const anItem = (id: string): InboxItem => ({
   id,

@@ -10,29 +10,25 @@ import { createSettleApp } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
 import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { silentLog } from '../../../functions/shared/log.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { tableStream } from '../../../scripts/local/table-stream.ts';
 import { flowRules } from '../../flow/support/flow.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
+import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { inboxContract } from './inbox-contract.ts';
 
 const TABLE = 'settle';
 const INSTANCE = 'gitlab.example.com';
 const TOKEN = `whsec_${Buffer.from('a token of this test only').toString('base64')}`;
 
-let database: DynamoDbLocal;
+const endpoint = sharedDynamoDb();
 let client: ReturnType<typeof dynamoClient>;
 let streams: DynamoDBStreamsClient;
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
+  client = dynamoClient(endpoint);
   streams = new DynamoDBStreamsClient({
-    endpoint: database.endpoint,
+    endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
@@ -42,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   client?.destroy();
   streams?.destroy();
-  await database?.stop();
 });
 
 const store = (instance: string): DynamoStore =>

@@ -9,29 +9,25 @@ import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.t
 import { readLimits } from '../../../functions/limits/publish-limits.ts';
 import { dynamoMarks } from '../../../functions/ssm-limits/dynamo-marks.ts';
 import { ssmParameters } from '../../../functions/ssm-limits/ssm-parameters.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { packRules } from '../../../scripts/pack-rules.ts';
+import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { marksContract } from './marks-contract.ts';
 import { type ParameterStore, startParameterStore } from './parameter-store.ts';
 
 const TABLE = 'ssm-limits';
 const INSTANCE = 'gitlab.example.com';
 const PATH = '/tollgate/prod/limits';
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 300_000 };
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-let database: DynamoDbLocal;
+const endpoint = sharedDynamoDb();
 let client: ReturnType<typeof dynamoClient>;
 let store: ParameterStore;
 let handler: (event: unknown) => Promise<void>;
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
+  client = dynamoClient(endpoint);
   await ensureTable(client, TABLE);
   store = await startParameterStore();
   const rulesFile = join(mkdtempSync(join(tmpdir(), 'tollgate-ssm-')), 'rules.json');
@@ -40,7 +36,7 @@ beforeAll(async () => {
   vi.stubEnv('TOLLGATE_GITLAB_INSTANCE', INSTANCE);
   vi.stubEnv('TOLLGATE_RULES_FILE', rulesFile);
   vi.stubEnv('TOLLGATE_LIMITS_PATH', PATH);
-  vi.stubEnv('TOLLGATE_DYNAMODB_ENDPOINT', database.endpoint);
+  vi.stubEnv('TOLLGATE_DYNAMODB_ENDPOINT', endpoint);
   vi.stubEnv('TOLLGATE_SSM_ENDPOINT', store.endpoint);
   ({ handler } = await import('../../../functions/ssm-limits/handler.ts'));
 });
@@ -49,7 +45,6 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   client?.destroy();
   await store?.stop();
-  await database?.stop();
 });
 
 const options = (instance: string) => ({

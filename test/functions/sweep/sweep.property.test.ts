@@ -12,6 +12,7 @@ import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { FakeGitLab } from './fake-gitlab.ts';
 
 const RUNS = 1_000;
@@ -157,6 +158,6 @@ test('a job ended by sweeps and webhooks at the same moment is charged once, and
         if (drift.length > 0) throw new Error(`drift: ${JSON.stringify(drift)}`);
       },
     ),
-    { numRuns: RUNS },
+    { numRuns: propertyRuns(RUNS) },
   );
 }, 120_000);

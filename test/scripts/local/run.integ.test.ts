@@ -191,7 +191,7 @@ test('a folder that another program has its database on is left alone, also with
   } finally {
     await database.stop();
   }
-}, 60_000);
+});
 
 test('with --json nothing is made up: the counters show this run alone', async () => {
   const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', '--json');
@@ -205,4 +205,4 @@ test('with --json nothing is made up: the counters show this run alone', async (
   );
   const total = summary.limits.find(({ subject }) => subject === 'instance')?.spent;
   expect(total).toBe(moneyOf(jobs.filter(ran)));
-}, 60_000);
+});

@@ -1,11 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll } from 'vitest';
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
+import { sharedDynamoDb } from './shared-dynamodb.ts';
 
 export interface LocalTable {
   /** Both only from the first test on. */
@@ -13,18 +10,15 @@ export interface LocalTable {
   readonly endpoint: string;
 }
 
-/** DynamoDB Local with this table in it, from before a file's first test until after its last. */
+/** This table in the run's DynamoDB Local, from before a file's first test on. No other file may use its name. */
 export function localTable(tableName: string): LocalTable {
-  let database: DynamoDbLocal | undefined;
   let client: DynamoDBClient | undefined;
   beforeAll(async () => {
-    database = await startDynamoDbLocal();
-    client = dynamoClient(database.endpoint);
+    client = dynamoClient(sharedDynamoDb());
     await ensureTable(client, tableName);
   });
   afterAll(async () => {
     client?.destroy();
-    await database?.stop();
   });
   const started = <T>(part: T | undefined): T => {
     if (part === undefined) throw new Error(`table ${tableName} is there from the first test on`);
@@ -35,7 +29,7 @@ export function localTable(tableName: string): LocalTable {
       return started(client);
     },
     get endpoint() {
-      return started(database).endpoint;
+      return sharedDynamoDb();
     },
   };
 }

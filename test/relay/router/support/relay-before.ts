@@ -59,7 +59,7 @@ export function relayBefore(
     heard,
     ofType: <T extends RelayEvent['type']>(type: T) =>
       events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
-    until: (holds: () => boolean, what: string) => conditions.until(holds, { what, timeoutMs: 30_000 }),
+    until: (holds: () => boolean, what: string) => conditions.until(holds, { what, timeoutMs: 300_000 }),
     async [Symbol.asyncDispose]() {
       await pool.drain();
       router.close();

@@ -28,7 +28,7 @@ test('on a real table: begin, list, edit, export, import, go stale, and see the 
     const parts = { client, tableName: TABLE, instance: INSTANCE, clock: systemClock, random: Math.random };
     const ledger = createLedger({ store: new DynamoStore(parts) });
     const ask = anAsk(1, [claim('group/100', 10_000_000, 50_000_000)]);
-    await ledger.hold([ask], systemClock.monotonicMs() + 10_000);
+    await ledger.hold([ask], systemClock.monotonicMs() + 300_000);
 
     const flags = ['--ledger', TABLE, '--instance', INSTANCE, '--endpoint', database.endpoint];
     const run = (...args: string[]) =>

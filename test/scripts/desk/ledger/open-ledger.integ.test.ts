@@ -16,7 +16,7 @@ const INSTANCE = 'gitlab.local';
 async function jobsSeen({ store }: DeskLedger): Promise<readonly number[]> {
   const found: number[] = [];
   for await (const item of store.scan()) if (item.kind === 'record') found.push(item.record.jobId);
-  expect((await store.readRecords([1], { timeoutMs: 10_000 }))[0]?.state).toBe('HELD');
+  expect((await store.readRecords([1], { timeoutMs: 300_000 }))[0]?.state).toBe('HELD');
   return found;
 }
 
@@ -37,15 +37,15 @@ test('the desk reads what npm start left on disk, and a table by its name, and o
       random: Math.random,
     });
     const ledger = createLedger({ store });
-    await ledger.announceOnce(['a rejection'], { ttlMs: 60_000, timeoutMs: 5_000 });
-    await ledger.hold([anAsk(jobId, [claim('group/1', 10, 100)])], systemClock.monotonicMs() + 10_000);
+    await ledger.announceOnce(['a rejection'], { ttlMs: 60_000, timeoutMs: 300_000 });
+    await ledger.hold([anAsk(jobId, [claim('group/1', 10, 100)])], systemClock.monotonicMs() + 300_000);
   }
   const flags = { ledger: TABLE, instance: INSTANCE, endpoint: database.endpoint };
   const table = await openDeskLedger(flags, { env: {}, root });
   expect(await jobsSeen(table)).toEqual([1]);
   await table.close();
   const missing = await openDeskLedger({ ...flags, ledger: 'no-such-table' }, { env: {}, root });
-  await expect(missing.store.readRecords([1], { timeoutMs: 10_000 })).rejects.toThrow(/no-such-table/);
+  await expect(missing.store.readRecords([1], { timeoutMs: 300_000 })).rejects.toThrow(/no-such-table/);
   await missing.close();
   client.destroy();
   await database.stop();

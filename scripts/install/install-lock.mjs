@@ -1,0 +1,97 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+const POLL_MS = 200;
+/** An owner that has not written its name by then died in between. */
+const NAMELESS_MS_MAX = 5_000;
+/** A slow line takes minutes for all packages. */
+const WAIT_MS_MAX = 15 * 60_000;
+
+/** Outside node_modules, which npm empties. */
+const pathOf = (root) => join(root, '.tollgate', 'install.lock');
+
+/** Creates the file, unless somebody else has. */
+function create(path, text) {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+const ageMs = (path) => Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+
+/** @returns {{host: string, pids: number[]} | undefined} undefined: not written yet, or gone */
+function ownerOf(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function runs(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Processes of another machine that shares the folder cannot be looked at: they count as running. */
+function isStale(path) {
+  const owner = ownerOf(path);
+  if (owner === undefined) return ageMs(path) > NAMELESS_MS_MAX;
+  return owner.host === hostname() && !owner.pids.some(runs);
+}
+
+/** Removes a lock whose owner is dead. One process at a time looks and removes, so that nobody removes a new one. */
+function removeStale(path) {
+  const guard = `${path}.removal`;
+  if (!create(guard, '')) {
+    if (ageMs(guard) > NAMELESS_MS_MAX) rmSync(guard, { force: true });
+    return;
+  }
+  try {
+    if (isStale(path)) rmSync(path, { force: true });
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+const write = (pids) => JSON.stringify({ host: hostname(), pids });
+
+/**
+ * Waits until nobody else installs here, for at most 15 minutes, and keeps others waiting until `release`. A lock whose
+ * processes are dead is taken over.
+ *
+ * @param onWaiting told once, when another install is under way
+ * @returns {Promise<{heldFor(pid: number): void, release(): void}>} `heldFor`: the lock lives as long as that process, too
+ * @throws {Error} with the remedy, after 15 minutes
+ */
+export async function takeInstallLock(root, onWaiting) {
+  const path = pathOf(root);
+  mkdirSync(dirname(path), { recursive: true });
+  const giveUpAtMs = Date.now() + WAIT_MS_MAX;
+  for (let told = false; !create(path, write([process.pid])); ) {
+    if (isStale(path)) removeStale(path);
+    else {
+      if (!told) onWaiting(ownerOf(path)?.pids[0]);
+      told = true;
+      if (Date.now() > giveUpAtMs)
+        throw new Error(
+          `Another install has held ${path} for too long. If none is running, delete that file.`,
+        );
+      await setTimeout(POLL_MS);
+    }
+  }
+  return {
+    heldFor: (pid) => writeFileSync(path, write([process.pid, pid])),
+    release: () => rmSync(path, { force: true }),
+  };
+}

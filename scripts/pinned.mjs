@@ -1,0 +1,66 @@
+/**
+ * `node scripts/pinned.mjs <program> …`, on whatever Node the host has: installs the locked packages if they are missing
+ * (and says so), then runs the program on the pinned Node. Exit code and signals pass through.
+ */
+import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { constants } from 'node:os';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import './ensure-installed.mjs';
+import { pinnedNode } from './install/pinned-node.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** What asks a program to stop. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+function nodeOrFail() {
+  try {
+    return pinnedNode(root);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(3);
+  }
+}
+
+function runBeside(node, program, args) {
+  const child = spawn(node, [program, ...args], { stdio: 'inherit' });
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      // Ctrl-C reaches the child from the terminal; a second one would tell it to hurry.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    console.error(`${node} cannot be started (${error.code}). Run npm ci in the project's folder.`);
+    process.exitCode = 1;
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      process.exitCode = code ?? 1;
+      return;
+    }
+    // Ends the way the child ended, so that whoever started us sees the signal and no made-up code.
+    for (const each of SIGNALS) process.removeAllListeners(each);
+    process.exitCode = 128 + (constants.signals[signal] ?? 0);
+    process.kill(process.pid, signal);
+  });
+}
+
+/** npm's scripts find the pinned Node themselves once it is installed; then there is no second process. */
+export async function runPinned(program, args) {
+  const path = resolve(program);
+  const node = nodeOrFail();
+  if (realpathSync(node) !== realpathSync(process.execPath)) return runBeside(node, path, args);
+  process.argv = [process.execPath, path, ...args];
+  await import(pathToFileURL(path).href);
+}
+
+const [, self, program, ...args] = process.argv;
+if (self !== undefined && realpathSync(self) === fileURLToPath(import.meta.url)) {
+  if (program === undefined) {
+    console.error('node scripts/pinned.mjs <program> …');
+    process.exit(3);
+  }
+  await runPinned(program, args);
+}
