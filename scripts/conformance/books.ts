@@ -1,4 +1,5 @@
-import type { PeerRouter, Tally } from './peer-router.ts';
+import { METRIC_STREAMS_OPEN, METRIC_STREAMS_WAITING } from '../../relay/names.ts';
+import type { PeerRouter } from './peer-router.ts';
 import type { Scene } from './phase.ts';
 import type { RelayProcess } from './relay-process.ts';
 import { until } from './until.ts';
@@ -28,6 +29,35 @@ export interface Due {
   readonly unheard?: number | 'any';
 }
 
+/**
+ * Waits until the relay knows how every question ended: it hears of the end of a stream after the router has its answer.
+ * Whoever breaks connections does so afterwards.
+ */
+export async function caughtUp(router: PeerRouter, relay: RelayProcess): Promise<void> {
+  const { questions = 0 } = await router.report();
+  await until(async () => {
+    const { admitted, rejected } = await relay.counts();
+    return admitted + rejected >= questions;
+  });
+}
+
+/** What the relay shows of its streams is what the router has, when nothing is going on. */
+export async function expectSameStreams(
+  scene: Scene,
+  router: PeerRouter,
+  relay: RelayProcess,
+): Promise<void> {
+  let seen = '';
+  const agree = await until(async () => {
+    const { waiting = 0 } = await router.report();
+    const open = await relay.gauge(METRIC_STREAMS_OPEN);
+    const believed = await relay.gauge(METRIC_STREAMS_WAITING);
+    seen = `${open} open, ${believed} waiting, the router has ${waiting}`;
+    return open === waiting && believed === waiting;
+  });
+  scene.expectThat('streams the relay shows', agree, seen, 'those the router has');
+}
+
 /** The router's counts and the relay's are the same to the last question, once the relay has caught up. */
 export async function expectSameBooks(
   scene: Scene,
@@ -35,12 +65,9 @@ export async function expectSameBooks(
   relay: RelayProcess,
   due: Due = {},
 ): Promise<void> {
+  await caughtUp(router, relay);
   const asked = await router.report();
   const questions = asked.questions ?? 0;
-  await until(async () => {
-    const { admitted, rejected } = await relay.counts();
-    return admitted + rejected >= questions;
-  });
   const told = await relay.counts();
   scene.expect('questions by the relay', told.questions, questions);
   scene.expect('admitted by the relay', told.admitted, asked.admitted ?? 0);
@@ -49,9 +76,3 @@ export async function expectSameBooks(
   scene.expect('unreadable to the relay', told.unreadable, due.unreadable ?? 0);
   if (due.unheard !== 'any') scene.expect('answers nobody heard', told.unheard, due.unheard ?? 0);
 }
-
-/** How many questions of a tally had one of these shapes. */
-export const ofShapes = ({ kinds }: Tally, shapes: readonly string[]): number =>
-  Object.entries(kinds)
-    .filter(([kind]) => shapes.includes(kind.split('/', 1)[0] ?? ''))
-    .reduce((sum, [, count]) => sum + count, 0);

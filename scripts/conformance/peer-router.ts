@@ -31,8 +31,6 @@ export type Verdict = 'admit' | 'image' | 'blocked' | 'pass';
 /** What came of a load. */
 export interface Tally {
   readonly outcomes: Readonly<Record<string, number>>;
-  /** `shape/verdict/outcome`. */
-  readonly kinds: Readonly<Record<string, number>>;
   readonly wrong: number;
   readonly samples: readonly string[];
 }

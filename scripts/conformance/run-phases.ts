@@ -1,6 +1,6 @@
 import { openAdmit } from './admit.ts';
 import { type Check, type Phase, Scene } from './phase.ts';
-import { ageing, halfOpen, outage, reset, slowEnds, streamLimit } from './phases/connections.ts';
+import { ageing, crowded, halfOpen, outage, reset, slowEnds, streamLimit } from './phases/connections.ts';
 import { drains } from './phases/drains.ts';
 import { everyDay, newToken, unproven } from './phases/every-day.ts';
 import { hostileQuestions, oddQuestions, wireChange } from './phases/questions.ts';
@@ -15,8 +15,8 @@ export interface PhaseResult {
   readonly lastLines: readonly string[];
 }
 
-/** Mostly waits, so it runs beside the others; begun first, told last. */
-const BESIDE: readonly Phase[] = [halfOpen];
+/** Mostly wait, so they run beside the others; begun first, told last. */
+const BESIDE: readonly Phase[] = [halfOpen, crowded];
 
 const ONE_BY_ONE: readonly Phase[] = [
   everyDay('grpc'),

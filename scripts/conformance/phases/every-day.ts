@@ -1,4 +1,4 @@
-import { expectSameBooks, warmUp } from '../books.ts';
+import { caughtUp, expectSameBooks, expectSameStreams, warmUp } from '../books.ts';
 import type { Transport } from '../peer-router.ts';
 import type { Phase } from '../phase.ts';
 
@@ -27,6 +27,7 @@ export const everyDay = (transport: Transport): Phase => ({
       await router.ask({ ...same, firstJobId: 5001, verdicts: ['image'] }),
     );
     await expectSameBooks(scene, router, relay);
+    await expectSameStreams(scene, router, relay);
     scene.expect('exit code after SIGTERM', await relay.drain(), 0);
     const { refused, registered, unregistered, second } = await router.report();
     scene.expect('registrations', registered, 1);
@@ -65,6 +66,7 @@ export const newToken: Phase = {
     const router = await scene.router({ transport: 'wss' });
     const relay = await scene.relay(router);
     await warmUp(scene, router);
+    await caughtUp(router, relay);
     await router.changeToken('glrct-peer-the-second');
     const refused = async (): Promise<boolean> => ((await router.report()).refused ?? 0) > 0;
     scene.expect('the old token is refused', (await router.waits(1, 2_000)) || (await refused()), true);

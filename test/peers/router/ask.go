@@ -22,13 +22,12 @@ type load struct {
 // without an answer), nowhere (no stream in time), unsent (no stream took it), "error <code>".
 type tally struct {
 	Outcomes map[string]int `json:"outcomes"`
-	Kinds    map[string]int `json:"kinds"` // "shape/verdict/outcome"
 	Wrong    int            `json:"wrong"`
 	Samples  []string       `json:"samples"` // of what is wrong
 }
 
 func (p *peer) ask(l load, stop <-chan struct{}) tally {
-	result := tally{Outcomes: map[string]int{}, Kinds: map[string]int{}, Samples: []string{}}
+	result := tally{Outcomes: map[string]int{}, Samples: []string{}}
 	var mutex sync.Mutex
 	jobs := make(chan job)
 	go l.jobs(jobs, stop)
@@ -39,7 +38,6 @@ func (p *peer) ask(l load, stop <-chan struct{}) tally {
 				outcome, wrong := p.askOne(j, p.schemas[l.Schema].encode(j))
 				mutex.Lock()
 				result.Outcomes[outcome]++
-				result.Kinds[j.shape+"/"+j.verdict+"/"+outcome]++
 				if wrong != "" {
 					result.Wrong++
 					result.Samples = append(result.Samples, wrong)[:min(len(result.Samples)+1, 5)]

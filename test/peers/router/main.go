@@ -36,6 +36,7 @@ func main() {
 	flag.UintVar(&p.streams, "streams", 0, "at once per connection; 0 is any number")
 	flag.DurationVar(&p.find, "find", 20*time.Second, "how long a question waits for a stream")
 	flag.DurationVar(&p.patience, "patience", 20*time.Second, "how long it waits for its answer")
+	flag.Int64Var(&p.refusals, "refusals", 0, "how many registrations fail first")
 	flag.BoolVar(&p.holdEnds, "hold-ends", false, "end answered streams on \"release\" only")
 	tunnel := flag.Bool("ws", false, "take WebSockets instead of gRPC")
 	authority := flag.String("authority", "", "serve with TLS, and write the certificate to this file")

@@ -24,8 +24,9 @@ import (
 type peer struct {
 	age, grace time.Duration // of a connection; 0: none
 	streams    uint          // at once per connection; 0: no limit
-	find       time.Duration // how long a question waits for a stream
-	patience   time.Duration // how long it waits for its answer
+	find       time.Duration // how long a question waits for a stream,
+	patience   time.Duration // and for its answer
+	refusals   int64         // of the first registrations
 	holdEnds   bool          // answered streams end when release is closed
 	release    chan struct{}
 	schemas    map[string]*schema
@@ -53,12 +54,10 @@ func (p *peer) server() *grpc.Server {
 		params.MaxConnectionAge, params.MaxConnectionAgeGrace = p.age, p.grace
 	}
 	settings := []grpc.ServerOption{
-		grpc.ForceServerCodec(rawCodec{}),
-		grpc.InTapHandle(p.authenticate),
-		grpc.KeepaliveParams(params),
+		grpc.ForceServerCodec(rawCodec{}), grpc.InTapHandle(p.authenticate),
+		grpc.KeepaliveParams(params), grpc.StatsHandler(connections{p}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Second, PermitWithoutStream: true}),
 		grpc.MaxRecvMsgSize(messageBytesMax), grpc.MaxSendMsgSize(messageBytesMax),
-		grpc.StatsHandler(connections{p}),
 	}
 	if p.streams > 0 {
 		settings = append(settings, grpc.MaxConcurrentStreams(uint32(p.streams)))
@@ -81,7 +80,7 @@ func (p *peer) authenticate(ctx context.Context, info *tap.Info) (context.Contex
 		strings.Join(info.Header.Get("gitlab-agent-type"), ",") == "runnerc" {
 		return ctx, nil
 	}
-	p.count("refused", 1)
+	p.count("refused")
 	return ctx, status.Error(codes.Unauthenticated, "unauthenticated")
 }
 
@@ -97,7 +96,9 @@ func (p *peer) announced(count string) grpc.StreamHandler {
 			request.Get(request.Descriptor().Fields().ByName("instance_id")).Int() <= 0 {
 			return status.Error(codes.InvalidArgument, "expecting an instance_id above 0 and nothing unknown")
 		}
-		p.count(count, 1)
+		if p.count(count) <= p.refusals {
+			return status.Error(codes.Unavailable, "not yet")
+		}
 		return stream.SendMsg(&[]byte{})
 	}
 }
@@ -128,7 +129,7 @@ func (p *peer) exchange(stream grpc.ServerStream, q *question) error {
 		q.ended <- "unsent"
 		return err
 	}
-	p.count("questions", 1)
+	p.count("questions")
 	asked := time.Now()
 	var bytes []byte
 	answered := make(chan error, 1)
@@ -144,34 +145,33 @@ func (p *peer) exchange(stream grpc.ServerStream, q *question) error {
 		return status.Error(codes.DeadlineExceeded, "no answer in time")
 	}
 	outcome, wrong := p.schemas["first"].read(q.job, bytes)
-	p.count(outcome, 1)
+	p.count(outcome)
 	if time.Since(asked) > p.patience {
 		outcome, wrong = "late", q.job.name()+" was answered too late"
 	}
 	q.wrong = wrong
 	q.ended <- outcome
 	if p.holdEnds {
-		p.count("held", 1)
 		select {
 		case <-p.release:
 		case <-stream.Context().Done():
 		}
 	} else if stream.RecvMsg(&bytes) == nil { // One answer, then the client's half-close.
-		p.count("second", 1)
+		p.count("second")
 	}
 	return nil
 }
 
-func (p *peer) count(what string, by int64) {
+func (p *peer) count(what string) int64 {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.counts[what] += by
+	p.counts[what]++
+	return p.counts[what]
 }
 
 func (p *peer) add(stream *waitingStream) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.counts["streams"]++
 	p.waiting[stream] = struct{}{}
 	close(p.arrived)
 	p.arrived = make(chan struct{})
@@ -239,7 +239,7 @@ type began struct{}
 type connections struct{ *peer }
 
 func (c connections) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context {
-	c.count("connections", 1)
+	c.count("connections")
 	return context.WithValue(ctx, began{}, time.Now())
 }
 func (connections) HandleConn(context.Context, stats.ConnStats)                     {}
