@@ -4,6 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { renumbered } from './schemas.ts';
 
 /** @returns the file's absolute path. Folders on the way are made. */
@@ -14,7 +15,8 @@ export function writeRenumbered(file: string): string {
   return path;
 }
 
-if (import.meta.main) {
+// Also when scripts/pinned.mjs runs it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [file] = process.argv.slice(2);
   if (file === undefined) {
     console.error('node scripts/local-router/write-schema.ts <file>');
