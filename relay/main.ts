@@ -50,7 +50,6 @@ async function main(config: RelayConfig): Promise<void> {
     admitUrl: config.admitUrl,
     fetch: aws.admitFetch,
     policy: rules?.policy,
-    directory: rules?.directory,
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),

@@ -65,6 +65,7 @@ export const METRIC_UNKNOWN_FIELDS = 'tollgate_relay_unknown_fields_total';
 export const METRIC_UNREADABLE = 'tollgate_relay_unreadable_total';
 export const METRIC_SUSPICIOUS = 'tollgate_relay_suspicious_total';
 export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
+export const METRIC_DIRECTORY_AGE = 'tollgate_relay_directory_age_seconds';
 export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
 export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
 export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
@@ -140,6 +141,13 @@ export const RELAY_UNMETERED_DROPPED = {
   says: 'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
 } as const;
 
+export const RELAY_DIRECTORY_AGE_SECONDS = {
+  name: 'RelayDirectoryAgeSeconds',
+  unit: 'Seconds',
+  statistic: 'Maximum',
+  says: 'How old the list of groups is that a relay would judge by alone; before it has one, since its start.',
+} as const;
+
 /** All of them, for whoever shows or checks them. */
 export const RELAY_METRICS = [
   RELAY_QUESTIONS,
@@ -153,4 +161,5 @@ export const RELAY_METRICS = [
   RELAY_BATCH_JOBS,
   RELAY_UNMETERED_QUEUED,
   RELAY_UNMETERED_DROPPED,
+  RELAY_DIRECTORY_AGE_SECONDS,
 ] as const;

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Directory } from '../policies/place/directory.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit-call.ts';
 import { createAnswering } from './answer.ts';
@@ -10,7 +9,9 @@ import type { Observe } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
+import { groupsAbove } from './groups-above.ts';
 import type { RelayStatus } from './health.ts';
+import { createLiveDirectory } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import type { Router } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
@@ -29,7 +30,6 @@ export interface RelayOptions {
   readonly fetch: Fetch;
   /** Without one: no variables but the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
-  readonly directory?: Directory | undefined;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
   readonly observe: Observe;
@@ -71,14 +71,9 @@ export function createRelay(options: RelayOptions): Relay {
     () => clock.monotonicMs(),
     (state) => observe({ type: 'breaker', state }),
   );
-  const forwarder = createForwarder({
-    baseUrl: options.admitUrl,
-    fetch: options.fetch,
-    clock,
-    random,
-    breaker,
-    observe,
-  });
+  const way = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
+  const forwarder = createForwarder({ ...way, breaker });
+  const directory = createLiveDirectory(way);
   const commit = createGroupCommit({
     send: forwarder.send,
     clock,
@@ -96,7 +91,8 @@ export function createRelay(options: RelayOptions): Relay {
     commit,
     fallback: createFallback({
       clock,
-      stateless: statelessCheck(policy, clock, options.directory),
+      stateless: statelessCheck(policy, clock, directory.current),
+      groupsAbove: (request) => groupsAbove(request, directory.current()),
       costAndCapacity: options.fallback,
       newDecisionId: () => `f-${randomUUID()}`,
       ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
@@ -122,6 +118,7 @@ export function createRelay(options: RelayOptions): Relay {
   async function stop(): Promise<void> {
     const cancelDecide = clock.after(DECIDE_MS_MAX, commit.close);
     unmetered.leave();
+    directory.stop();
     await Promise.all([pool.drain(), registration?.stop()]);
     cancelDecide();
     commit.close();
@@ -131,6 +128,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   return {
     start: () => {
+      directory.start();
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },
@@ -152,6 +150,8 @@ export function createRelay(options: RelayOptions): Relay {
         breaker: breaker.state.name,
         openJobs: commit.open,
         unmeteredQueued: unmetered.queued,
+        directoryAgeMs: Math.round(directory.ageMs()),
+        directoryKnown: directory.current() !== undefined,
       };
     },
   };

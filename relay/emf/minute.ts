@@ -27,6 +27,8 @@ export class Minute {
   #fewestOpen: number | undefined;
   #queued = 0;
   #mostQueued = 0;
+  #directoryAgeMs = 0;
+  #oldestDirectoryMs = 0;
 
   /** @param random - [0, 1) */
   constructor(random: () => number) {
@@ -60,6 +62,10 @@ export class Minute {
       case 'batch':
         this.#batchJobs.add(event.jobs);
         return;
+      case 'directory':
+        this.#directoryAgeMs = event.ageMs;
+        this.#oldestDirectoryMs = Math.max(this.#oldestDirectoryMs, event.ageMs);
+        return;
       case 'unmetered':
         this.#queued = event.queued;
         this.#mostQueued = Math.max(this.#mostQueued, event.queued);
@@ -83,6 +89,8 @@ export class Minute {
     measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
     measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
     measured.set(names.RELAY_BATCH_JOBS, this.#batchJobs.take());
+    measured.set(names.RELAY_DIRECTORY_AGE_SECONDS, [Math.round(this.#oldestDirectoryMs / 1_000)]);
+    this.#oldestDirectoryMs = this.#directoryAgeMs;
     this.#fewestOpen = this.#open;
     this.#mostQueued = this.#queued;
     return measured;

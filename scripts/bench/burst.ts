@@ -69,7 +69,7 @@ export async function burstFigure(): Promise<Figure> {
     }),
     fallback: createFallback({
       clock,
-      stateless: statelessCheck(rules.policy, clock, rules.directory),
+      stateless: statelessCheck(rules.policy, clock, () => rules.directory),
       costAndCapacity: 'reject',
       newDecisionId: () => 'f-bench',
     }),

@@ -53,7 +53,6 @@ export function newRelay(
     admitUrl: config.admitUrl,
     fetch,
     policy: rules.policy,
-    directory: rules.directory,
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
     observe,
