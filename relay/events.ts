@@ -109,6 +109,13 @@ export type RelayEvent =
       readonly type: 'breaker';
       readonly state: 'closed' | 'open' | 'half_open';
     }
+  /** The directory was asked for. `problem`: what went wrong, and the one before goes on getting older. */
+  | {
+      readonly type: 'directory';
+      readonly ageMs: number;
+      readonly groups: number;
+      readonly problem?: string;
+    }
   | {
       readonly type: 'unmetered';
       /** Not told yet, those on their way included. */

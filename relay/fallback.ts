@@ -19,6 +19,8 @@ export interface FallbackDeps {
   readonly schemaProven: () => boolean;
   /** Makes the id by which people and logs find a fallback's rejection again. */
   readonly newDecisionId: () => string;
+  /** Ids of the groups a job is in, as far as they are known. @default those that its request names */
+  readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
   /** @default 20 */
   readonly unreadablePerHour?: number;
 }
@@ -49,7 +51,7 @@ const BRAKED: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversized', '
 export function createFallback(deps: FallbackDeps): Fallback {
   const { clock, stateless } = deps;
   const monotonicMs = (): number => clock.monotonicMs();
-  const rejections = new RecentRejections(monotonicMs);
+  const rejections = new RecentRejections(monotonicMs, deps.groupsAbove);
   const allowance = new UnreadableAllowance(monotonicMs, deps.unreadablePerHour ?? UNREADABLE_PER_HOUR);
 
   function answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer {

@@ -31,6 +31,10 @@ export interface RelayStatus {
   /** Jobs waiting for the ledger. */
   readonly openJobs: number;
   readonly unmeteredQueued: number;
+  /** Since all groups of GitLab were listed; before there is a directory, since the start. */
+  readonly directoryAgeMs: number;
+  /** Whether there is a directory that is not too old to judge by. */
+  readonly directoryKnown: boolean;
 }
 
 export interface HealthDeps {

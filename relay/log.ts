@@ -113,6 +113,16 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
           details: event.details,
         });
         return;
+      case 'directory':
+        if (event.problem !== undefined) {
+          const { problem, ageMs, groups } = event;
+          warnOnce('directory', 'the directory was not received', {
+            problem,
+            ageSeconds: Math.round(ageMs / 1_000),
+            groups,
+          });
+        }
+        return;
       case 'breaker':
         log.warn({ state: event.state }, 'circuit breaker');
         return;

@@ -53,7 +53,6 @@ async function main(config: RelayConfig): Promise<void> {
     admitUrl: config.admitUrl,
     fetch: aws.admitFetch,
     policy: rules?.policy,
-    directory: rules?.directory,
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
     schemaTrust: trustIn(schema, isLoopback(config.router.host)),

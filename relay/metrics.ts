@@ -78,6 +78,7 @@ export function createMetrics(): Metrics {
   );
   const ownFaults = counter(names.METRIC_OWN_FAULTS, 'Mistakes of the relay itself, by place.', ['place']);
   const breaker = gauge(names.METRIC_BREAKER, 'Circuit breaker: 0 closed, 1 half open, 2 open.');
+  const directoryAge = gauge(names.METRIC_DIRECTORY_AGE, 'Seconds since all groups of GitLab were listed.');
   const unmeteredQueued = gauge(
     names.METRIC_UNMETERED_QUEUED,
     'Fallback answers the ledger does not know yet.',
@@ -149,6 +150,9 @@ export function createMetrics(): Metrics {
         return;
       case 'breaker':
         breaker.set(BREAKER_STATES[event.state]);
+        return;
+      case 'directory':
+        directoryAge.set(Math.round(event.ageMs / 1_000));
         return;
       case 'unmetered':
         unmeteredQueued.set(event.queued);

@@ -72,6 +72,7 @@ export const METRIC_SCHEMA_PROVEN = 'tollgate_relay_schema_proven';
 export const METRIC_REJECTIONS_WITHHELD = 'tollgate_relay_rejections_withheld_total';
 export const METRIC_OWN_FAULTS = 'tollgate_relay_own_faults_total';
 export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
+export const METRIC_DIRECTORY_AGE = 'tollgate_relay_directory_age_seconds';
 export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
 export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
 export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
@@ -165,6 +166,13 @@ export const RELAY_UNMETERED_DROPPED = {
   says: 'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
 } as const;
 
+export const RELAY_DIRECTORY_AGE_SECONDS = {
+  name: 'RelayDirectoryAgeSeconds',
+  unit: 'Seconds',
+  statistic: 'Maximum',
+  says: 'How old the list of groups is that a relay would judge by alone; before it has one, since its start.',
+} as const;
+
 /** All of them, for whoever shows or checks them. */
 export const RELAY_METRICS = [
   RELAY_QUESTIONS,
@@ -181,4 +189,5 @@ export const RELAY_METRICS = [
   RELAY_BATCH_JOBS,
   RELAY_UNMETERED_QUEUED,
   RELAY_UNMETERED_DROPPED,
+  RELAY_DIRECTORY_AGE_SECONDS,
 ] as const;

@@ -21,10 +21,12 @@ export type Plausibility =
 
 export type JudgePlausibility = (request: AdmissionRequest) => Plausibility;
 
-export function plausibilityJudge(directory: Directory | undefined): JudgePlausibility {
+/** @param current - the directory of now; undefined: none, or too old to judge by. */
+export function plausibilityJudge(current: () => Directory | undefined): JudgePlausibility {
   const ownerByJob = new Map<number, string>();
   return (request) => {
     if (!isPossible(request) || isAnotherJob(request, ownerByJob)) return 'impossible';
+    const directory = current();
     return directory !== undefined && contradicts(directory, request) ? 'against_directory' : 'plausible';
   };
 }

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { parseDirectory } from '../policies/document/parse-directory.ts';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
 import { type DocumentProblem, type Parsed, problemText } from '../policies/document/parsed.ts';
-import type { Directory } from '../policies/place/directory.ts';
 import type { Policy } from '../policies/policy.ts';
 import { RelayError } from './relay-error.ts';
 
 /** What a relay keeps of the rules: enough to translate for them and to decide without counters. */
 export interface CachedRules {
   readonly policy: Policy;
-  readonly directory: Directory | undefined;
 }
 
 /**
- * Reads the file the build packs for the functions, `{policy: {version, document}, directory?}`; limits are the
- * ledger's business and left alone.
+ * Reads the file the build packs for the functions, `{policy: {version, document}, …}`; limits are the ledger's business, and
+ * a directory of the day of the deployment is none.
  *
  * @throws {RelayError} `config_invalid` naming the file and every problem in it.
  */
@@ -27,14 +24,13 @@ export function readPolicyFile(file: string): CachedRules {
       cause,
     });
   }
-  const { policy, directory } = asRecord(packed);
+  const { policy } = asRecord(packed);
   const { version, document } = asRecord(policy);
   if (typeof version !== 'string') {
     throw new RelayError('config_invalid', `${file} has no policy.version; build it with npm run bundle`);
   }
   return {
     policy: compiled(parsePolicy(document, version), file, 'policy'),
-    directory: directory === undefined ? undefined : compiled(parseDirectory(directory), file, 'directory'),
   };
 }
 

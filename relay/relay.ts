@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Directory } from '../policies/place/directory.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit-call.ts';
 import { createAnswering } from './answer.ts';
@@ -10,7 +9,9 @@ import type { Observe } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
+import { groupsAbove } from './groups-above.ts';
 import type { RelayStatus } from './health.ts';
+import { createLiveDirectory } from './live-directory.ts';
 import { plausibilityJudge } from './plausibility.ts';
 import { createQuestionReader } from './read-question.ts';
 import { type Registration, startRegistration } from './registration.ts';
@@ -31,7 +32,6 @@ export interface RelayOptions {
   readonly fetch: Fetch;
   /** Without one: no variables but the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
-  readonly directory?: Directory | undefined;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
   readonly observe: Observe;
@@ -87,14 +87,9 @@ export function createRelay(options: RelayOptions): Relay {
     () => clock.monotonicMs(),
     (state) => observe({ type: 'breaker', state }),
   );
-  const forwarder = createForwarder({
-    baseUrl: options.admitUrl,
-    fetch: options.fetch,
-    clock,
-    random,
-    breaker,
-    observe,
-  });
+  const way = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
+  const forwarder = createForwarder({ ...way, breaker });
+  const directory = createLiveDirectory(way);
   const commit = createGroupCommit({
     send: forwarder.send,
     clock,
@@ -113,7 +108,7 @@ export function createRelay(options: RelayOptions): Relay {
         variables: policy?.variables ?? { names: [], prefixes: [] },
         trustVariables: policy?.trustVariables ?? false,
       }),
-      judge: plausibilityJudge(options.directory),
+      judge: plausibilityJudge(directory.current),
       proof,
       observe,
     }),
@@ -121,7 +116,8 @@ export function createRelay(options: RelayOptions): Relay {
     commit,
     fallback: createFallback({
       clock,
-      stateless: statelessCheck(policy, clock, options.directory),
+      stateless: statelessCheck(policy, clock, directory.current),
+      groupsAbove: (request) => groupsAbove(request, directory.current()),
       costAndCapacity: options.fallback,
       schemaProven: () => proof.standing === 'proven',
       newDecisionId: () => `f-${randomUUID()}`,
@@ -149,6 +145,7 @@ export function createRelay(options: RelayOptions): Relay {
   async function stop(): Promise<void> {
     const cancelDecide = clock.after(DECIDE_MS_MAX, commit.close);
     unmetered.leave();
+    directory.stop();
     await Promise.all([pool.drain(), registration?.stop()]);
     cancelDecide();
     commit.close();
@@ -159,6 +156,7 @@ export function createRelay(options: RelayOptions): Relay {
   return {
     start: () => {
       tellSchema(proof.standing);
+      directory.start();
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },
@@ -181,6 +179,8 @@ export function createRelay(options: RelayOptions): Relay {
         breaker: breaker.state.name,
         openJobs: commit.open,
         unmeteredQueued: unmetered.queued,
+        directoryAgeMs: Math.round(directory.ageMs()),
+        directoryKnown: directory.current() !== undefined,
       };
     },
   };

@@ -17,11 +17,15 @@ export interface StatelessCheck {
   footer(violations: readonly Violation[]): string | undefined;
 }
 
-/** Evaluates the cached policy's stateless rules, whatever their class. Without one there is nothing to close. */
+/**
+ * Evaluates the cached policy's stateless rules, whatever their class. Without one there is nothing to close.
+ *
+ * @param directory - of now; undefined where it is not known or too old, and what depends on it cannot be told.
+ */
 export function statelessCheck(
   policy: Policy | undefined,
   clock: Pick<RelayClock, 'nowMs'>,
-  directory?: Directory,
+  directory: () => Directory | undefined = () => undefined,
 ): StatelessCheck {
   if (policy === undefined) return { violations: () => [], violationsUnread: [], footer: () => undefined };
   const closed = policy.rules.filter(
@@ -32,7 +36,7 @@ export function statelessCheck(
     violations: (request) => {
       const { violations, unevaluated } = evaluateStateless(request, {
         policy,
-        directory,
+        directory: directory(),
         nowMs: clock.nowMs(),
       });
       const enforced = violations.filter((violation) => violation.mode === 'enforce');

@@ -100,6 +100,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'policies/',
     'node:',
   ],
+  // What relays are told of it.
+  'functions/directory/hand-out': [
+    'functions/directory/',
+    'functions/admit/contract.ts',
+    'functions/admit/decide-deps.ts',
+    'policies/',
+  ],
   // Keys and items of its own beside the books.
   'functions/directory/dynamo-directory-table.ts': [
     'functions/directory/',

@@ -108,6 +108,7 @@ export const SERIES = {
   batchJobsMost: own(relayNames.RELAY_BATCH_JOBS, 'Maximum'),
   unmeteredQueued: own(relayNames.RELAY_UNMETERED_QUEUED),
   unmeteredDropped: own(relayNames.RELAY_UNMETERED_DROPPED),
+  relayDirectoryAge: own(relayNames.RELAY_DIRECTORY_AGE_SECONDS),
   unknownGroups: own(functionNames.METRIC_UNKNOWN_GROUPS),
   ledgerRetries: own(functionNames.METRIC_LEDGER_RETRIES),
   limitsUnreadable: own(functionNames.METRIC_LIMITS_UNREADABLE),

@@ -5,6 +5,8 @@ import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
   BODY_BYTES_MAX,
+  DIRECTORY_PATH,
+  type DirectoryResponse,
   HEALTH_PATH,
   type ProblemsResponse,
   UNMETERED_PATH,
@@ -12,12 +14,13 @@ import {
 } from './contract.ts';
 import { decide } from './decide.ts';
 import type { DecideDeps } from './decide-deps.ts';
+import { HAVE_EXPECTED, parseHave } from './directory-envelope.ts';
 import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from './envelope.ts';
 import { recordUnmetered } from './record-unmetered.ts';
 
 /**
  * The admit function's routes. One app for Lambda, for a local server and for the relay's own process; tests call
- * `app.request()`. Of Hono's routers the smallest: there are three routes, and every cold start reads it.
+ * `app.request()`. Of Hono's routers the smallest: there are four routes, and every cold start reads it.
  */
 export function createAdmitApp(deps: DecideDeps): Hono {
   const app = new Hono();
@@ -70,6 +73,14 @@ export function createAdmitApp(deps: DecideDeps): Hono {
     return c.json({
       results: await recordUnmetered(envelope.value, deps),
     } satisfies UnmeteredResponse);
+  });
+
+  app.post(DIRECTORY_PATH, async (c) => {
+    if (deps.handOutDirectory === undefined)
+      return c.json({ problems: ['no directory is kept here'] } satisfies ProblemsResponse, 404);
+    const have = parseHave(parseJson(await c.req.text()));
+    if (have === undefined) return c.json({ problems: [HAVE_EXPECTED] } satisfies ProblemsResponse, 400);
+    return c.json((await deps.handOutDirectory(have)) satisfies DirectoryResponse);
   });
 
   return app;

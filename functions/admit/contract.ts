@@ -4,6 +4,8 @@
  * `POST /v1/admissions` {@link AdmissionsRequest} → 200 {@link AdmissionsResponse}; a broken envelope is 400
  * {@link ProblemsResponse}, one bad request among others is `undecided{invalid}` in its place.
  * `POST /v1/unmetered` {@link UnmeteredRequest} → 200 {@link UnmeteredResponse}: answers given without the ledger.
+ * `POST /v1/directory` {@link DirectoryRequest} → 200 {@link DirectoryResponse}: which groups there are. A service that knows of none
+ * answers 404, and the caller's own rules by group cannot be told then.
  * `GET /healthz` → 200 `{"status":"ok"}`.
  */
 import type { Decision } from '../../policies/decision.ts';
@@ -11,6 +13,7 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 
 export const ADMISSIONS_PATH = '/v1/admissions';
 export const UNMETERED_PATH = '/v1/unmetered';
+export const DIRECTORY_PATH = '/v1/directory';
 export const HEALTH_PATH = '/healthz';
 
 /** 96 jobs leave room for four counters in one transaction of 100 items. */
@@ -68,6 +71,43 @@ export interface UnmeteredResult {
   readonly jobId?: number;
   readonly outcome: 'recorded' | 'undecided' | 'invalid';
 }
+
+/** Asks for what changed of the directory. */
+export interface DirectoryRequest {
+  /** Hashes of the parts that the caller has, by name. */
+  readonly have: Readonly<Record<string, string>>;
+}
+
+/** Parts in one answer at the most, so that no answer is large: with more the caller asks again. */
+export const DIRECTORY_PARTS_MAX = 64;
+/** Parts of a directory at the most: two million projects. */
+export const DIRECTORY_NAMES_MAX = 4_096;
+
+export type DirectoryResponse =
+  /** The groups have not been listed to their end yet. */
+  | { readonly live: false }
+  | {
+      readonly live: true;
+      /** Since all groups were last listed to their end, ms. */
+      readonly ageMs: number;
+      /** All parts there are, by name, with the hash of their content. What is not named is gone. */
+      readonly parts: Readonly<Record<string, string>>;
+      /** Those the caller does not have as they are, or the first of them. */
+      readonly changed: Readonly<Record<string, readonly DirectoryRow[]>>;
+    };
+
+/**
+ * A group or a personal namespace: id, parent (0: none), full path, visibility (0 unknown, 1 private, 2 internal, 3 public),
+ * 1 for a personal namespace, how many listings in a row did not have it.
+ */
+export type DirectoryRow = readonly [
+  id: number,
+  parentId: number,
+  path: string,
+  visibility: number,
+  personal: number,
+  missed: number,
+];
 
 export interface ProblemsResponse {
   /** Each begins with the path of the value it is about, e.g. `requests[3].jobId`. */

@@ -6,6 +6,7 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../shared/log.ts';
+import type { DirectoryRequest, DirectoryResponse } from './contract.ts';
 
 /** What a decision rests on beside the counters. */
 export interface Rules {
@@ -17,6 +18,9 @@ export interface Rules {
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
 }
 
+/** What changed of the directory since the caller had parts with these hashes. @throws {Error} if it cannot be read now. */
+export type HandOutDirectory = (have: DirectoryRequest['have']) => Promise<DirectoryResponse>;
+
 export interface DecideDeps {
   readonly ledger: Ledger;
   /** The rules in force now for these jobs; limits change without a deploy, so they are asked for with every batch. */
@@ -27,6 +31,8 @@ export interface DecideDeps {
     settings: EstimateSettings,
     deadlineMs: number,
   ) => Promise<Estimator>;
+  /** Which groups there are, for callers that judge by themselves while nobody else answers. Absent: none are handed out. */
+  readonly handOutDirectory?: HandOutDirectory;
   readonly clock: LedgerClock;
   readonly log: Log;
   /** Written at the end of each request. @default none are kept */

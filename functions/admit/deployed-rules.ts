@@ -1,8 +1,10 @@
 import { DirectoryStore } from '../directory/directory-store.ts';
 import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
+import { directoryHandOut } from '../directory/hand-out.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { DynamoLimitTable, type DynamoLimitTableOptions } from '../limits/dynamo-limit-table.ts';
 import type { Log } from '../shared/log.ts';
+import type { HandOutDirectory } from './decide-deps.ts';
 import { readRulesFile } from './rules-file.ts';
 import { type RulesInForce, rulesInForce } from './rules-in-force.ts';
 
@@ -20,15 +22,22 @@ export interface DeployedRules {
  * The rules of a deployed function: packed documents, and limits and the directory from the ledger's table.
  * @throws like {@link readRulesFile}
  */
-export function deployedRules({ rulesFile, table, ledger, log, onUnreadable }: DeployedRules): RulesInForce {
+export function deployedRules({
+  rulesFile,
+  table,
+  ledger,
+  log,
+  onUnreadable,
+}: DeployedRules): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
   const packed = readRulesFile(rulesFile);
+  const directoryTable = new DynamoDirectoryTable(table);
   const directory = new DirectoryStore({
-    table: new DynamoDirectoryTable(table),
+    table: directoryTable,
     packed: packed.directory,
     clock: table.clock,
     log,
   });
-  return rulesInForce(packed, {
+  const inForce = rulesInForce(packed, {
     table: new DynamoLimitTable(table),
     ledger,
     clock: table.clock,
@@ -36,4 +45,5 @@ export function deployedRules({ rulesFile, table, ledger, log, onUnreadable }: D
     directoryFor: (jobs) => directory.directoryFor(jobs),
     onUnreadable,
   });
+  return { ...inForce, handOutDirectory: directoryHandOut({ table: directoryTable, clock: table.clock }) };
 }

@@ -10,7 +10,7 @@ import { ENV_DEPLOYMENT, METRIC_LEDGER_RETRIES, METRIC_LIMITS_UNREADABLE } from 
 import { consoleLog } from '../shared/log.ts';
 import { createAdmitApp } from './app.ts';
 import { readAdmitConfig } from './config.ts';
-import type { RulesInForce } from './rules-in-force.ts';
+import type { deployedRules } from './deployed-rules.ts';
 
 const config = readAdmitConfig(process.env);
 const table = deployedTable(config);
@@ -24,11 +24,11 @@ const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
  * Read right after the import rather than during it: the parsers and the time zones of ICU cost some 15 ms, which Lambda's
  * wait for the first invocation can hide. Rules that cannot be read end the process, as they would have ended the import.
  */
-const rules = new Promise<RulesInForce>((resolve, reject) => {
+const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) => {
   setImmediate(() => {
     import('./deployed-rules.ts')
-      .then(({ deployedRules }) =>
-        deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog, onUnreadable }),
+      .then((module) =>
+        module.deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog, onUnreadable }),
       )
       .then(resolve, reject);
   });
@@ -41,6 +41,7 @@ export const handler = handle(
     ledger,
     currentRules: async (requests) => (await rules).rulesFor(requests),
     estimatorFor: estimates.estimatorFor,
+    handOutDirectory: async (have) => (await rules).handOutDirectory(have),
     clock: systemClock,
     log: consoleLog,
     metrics,

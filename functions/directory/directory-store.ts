@@ -2,10 +2,6 @@
  * The directory as functions see it: only the parts their jobs need, at most a minute old. What cannot be read is not
  * known, and nobody is refused for that: the last good version goes on, and before a first one the one packed beside the
  * code. Keep one per process.
- *
- * The relay has no table: its fallback goes by the packed directory, as old as the last deployment, and judges nothing
- * by it but rules without counters. A group made or moved since then is unknown there, so that exemptions and matches by
- * group do not open anything for it; its limits are not asked at all while the function is out of reach.
  */
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Log } from '../shared/log.ts';

@@ -32,6 +32,8 @@ export class Minute {
   #mostSuspect = 0;
   #queued = 0;
   #mostQueued = 0;
+  #directoryAgeMs = 0;
+  #oldestDirectoryMs = 0;
 
   /** @param random - [0, 1) */
   constructor(random: () => number) {
@@ -75,6 +77,10 @@ export class Minute {
       case 'batch':
         this.#batchJobs.add(event.jobs);
         return;
+      case 'directory':
+        this.#directoryAgeMs = event.ageMs;
+        this.#oldestDirectoryMs = Math.max(this.#oldestDirectoryMs, event.ageMs);
+        return;
       case 'unmetered':
         this.#queued = event.queued;
         this.#mostQueued = Math.max(this.#mostQueued, event.queued);
@@ -99,6 +105,8 @@ export class Minute {
     measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
     measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
     measured.set(names.RELAY_BATCH_JOBS, this.#batchJobs.take());
+    measured.set(names.RELAY_DIRECTORY_AGE_SECONDS, [Math.round(this.#oldestDirectoryMs / 1_000)]);
+    this.#oldestDirectoryMs = this.#directoryAgeMs;
     this.#fewestOpen = this.#open;
     this.#mostQueued = this.#queued;
     this.#mostSuspect = this.#suspect;

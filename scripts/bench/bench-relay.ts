@@ -26,7 +26,6 @@ export function benchRelay(url: string, token: string, streams: number): Relay {
       log: silentLog,
     }),
     policy: rules.policy,
-    directory: rules.directory,
     deadlineMs: 10_000,
     fallback: 'reject',
     schemaTrust: 'given',

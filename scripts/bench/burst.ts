@@ -61,7 +61,7 @@ export async function burstFigure(): Promise<Figure> {
   const answer = createAnswering({
     read: createQuestionReader({
       read: compileReader(schema, { variables: rules.policy.variables, trustVariables: false }),
-      judge: plausibilityJudge(rules.directory),
+      judge: plausibilityJudge(() => rules.directory),
       proof,
       observe,
     }),
@@ -74,7 +74,7 @@ export async function burstFigure(): Promise<Figure> {
     }),
     fallback: createFallback({
       clock,
-      stateless: statelessCheck(rules.policy, clock, rules.directory),
+      stateless: statelessCheck(rules.policy, clock, () => rules.directory),
       costAndCapacity: 'reject',
       schemaProven: () => true,
       newDecisionId: () => 'f-bench',

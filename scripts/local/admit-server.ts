@@ -2,6 +2,7 @@ import { serve } from '@hono/node-server';
 import { createAdmitApp } from '../../functions/admit/app.ts';
 import type { Rules } from '../../functions/admit/decide-deps.ts';
 import { type RulesInForce, rulesInForce } from '../../functions/admit/rules-in-force.ts';
+import { handOutKnown } from '../../functions/directory/hand-out-known.ts';
 import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
 import { systemClock } from '../../functions/ledger/system-clock.ts';
 import type { LimitTable } from '../../functions/limits/limit-table.ts';
@@ -26,7 +27,13 @@ export function serveAdmit(
   clock: LedgerClock = systemClock,
 ): Promise<AdmitServer> {
   const { rulesFor, limitsFor } = rulesInForce(rules, { table, ledger, clock, log: silentLog });
-  const app = createAdmitApp({ ledger, currentRules: rulesFor, clock, log: silentLog });
+  const app = createAdmitApp({
+    ledger,
+    currentRules: rulesFor,
+    ...(rules.directory !== undefined && { handOutDirectory: handOutKnown(rules.directory) }),
+    clock,
+    log: silentLog,
+  });
   const groups = [...(rules.directory?.groupById.keys() ?? [])].map((id) =>
     subjectKey({ kind: 'group', id }),
   );

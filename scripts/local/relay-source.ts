@@ -55,7 +55,6 @@ export function newRelay(
     admitUrl: config.admitUrl,
     fetch,
     policy: rules.policy,
-    directory: rules.directory,
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
     // The local router is started with the schema of this repository; of a real one nobody knows.

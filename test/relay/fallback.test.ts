@@ -39,7 +39,9 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
   const policy = setting.rules && aPolicy({ rules: setting.rules });
   const fallback = createFallback({
     clock,
-    stateless: statelessCheck(policy, { nowMs: () => 0 }, setting.withDirectory ? aDirectory : undefined),
+    stateless: statelessCheck(policy, { nowMs: () => 0 }, () =>
+      setting.withDirectory ? aDirectory : undefined,
+    ),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
     schemaProven: () => setting.schemaProven ?? true,
     newDecisionId: () => 'f-1',

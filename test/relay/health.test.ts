@@ -16,6 +16,8 @@ const WELL: RelayStatus = {
   breaker: 'closed',
   openJobs: 1,
   unmeteredQueued: 0,
+  directoryAgeMs: 5_000,
+  directoryKnown: true,
 };
 const LOST: RelayStatus = { ...WELL, openStreams: 0, waitingStreams: 0, busyStreams: 0 };
 

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const runRelay = (env: Readonly<Record<string, string>>): RelayProcess => {
   const relay = spawnRelay(env);
-  ends.push(() => relay.child.kill('SIGKILL'));
+  ends.push(relay.kill);
   return relay;
 };
 

@@ -33,11 +33,11 @@ test.each([
     'against_directory',
   ],
 ])('%s', (_, parts, expected) => {
-  expect(plausibilityJudge(directory)({ ...job, ...parts } as typeof job)).toBe(expected);
+  expect(plausibilityJudge(() => directory)({ ...job, ...parts } as typeof job)).toBe(expected);
 });
 
 test('the same job asked about again is plausible; its id with another pipeline or project is not', () => {
-  const judge = plausibilityJudge(undefined);
+  const judge = plausibilityJudge(() => undefined);
   expect(judge(job)).toBe('plausible');
   expect(judge({ ...job, timeoutSeconds: 60 })).toBe('plausible');
   expect(judge({ ...job, pipelineId: 71 })).toBe('impossible');
@@ -45,7 +45,7 @@ test('the same job asked about again is plausible; its id with another pipeline 
 });
 
 test('only so many jobs are remembered, the newest', () => {
-  const judge = plausibilityJudge(undefined);
+  const judge = plausibilityJudge(() => undefined);
   for (const jobId of range(1, JOBS_REMEMBERED + 1)) judge({ ...job, jobId });
   expect(judge({ ...job, jobId: 2, pipelineId: 71 })).toBe('impossible');
   expect(judge({ ...job, jobId: 1, pipelineId: 71 })).toBe('plausible');

@@ -29,19 +29,10 @@ function refusal(file: string): string {
 
 const policy = { version: 'a1b2c3', document: policyDocument() };
 
-test('the packed rules are read: policy with its version, directory; limits are not looked at', () => {
-  const directory = {
-    groups: [{ id: 100, path: 'acme' }],
-    projects: [{ id: 1, group: 100, path: 'acme/web' }],
-  };
-  const rules = readPolicyFile(fileWith({ policy, limits: 'broken', directory }));
+test('the packed rules are read: policy with its version; limits and the directory of that day are not looked at', () => {
+  const rules = readPolicyFile(fileWith({ policy, limits: 'broken', directory: 'old' }));
   expect(rules.policy.version).toBe('a1b2c3');
   expect(rules.policy.rules.map(({ id }) => id)).toEqual(['budgets', 'slots']);
-  expect([...(rules.directory?.chainById.keys() ?? [])]).toEqual([100]);
-});
-
-test('a directory is optional', () => {
-  expect(readPolicyFile(fileWith({ policy })).directory).toBeUndefined();
 });
 
 test.each(['', '{"policy":', 'currency: EUR  # not-a-secret'])(
@@ -81,12 +72,4 @@ test('every problem of a policy is told at once, with the file, the part and the
   expect(text).toContain(`${file}, policy: `);
   expect(text).toContain('rules[0].mode');
   expect(text).toContain('rules[1].kind');
-});
-
-test('a broken directory is refused as that, not left out', () => {
-  const file = fileWith({
-    policy,
-    directory: { groups: [{ id: 100, parent: 99, path: 'acme' }], projects: [] },
-  });
-  expect(refusal(file)).toMatch(/rules\.json, directory: groups\[0\]\.parent/);
 });

@@ -65,10 +65,24 @@ const latencyNearDeadline = ({ deadlineMs }: Watched): AlarmSpec => ({
   missing: 'notBreaching',
 });
 
+const fallbackAnswersLost: AlarmSpec = {
+  name: 'FallbackAnswersLost',
+  severity: 'ticket',
+  says: 'Answers that a relay gave without the ledger never reached it: those jobs are charged only when they end, as bypass.',
+  formula: 'unmeteredDropped',
+  label: 'Fallback answers lost',
+  periodMinutes: 5,
+  breach: ['above', 0],
+  periods: 1,
+  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
+  missing: 'notBreaching',
+};
+
 /** GitLab asks, somebody who can count answers, and in time. */
 export const answerAlarms = (watched: Watched): readonly AlarmSpec[] => [
   relayDisconnected,
   fallbackShare(watched),
   ...(watched.relays > 1 ? [relayMissing(watched)] : []),
   latencyNearDeadline(watched),
+  fallbackAnswersLost,
 ];

@@ -40,4 +40,16 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     // Every run says how old it is, from the first complete listing on: no value is no run, or never a listing.
     missing: 'breaching',
   },
+  {
+    name: 'RelayDirectoryStale',
+    severity: 'ticket',
+    says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot tell rules by group.',
+    formula: 'relayDirectoryAge',
+    label: 'Age of the oldest list of groups in a relay, seconds',
+    periodMinutes: 5,
+    breach: ['above', 1_800],
+    periods: 2,
+    // Every relay says it each minute; without any value there is no relay, which is RelayDisconnected.
+    missing: 'notBreaching',
+  },
 ];

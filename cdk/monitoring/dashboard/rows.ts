@@ -105,8 +105,8 @@ const withoutTheLedger: Row = {
     {
       kind: 'graph',
       title: 'Fallback answers the ledger must still hear of',
-      lines: [{ formula: 'unmeteredQueued', label: 'Waiting' }],
-      right: [{ formula: 'unmeteredDropped', label: 'Lost' }],
+      alarm: 'FallbackAnswersLost',
+      right: [{ formula: 'unmeteredQueued', label: 'Waiting' }],
     },
     {
       kind: 'graph',
@@ -200,6 +200,7 @@ const rulesAndDirectory: Row = {
     { kind: 'graph', title: 'Limits', alarm: 'LimitsUnreadable' },
     { kind: 'graph', title: 'Groups not in the directory', alarm: 'UnknownGroups' },
     { kind: 'graph', title: 'Age of the directory', alarm: 'DirectoryStale' },
+    { kind: 'graph', title: 'Age of the directory in relays', alarm: 'RelayDirectoryStale' },
   ],
 };
 

@@ -2,6 +2,7 @@ import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
 import type { Rules } from '../../../functions/admit/decide-deps.ts';
+import { handOutKnown } from '../../../functions/directory/hand-out-known.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
@@ -87,7 +88,13 @@ export const question = (jobId: number, projectId = 1001) => ({
 /** The admit function over a store: an instance of its own, as every Lambda environment is. */
 export const admitApp = (store: LedgerStore, rules: Rules): { app: Hono; ledger: Ledger } => {
   const ledger = createLedger({ store });
-  const app = createAdmitApp({ ledger, currentRules: async () => rules, clock: systemClock, log: silentLog });
+  const app = createAdmitApp({
+    ledger,
+    currentRules: async () => rules,
+    ...(rules.directory !== undefined && { handOutDirectory: handOutKnown(rules.directory) }),
+    clock: systemClock,
+    log: silentLog,
+  });
   return { app, ledger };
 };
 
@@ -135,7 +142,6 @@ export function flowRelay(
     admitUrl,
     fetch,
     policy: rules.policy,
-    directory: rules.directory,
     deadlineMs: options.deadlineMs ?? PATIENT_MS,
     fallback: 'admit',
     schemaTrust: options.schemaTrust ?? 'given',

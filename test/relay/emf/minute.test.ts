@@ -40,6 +40,7 @@ const QUIET = {
   BatchJobs: [],
   UnmeteredQueued: [0],
   UnmeteredDropped: [0],
+  RelayDirectoryAgeSeconds: [0],
 };
 
 test('a minute in which nothing was asked is told in zeros', () => {
@@ -137,4 +138,12 @@ test('a flood is kept within bounds, and its slowest answer is in what is told',
   expect(kept.length).toBeLessThanOrEqual(SAMPLE_MAX + 1);
   expect(Math.max(...kept)).toBe(9_999);
   expect(admitted).toEqual([3 * SAMPLE_MAX + 1]);
+});
+
+test('the age of the directory is the greatest of the minute, and goes on when nothing new is heard', () => {
+  const { note, take } = bench();
+  note({ type: 'directory', ageMs: 310_000, groups: 3 });
+  note({ type: 'directory', ageMs: 20_000, groups: 3 });
+  expect(take()).toMatchObject({ RelayDirectoryAgeSeconds: [310] });
+  expect(take()).toMatchObject({ RelayDirectoryAgeSeconds: [20] });
 });

@@ -78,7 +78,7 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
   const answerQuestion = createAnswering({
     read: createQuestionReader({
       read,
-      judge: options.judge ?? plausibilityJudge(undefined),
+      judge: options.judge ?? plausibilityJudge(() => undefined),
       proof,
       observe,
     }),

@@ -15,9 +15,10 @@ export interface RelayProcess {
   }>;
   /** Resolves when it has written `text` on stdout; rejects if it ends without. */
   wrote(text: string): Promise<void>;
+  readonly kill: () => void;
 }
 
-/** Starts one with nothing but `env` in its environment; whoever starts it ends it. */
+/** Starts one with nothing but `env` in its environment; whoever starts it calls `kill` at the end. */
 export function spawnRelay(env: Readonly<Record<string, string>>): RelayProcess {
   const child = spawn(process.execPath, [MAIN], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -34,6 +35,7 @@ export function spawnRelay(env: Readonly<Record<string, string>>): RelayProcess 
   return {
     child,
     closed,
+    kill: () => void child.kill('SIGKILL'),
     wrote: async (text) => {
       while (!output.stdout.includes(text)) {
         const gone = await Promise.race([

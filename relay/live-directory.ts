@@ -1,0 +1,105 @@
+import { DIRECTORY_NAMES_MAX, DIRECTORY_PARTS_MAX, DIRECTORY_PATH } from '../functions/admit/contract.ts';
+import type { Directory } from '../policies/place/directory.ts';
+import { type AdmitCallDeps, callAdmit } from './admit-call.ts';
+import { assembled, type HandedOut, type Part, parseHandedOut } from './directory-parts.ts';
+import type { Observe } from './events.ts';
+
+/** The sync runs every five minutes; a minute more does not matter, and costs one small call. */
+const REFRESH_MS = 60_000;
+/** After a failure, and until there is a directory. */
+const RETRY_MS = 15_000;
+/** Nobody waits for it. */
+const TIMEOUT_MS = 10_000;
+/**
+ * Groups are made and moved all day; an hour covers an outage, and a listing of a large instance that takes several runs.
+ * After that a group may have another parent, and nobody here knows.
+ */
+export const DIRECTORY_AGE_MS_MAX = 60 * 60_000;
+/** All parts there may be, and some that change meanwhile. */
+const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
+
+export interface LiveDirectoryDeps extends AdmitCallDeps {
+  /** [0, 1) */
+  readonly random: () => number;
+  readonly observe: Observe;
+}
+
+/** The groups of GitLab as the deciding service knows them, for the moment when it does not answer. */
+export interface LiveDirectory {
+  start(): void;
+  stop(): void;
+  /** Undefined: there is none yet, or the last one is too old to judge by. */
+  current(): Directory | undefined;
+  /** Since all groups were listed; where there never was a directory, since the start. */
+  ageMs(): number;
+}
+
+export function createLiveDirectory(deps: LiveDirectoryDeps): LiveDirectory {
+  const { clock, observe } = deps;
+  let listedAtMs = clock.monotonicMs();
+  let directory: Directory | undefined;
+  let parts = new Map<string, Part>();
+  /** Whether parts came that `directory` does not show. */
+  let news = true;
+  let cancelNext = (): void => {};
+  let stopped = false;
+
+  const ageMs = (): number => Math.max(0, clock.monotonicMs() - listedAtMs);
+
+  async function refresh(): Promise<void> {
+    const problem = await bringUpToDate();
+    if (stopped) return;
+    observe({
+      type: 'directory',
+      ageMs: ageMs(),
+      groups: directory?.groupById.size ?? 0,
+      ...(problem !== undefined && { problem }),
+    });
+    const delayMs = problem === undefined ? REFRESH_MS : RETRY_MS;
+    cancelNext = clock.after(delayMs * (0.9 + deps.random() / 5), () => void refresh());
+  }
+
+  /** Asks until everything there is has come; what went wrong, if anything did. */
+  async function bringUpToDate(): Promise<string | undefined> {
+    for (let round = 0; round < ROUNDS_MAX && !stopped; round += 1) {
+      const have = Object.fromEntries([...parts].map(([name, { hash }]) => [name, hash]));
+      const answer = await callAdmit(deps, DIRECTORY_PATH, JSON.stringify({ have }), TIMEOUT_MS);
+      if (answer.kind !== 'answered') return answer.error.message;
+      const handedOut = parseHandedOut(answer.body);
+      if (handedOut === undefined) return `${DIRECTORY_PATH} answered with what is not of its contract`;
+      if (handedOut === 'not_live') return 'the groups of GitLab have not been listed yet';
+      keep(handedOut);
+      if (parts.size === handedOut.hashes.size) {
+        if (news) directory = assembled(parts.values());
+        news = false;
+        listedAtMs = clock.monotonicMs() - handedOut.ageMs;
+        return undefined;
+      }
+      if (handedOut.changed.size === 0) return `${DIRECTORY_PATH} keeps parts back`;
+    }
+    return `${DIRECTORY_PATH} did not come to an end`;
+  }
+
+  /** What came, and of the rest what is still in force. */
+  function keep({ hashes, changed }: HandedOut): void {
+    const kept = new Map<string, Part>();
+    for (const [name, hash] of hashes) {
+      const rows = changed.get(name);
+      const before = parts.get(name);
+      if (rows !== undefined) kept.set(name, { hash, rows });
+      else if (before?.hash === hash) kept.set(name, before);
+    }
+    news ||= changed.size > 0 || kept.size !== parts.size;
+    parts = kept;
+  }
+
+  return {
+    start: () => void refresh(),
+    stop: () => {
+      stopped = true;
+      cancelNext();
+    },
+    current: () => (ageMs() <= DIRECTORY_AGE_MS_MAX ? directory : undefined),
+    ageMs,
+  };
+}
