@@ -143,6 +143,7 @@ test.each(['grpc', 'ws'] as const)(
       () => relay.ofType('backing_off').some((event) => event.code === 14),
       'the keepalive to give up',
     );
+    await relay.until(() => relay.ofType('streams').at(-1)?.open === 0, 'the news that no stream is left');
     proxy.heal();
     await relay.until(() => relay.pool.status().state === 'open', 'the way back');
     expect(await router.admit(job(2))).toMatchObject({ result: 'admitted' });
