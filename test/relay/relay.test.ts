@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ADMISSIONS_PATH } from '../../functions/admit/contract.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
@@ -33,8 +34,8 @@ function stuckRelay() {
     },
     schema: loadSchema(),
     admitUrl: 'http://admit.invalid',
-    fetch: () => {
-      posts += 1;
+    fetch: (url) => {
+      if (url.endsWith(ADMISSIONS_PATH)) posts += 1;
       return never();
     },
     deadlineMs: DEADLINE_MS,
