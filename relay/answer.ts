@@ -48,7 +48,9 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     const settled = await settle(question).catch(() =>
       fromFallback(fallback.answerUnread(undefined, 'error'), 'error'),
     );
-    return { answer: settled.answer, delivered: (heard) => told(question, settled, heard) };
+    // How the call ends is told later; the answer is given now.
+    const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - question.arrivedAtMs };
+    return { answer: settled.answer, delivered: (heard) => told(settled, given, heard) };
   };
 
   async function settle(question: Question): Promise<Settled> {
@@ -101,11 +103,15 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     return { ok: true, request };
   }
 
-  function told(question: Question, settled: Settled, heard: boolean): void {
+  function told(
+    settled: Settled,
+    given: { readonly atMs: number; readonly latencyMs: number },
+    heard: boolean,
+  ): void {
     const { answer, request, decision, cause, batch } = settled;
-    // Nobody heard it: the job did not pass on our word, and it is asked again or fails without us.
+    // Not known to be heard: the job is asked again, or fails without us; should it run all the same, settling finds it.
     if (cause !== undefined && request !== undefined && heard) {
-      deps.unmetered.add({ request, answered: answer.outcome, cause, answeredAtMs: clock.nowMs() });
+      deps.unmetered.add({ request, answered: answer.outcome, cause, answeredAtMs: given.atMs });
     }
     observe({
       type: 'answered',
@@ -113,7 +119,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
       via: cause === undefined ? 'ledger' : 'fallback',
       ...(cause !== undefined && { cause }),
       ...(batch !== undefined && { batch }),
-      latencyMs: clock.monotonicMs() - question.arrivedAtMs,
+      latencyMs: given.latencyMs,
       heard,
       ...(request !== undefined && { request }),
       ...(decision !== undefined && { decision }),

@@ -7,7 +7,7 @@ import type { Answer } from './exchange.ts';
  * subscribes metrics, the log and (locally) the terminal. No event carries a token, a variable or an undecoded byte.
  */
 export type RelayEvent =
-  /** The pool changed: `waiting` streams hold no question yet. */
+  /** The pool changed: `open` streams are at the router, `waiting` of them without a question. */
   | {
       readonly type: 'streams';
       readonly open: number;
@@ -67,8 +67,9 @@ export type RelayEvent =
       readonly cause?: string;
       /** The batch in which the job went to the admit function, as that function logs it. */
       readonly batch?: string;
+      /** From question to answer; the event itself comes once the stream has ended. */
       readonly latencyMs: number;
-      /** False when the router had gone before it could be told. */
+      /** False when the router had gone before it was told, or went in a way that leaves it open. */
       readonly heard: boolean;
       readonly request?: AdmissionRequest;
       readonly decision?: Decision;

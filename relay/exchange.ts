@@ -16,8 +16,8 @@ export interface Question {
 }
 
 /**
- * Answers one question, always: resolves in time, never rejects. `delivered` is called once with whether the answer
- * was handed to an open stream; `false` means the router has gone and nobody heard it.
+ * Answers one question, always: resolves in time, never rejects. `delivered` is called once, when the stream has ended,
+ * with whether the router has the answer; `false` means that it went before, or that nobody can know.
  */
 export type AnswerQuestion = (question: Question) => Promise<{
   readonly answer: Answer;

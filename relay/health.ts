@@ -9,9 +9,10 @@ export const DOWN_MS_MAX = 30_000;
 /** What a relay knows of itself. */
 export interface RelayStatus {
   readonly state: string;
+  /** Streams that the router accepted. */
   readonly openStreams: number;
   readonly waitingStreams: number;
-  /** Questions whose answer is not delivered yet. */
+  /** Questions that have no answer yet. */
   readonly busyStreams: number;
   /** How long there has been no stream at the router; absent while there is one. */
   readonly downMs: number | undefined;

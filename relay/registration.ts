@@ -9,6 +9,8 @@ import { type Router, RouterStatus, STATUS } from './router/router.ts';
 
 /** The router forgets a controller after 5 min. */
 const REGISTER_EVERY_MS = 180_000;
+/** After a failure: twice more before it forgets, and soon enough after a new token. */
+const RETRY_EVERY_MS = 60_000;
 /** Either way, so that relays started together do not register together. */
 const JITTER_MS = 10_000;
 /** Saying goodbye is courtesy: it must not hold up the end. */
@@ -28,7 +30,7 @@ export interface Registration {
   stop(): Promise<void>;
 }
 
-/** Registers now and every 3 min until stopped, or until the router says it has no such method. */
+/** Registers now and every 3 min, or a minute after a failure, until stopped or told that there is no such method. */
 export function startRegistration(options: RegistrationOptions): Registration {
   const { router, clock, random, observe } = options;
   const instanceId = options.instanceId ?? randomInstanceId();
@@ -45,7 +47,8 @@ export function startRegistration(options: RegistrationOptions): Registration {
       observe({ type: 'registration_failed', code: status.code, details: status.details });
     }
     if (stopped || status?.code === STATUS.UNIMPLEMENTED) return;
-    cancelNext = clock.after(REGISTER_EVERY_MS + (random() * 2 - 1) * JITTER_MS, announce);
+    const pauseMs = status === undefined ? REGISTER_EVERY_MS : RETRY_EVERY_MS;
+    cancelNext = clock.after(pauseMs + (random() * 2 - 1) * JITTER_MS, announce);
   };
   void announce();
 

@@ -38,20 +38,27 @@ export interface RelayOptions {
   /** @default Math.random */
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
+  /** How long a relay that stops leaves its waiting streams to the router. @default 3 s */
+  readonly attritionMs?: number;
   /** @default 20 */
   readonly unreadablePerHour?: number;
 }
 
 export interface Relay {
   start(): void;
-  /** Opens no more streams, lets what is asked be answered, tells the ledger what it missed. Within 10 s; once is enough. */
+  /**
+   * Opens no more streams, lets what is asked or about to be asked be answered, tells the ledger what it missed. Within
+   * 10 s; once is enough.
+   */
   stop(): Promise<void>;
   status(): RelayStatus;
 }
 
-/** Before the pool's 7 s, after which streams are cut: a question that still waits gets the fallback, not silence. */
+/**
+ * Of the 10 s a container has: the router may ask for 3 s more, what it asked is decided by 6 s and else gets the fallback,
+ * streams are cut at 7 s, and 2 s are for telling the ledger.
+ */
 const DECIDE_MS_MAX = 6_000;
-/** What is left of the 10 s a container has, after the pool's 7 s. */
 const FLUSH_MS_MAX = 2_000;
 
 /** Wires the parts of a relay: streams → translate → group commit → the deciding service, with the fallback beside. */
@@ -115,6 +122,7 @@ export function createRelay(options: RelayOptions): Relay {
     random,
     observe,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
+    ...(options.attritionMs !== undefined && { attritionMs: options.attritionMs }),
   });
   let registration: Registration | undefined;
   let stopped: Promise<void> | undefined;

@@ -1,23 +1,27 @@
-/** The numbers of the channel to the router; those of GitLab Runner's own client where it has them. */
+/** The numbers of the channel to the router. */
 export interface ChannelNumbers {
   /** @default 10 MiB both ways */
   readonly messageBytesMax?: number;
-  /** @default 55 s; never below 20 s against a real router, which cuts such clients off */
+  /** @default 25 s; never below 20 s against a real router, which cuts such clients off */
   readonly keepaliveMs?: number;
+  /** How long the router may take to answer a ping. @default 5 s */
   readonly keepaliveTimeoutMs?: number;
   readonly reconnectMsMax?: number;
 }
 
 /** "matches kas limit" says GitLab Runner. */
 export const MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
-/** Below the 60 s idle limit of common load balancers; the router cuts off who pings more often than every 20 s. */
-const KEEPALIVE_MS = 55_000;
-const KEEPALIVE_TIMEOUT_MS = 20_000;
+/**
+ * A connection that died without a word is noticed by the ping after it: no question reaches us until then. The router
+ * cuts off who pings more often than every 20 s.
+ */
+const KEEPALIVE_MS = 25_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
 /** HTTP/2's 64 KB hold some thirty questions; a burst of more would wait for our acknowledgements. */
 const FLOW_CONTROL_BYTES = 1024 * 1024;
 const RECONNECT_MS_MIN = 100;
 /** Short, since a call of the pool fails at once while the channel waits; the pool's own waiting is the longer one. */
-const RECONNECT_MS_MAX = 5_000;
+const RECONNECT_MS_MAX = 1_000;
 
 /** @see https://github.com/grpc/grpc-node/tree/master/packages/grpc-js#supported-channel-options */
 export const channelOptions = (
@@ -33,6 +37,8 @@ export const channelOptions = (
   'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
   'grpc.initial_reconnect_backoff_ms': RECONNECT_MS_MIN,
   'grpc.max_reconnect_backoff_ms': numbers.reconnectMsMax ?? RECONNECT_MS_MAX,
+  // An answer is given once: kept for a retry, it would count as written before anything has left.
+  'grpc.per_rpc_retry_buffer_size': 0,
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   // The name's TXT record must not change how we call.
   'grpc.service_config_disable_resolution': 1,

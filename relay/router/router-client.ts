@@ -14,7 +14,7 @@ import { type ChannelNumbers, channelOptions, MESSAGE_BYTES_MAX } from './channe
 import { explainDialFailure } from './dial-failure.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, RouterStatus, STATUS } from './router.ts';
 import type { RouterTarget } from './target.ts';
-import { readTls, type TlsFiles } from './tls.ts';
+import { readTls, type TlsFiles, type TlsMaterial } from './tls.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
 const UNARY_DEADLINE_MS = 10_000;
@@ -48,55 +48,58 @@ class GrpcRouter implements Router {
   readonly #client: Client;
   readonly #tunnel: Tunnel | undefined;
   readonly #options: RouterOptions;
+  readonly #tls: TlsMaterial;
   readonly #admitJobPath: string;
   /** Calls made while there was no connection. */
   readonly #unconnected = new Set<GrpcAdmitCall>();
   #ready = false;
   #closed = false;
   #token = '';
+  /** With the last AdmitJob call; empty when there was none to show. */
+  #tokenShown = '';
   #metadata = new Metadata();
 
   constructor(options: RouterOptions) {
     this.#options = options;
     this.#admitJobPath = options.paths?.admitJob ?? options.schema.admitJobPath;
     const { target } = options;
-    const tls = readTls(options.tls);
+    this.#tls = readTls(options.tls);
     if (target.tunnel) {
       this.#tunnel = openTunnel({
         url: target.url,
         token: options.token,
         userAgent: options.userAgent,
-        tls,
+        tls: this.#tls,
         messageBytesMax: options.messageBytesMax ?? MESSAGE_BYTES_MAX,
         ...(options.socketDir === undefined ? {} : { socketDir: options.socketDir }),
         ...(options.proxyFor === undefined ? {} : { proxyFor: options.proxyFor }),
       });
-      // Without TLS inside: wss has it around the whole tunnel.
-      this.#client = new Client(this.#tunnel.address, credentials.createInsecure(), {
-        ...channelOptions(options.userAgent, options),
-        'grpc.default_authority': target.authority,
-        'grpc.enable_http_proxy': 0,
-      });
-    } else {
-      const address = target.host.includes(':') ? `[${target.host}]` : target.host;
-      this.#client = new Client(
-        `dns:${address}:${target.port}`,
-        target.secure ? credentials.createSsl(tls.ca, tls.key, tls.cert) : credentials.createInsecure(),
-        channelOptions(options.userAgent, options),
-      );
     }
+    this.#client = this.#newClient();
     this.#watchConnection();
   }
 
   admitJob(listener: AdmitCallListener): AdmitCall {
     if (this.#closed) return new UnopenedCall(listener, STATUS.UNAVAILABLE, 'the router client is closed');
     const metadata = this.#authenticated();
+    this.#tokenShown = this.#token;
     if (typeof metadata === 'string') return new UnopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
     const stream = this.#client.makeBidiStreamRequest(this.#admitJobPath, asBuffer, asIs, metadata);
     const call = new GrpcAdmitCall(stream, listener, this.#ended);
     if (this.#ready) listener.onWaiting();
     else this.#unconnected.add(call);
     return call;
+  }
+
+  tokenReplaced(): boolean {
+    const { token } = this.#options;
+    token.refresh();
+    try {
+      return token.read() !== this.#tokenShown;
+    } catch {
+      // Still none that could be read, as the last call said.
+      return false;
+    }
   }
 
   register(instanceId: bigint): Promise<void> {
@@ -117,6 +120,25 @@ class GrpcRouter implements Router {
     this.#closed = true;
     this.#client.close();
     this.#tunnel?.close();
+  }
+
+  #newClient(): Client {
+    const { target, userAgent } = this.#options;
+    if (this.#tunnel !== undefined) {
+      // Without TLS inside: wss has it around the whole tunnel.
+      return new Client(this.#tunnel.address, credentials.createInsecure(), {
+        ...channelOptions(userAgent, this.#options),
+        'grpc.default_authority': target.authority,
+        'grpc.enable_http_proxy': 0,
+      });
+    }
+    const address = target.host.includes(':') ? `[${target.host}]` : target.host;
+    const { ca, key, cert } = this.#tls;
+    return new Client(
+      `dns:${address}:${target.port}`,
+      target.secure ? credentials.createSsl(ca, key, cert) : credentials.createInsecure(),
+      channelOptions(userAgent, this.#options),
+    );
   }
 
   /** What every call ends in; the status says more than gRPC knows where the tunnel failed. */
@@ -141,6 +163,7 @@ class GrpcRouter implements Router {
     try {
       token = this.#options.token.read();
     } catch (error) {
+      this.#token = '';
       return error instanceof Error ? error.message : String(error);
     }
     if (token !== this.#token) {
@@ -169,8 +192,10 @@ class GrpcRouter implements Router {
       pod_id: instanceId,
     });
     const deadline = Date.now() + UNARY_DEADLINE_MS;
+    // A connection of its own, for as long as the call takes: that of the streams may have no room for another call.
+    const client = this.#newClient();
     return new Promise((resolve, reject) => {
-      this.#client.makeUnaryRequest(
+      client.makeUnaryRequest(
         path,
         asBuffer,
         asIs,
@@ -178,6 +203,7 @@ class GrpcRouter implements Router {
         metadata,
         { deadline },
         (error: ServiceError | null) => {
+          client.close();
           if (error === null) return resolve();
           const { code, details } = this.#explained(error);
           reject(new RouterStatus(code, details));
@@ -222,8 +248,9 @@ class GrpcAdmitCall implements AdmitCall {
     stream.on('error', ignored);
   }
 
-  answer(bytes: Uint8Array): boolean {
+  answer(bytes: Uint8Array, sent: () => void = ignored): boolean {
     if (this.#ended) return false;
+    this.#stream.once('finish', sent);
     this.#stream.end(bytes);
     return true;
   }

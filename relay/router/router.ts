@@ -2,6 +2,8 @@
 export interface Router {
   /** Opens one AdmitJob call; everything that happens to it is told to the listener, ending with `onEnd`, once. */
   admitJob(listener: AdmitCallListener): AdmitCall;
+  /** Looks whether the token is another one than that of the last call; cheap enough for every second. */
+  tokenReplaced(): boolean;
   /** Announces this process. @throws {RouterStatus} */
   register(instanceId: bigint): Promise<void>;
   /** Takes the announcement back, where the service can. @throws {RouterStatus} */
@@ -10,8 +12,11 @@ export interface Router {
 }
 
 export interface AdmitCall {
-  /** Sends the answer and half-closes. False when the call has already ended. */
-  answer(bytes: Uint8Array): boolean;
+  /**
+   * Sends the answer and half-closes. False when the call has already ended. `sent` runs later, once the operating system
+   * has taken the bytes; that the router read them is only known from how the call ends.
+   */
+  answer(bytes: Uint8Array, sent?: () => void): boolean;
   cancel(): void;
 }
 

@@ -44,7 +44,7 @@ export interface TunnelOptions {
 export interface Tunnel {
   /** What grpc-js dials: `unix:/…`. */
   readonly address: string;
-  /** Why the last dial failed; undefined once one has worked. */
+  /** Why the last dial failed; undefined once one has worked, or while a refused token has a successor to be tried. */
   failure(): DialFailure | undefined;
   close(): void;
 }
@@ -57,6 +57,19 @@ export function openTunnel(options: TunnelOptions): Tunnel {
   const sockets = new Set<Socket>();
   let failure: DialFailure | undefined;
   let refused: { readonly token: string; readonly untilMs: number } | undefined;
+
+  const tokenNow = (): string | undefined => {
+    try {
+      return options.token.read();
+    } catch {
+      return undefined;
+    }
+  };
+  /** It was of a token, or the want of one, and there is another now. */
+  const isOutdated = (): boolean => {
+    if (failure?.kind === 'token') return tokenNow() !== undefined;
+    return refused !== undefined && refused.token !== tokenNow();
+  };
 
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     sockets.add(socket);
@@ -94,7 +107,7 @@ export function openTunnel(options: TunnelOptions): Tunnel {
 
   return {
     address: `unix:${path}`,
-    failure: () => failure,
+    failure: () => (isOutdated() ? undefined : failure),
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -5,16 +5,19 @@ interface Pace {
   readonly minMs: number;
   readonly maxMs: number;
   readonly remedy?: string;
+  /** It is the token that was refused: another one may be taken at once. */
+  readonly ofToken?: boolean;
 }
 
-const CONNECTION: Pace = { minMs: 100, maxMs: 10_000 };
+/** A router that is back is found within moments: one try every second or two costs nobody anything. */
+const CONNECTION: Pace = { minMs: 100, maxMs: 2_000 };
 
 /** The router refused who we are: it caches that for a minute, and a faster try only fills its log. */
-const refused = (remedy: string): Pace => ({ minMs: 30_000, maxMs: 60_000, remedy });
+const refused = (remedy: string): Pace => ({ minMs: 30_000, maxMs: 60_000, remedy, ofToken: true });
 
 const PACE: Readonly<Record<number, Pace>> = {
   [STATUS.UNAUTHENTICATED]: refused(
-    'check that the token belongs to a runner controller and is not revoked; its file is read again',
+    'check that the token belongs to a runner controller and is not revoked; a new one is used as soon as it is there',
   ),
   [STATUS.PERMISSION_DENIED]: refused('GitLab refuses this controller; check its state, scopes and licence'),
   [STATUS.NOT_FOUND]: refused(
@@ -42,6 +45,8 @@ const PACE: Readonly<Record<number, Pace>> = {
 };
 
 const paceOf = (code: number): Pace => PACE[code] ?? CONNECTION;
+
+export const refusesToken = (code: number): boolean => paceOf(code).ofToken === true;
 
 export const remedyFor = (code: number): string | undefined => paceOf(code).remedy;
 

@@ -1,5 +1,5 @@
 import { STATUS } from '../router/router.ts';
-import type { StreamState } from './stream-state.ts';
+import { type StreamState, wasAsked } from './stream-state.ts';
 
 /**
  * What the end of a stream means for opening others.
@@ -23,8 +23,7 @@ const OF_THE_QUESTION: ReadonlySet<number> = new Set([
 export function endKind(last: StreamState, code: number, oversized: boolean, nowMs: number): EndKind {
   // The limit was ours, whatever the code says; a router that sends many such questions is still held to a pace.
   if (oversized) return 'brief';
-  const asked = last.name === 'deciding' || last.name === 'answered';
-  if (asked) return OF_THE_QUESTION.has(code) ? 'served' : 'failed';
+  if (wasAsked(last)) return OF_THE_QUESTION.has(code) ? 'served' : 'failed';
   if (code !== STATUS.OK) return 'failed';
   return last.name === 'waiting' && nowMs - last.sinceMs >= AGED_MS ? 'aged' : 'brief';
 }

@@ -4,7 +4,7 @@ export interface PoolSizes {
   readonly start: number;
   /** Waiting streams at most. */
   readonly max: number;
-  /** Streams at most, those with a question included: what one relay will decide at once. */
+  /** Streams at most that wait or carry a question: what one relay will decide at once. */
   readonly openMax: number;
 }
 
@@ -22,9 +22,12 @@ export interface Occupancy {
   readonly wanted: number;
   /** How many do. */
   readonly waiting: number;
-  /** How many carry a question. */
+  /** How many carry a question that has no answer yet. */
   readonly busy: number;
 }
+
+/** Answered streams that the router has yet to end: cheap, soon gone, and yet no reason to open calls without end. */
+const LINGERING_PER_PLACE = 4;
 
 /** Doubles while fewer than a quarter wait: of those that should, or of all that are open. */
 export function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
@@ -38,6 +41,8 @@ export function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): 
   return idle ? Math.max(sizes.start, wanted - Math.ceil(wanted / 8)) : wanted;
 }
 
-/** How many to open now. */
-export const missing = ({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number =>
-  Math.max(0, Math.min(wanted - waiting, sizes.openMax - waiting - busy));
+/** How many to open now. @param lingering - how many are answered and not ended yet. */
+export function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering = 0): number {
+  const places = sizes.openMax - waiting - busy - Math.floor(lingering / LINGERING_PER_PLACE);
+  return Math.max(0, Math.min(wanted - waiting, places));
+}

@@ -1,5 +1,5 @@
 import type { AnswerQuestion } from '../exchange.ts';
-import type { AdmitCall, AdmitCallListener, Router } from '../router/router.ts';
+import { type AdmitCall, type AdmitCallListener, type Router, STATUS } from '../router/router.ts';
 import { isFree, isOverdue, next, type StreamState, type StreamStep } from './stream-state.ts';
 
 /** Both answers as the schema in use writes them. */
@@ -13,9 +13,10 @@ export interface StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   nowMs(): number;
+  /** Comes with every step of the stream's life, before what else is told of it. */
+  moved(from: StreamState['name'], to: StreamState['name']): void;
   accepted(stream: Stream): void;
-  /** @param last - the state it was in before. */
-  asked(stream: Stream, last: StreamState): void;
+  asked(stream: Stream): void;
   oversized(sizeBytes: number): void;
   /** @param last - the state it was in before. */
   ended(stream: Stream, last: StreamState, code: number, details: string): void;
@@ -27,6 +28,7 @@ export class Stream implements AdmitCallListener {
   #state: StreamState;
   #call: AdmitCall | undefined;
   #cancelled = false;
+  #delivered: ((heard: boolean) => void) | undefined;
   /** Its question was beyond the message limit. */
   tooLarge = false;
 
@@ -35,11 +37,15 @@ export class Stream implements AdmitCallListener {
     this.#state = { name: 'opening', sinceMs: owner.nowMs() };
   }
 
+  get state(): StreamState['name'] {
+    return this.#state.name;
+  }
+
   get free(): boolean {
     return isFree(this.#state);
   }
 
-  open(router: Router): void {
+  open(router: Pick<Router, 'admitJob'>): void {
     this.#call = router.admitJob(this);
   }
 
@@ -57,16 +63,16 @@ export class Stream implements AdmitCallListener {
   }
 
   onQuestion(bytes: Uint8Array): void {
-    const last = this.#state;
     if (this.#cancelled || !this.#step('question')) return;
-    this.#owner.asked(this, last);
+    this.#owner.asked(this);
     this.#owner
       .answer({ bytes, arrivedAtMs: this.#state.sinceMs })
       .then(({ answer, delivered }) => {
         const { encode } = this.#owner;
-        delivered(
-          this.#send(answer.outcome === 'admitted' ? encode.admitted() : encode.rejected(answer.reason)),
-        );
+        this.#delivered = delivered;
+        if (!this.#send(answer.outcome === 'admitted' ? encode.admitted() : encode.rejected(answer.reason))) {
+          delivered(false);
+        }
       })
       // The core answers always; should it ever not, the router must not wait for it.
       .catch(() => this.cancel());
@@ -79,20 +85,32 @@ export class Stream implements AdmitCallListener {
 
   onEnd(code: number, details: string): void {
     const last = this.#state;
-    if (this.#step('end')) this.#owner.ended(this, last, code, details);
+    if (!this.#step('end')) return;
+    if (last.name === 'answered' || last.name === 'sent') this.#delivered?.(this.#heard(last, code));
+    this.#owner.ended(this, last, code, details);
+  }
+
+  /**
+   * Whether the router has the answer: it ended the call in peace, or left it open until we did, long after the transport
+   * had taken the answer. A call that is torn down says nothing of the kind.
+   */
+  #heard(last: StreamState, code: number): boolean {
+    return code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED && last.name === 'sent');
   }
 
   /** Whether an open call took the answer. */
   #send(bytes: Uint8Array): boolean {
     if (this.#cancelled || next(this.#state, 'answer', 0) === undefined) return false;
-    if (this.#call?.answer(bytes) !== true) return false;
+    if (this.#call?.answer(bytes, () => this.#step('taken')) !== true) return false;
     return this.#step('answer');
   }
 
   #step(step: StreamStep): boolean {
-    const state = next(this.#state, step, this.#owner.nowMs());
+    const from = this.#state;
+    const state = next(from, step, this.#owner.nowMs());
     if (state === undefined) return false;
     this.#state = state;
+    this.#owner.moved(from.name, state.name);
     return true;
   }
 }

@@ -122,6 +122,10 @@ export class AdmitStream {
       this.#fail(STATUS.INVALID_ARGUMENT, 'the stream was half-closed without an answer');
       return;
     }
+    if (this.#state === 'answered' && this.#around.faults.keepAnsweredStreams) {
+      this.#cancelTimer?.();
+      return;
+    }
     this.endCleanly();
   }
 

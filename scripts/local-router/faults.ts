@@ -18,6 +18,8 @@ export type CutMeans = 'status' | 'connection';
 export class Faults {
   /** Ends every new stream at once with OK: a router that drains and never stops. */
   endStreamsAtOnce = false;
+  /** Never ends a stream that was answered, however long ago. */
+  keepAnsweredStreams = false;
   /** Bytes appended to every question, e.g. fields of a newer GitLab: `unknownFields()` in question.ts makes them. */
   appendToQuestions: Uint8Array | undefined;
 
@@ -58,6 +60,7 @@ export class Faults {
 
   clear(): void {
     this.endStreamsAtOnce = false;
+    this.keepAnsweredStreams = false;
     this.appendToQuestions = undefined;
     this.#cuts = [];
     this.#refusals = [];

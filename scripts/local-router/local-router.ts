@@ -124,6 +124,9 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
       ...(options.connectionMaxAgeMs !== undefined && {
         'grpc.max_connection_age_ms': options.connectionMaxAgeMs,
       }),
+      ...(options.callsPerConnectionMax !== undefined && {
+        'grpc.max_concurrent_streams': options.callsPerConnectionMax,
+      }),
       ...(options.connectionMaxAgeGraceMs !== undefined && {
         'grpc.max_connection_age_grace_ms': options.connectionMaxAgeGraceMs,
       }),

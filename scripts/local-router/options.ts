@@ -23,6 +23,8 @@ export interface LocalRouterOptions {
   readonly streamMaxAgeMs?: number;
   /** Age (± 10 %) at which a connection gets GOAWAY; GitLab's is about 24 min. @default never */
   readonly connectionMaxAgeMs?: number;
+  /** Calls that one connection may carry at once, as HTTP/2 announces it; more wait at the client. @default without end */
+  readonly callsPerConnectionMax?: number;
   /** How long after that GOAWAY a connection may live on. @default without end */
   readonly connectionMaxAgeGraceMs?: number;
   /**

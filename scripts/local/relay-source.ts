@@ -57,6 +57,8 @@ export function newRelay(
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
     observe,
+    // The local router is told to ask no more first; a real one may be about to.
+    ...(router !== undefined && { attritionMs: 0 }),
   });
 }
 

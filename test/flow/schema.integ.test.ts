@@ -5,6 +5,7 @@ import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { unknownFields } from '../../scripts/local-router/question.ts';
 import { extended, renamedAndRenumbered } from '../../scripts/local-router/schemas.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
+import { until } from './support/until.ts';
 
 const LIMITS = [{ on: { project: 1001 }, jobs: 1 }];
 
@@ -25,6 +26,7 @@ test('a router with renamed packages and renumbered fields needs only its descri
     result: 'rejected',
     reason: expect.stringContaining('CONCURRENCY_FULL'),
   });
+  await until(() => answers(events).length === 2);
   expect(answers(events).map(({ request }) => request)).toMatchObject([
     {
       jobId: 1,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/ledger/memory-store.ts';
 import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
+import { until } from './support/until.ts';
 
 const LIMIT = 1;
 
@@ -23,6 +24,7 @@ test.each(['after_question', 'before_reading', 'after_answer'] as const)(
     expect((await router.admit(question(1))).result, 'asked again').toBe('admitted');
     expect((await router.admit(question(2))).result, 'the place is taken').toBe('rejected');
 
+    await until(() => answers(events).length === 3);
     const ids = answers(events).map(({ request, decision }) => {
       if (decision === undefined || !('decisionId' in decision)) throw new Error('the ledger did not decide');
       return `${request?.jobId} ${decision.decisionId}`;

@@ -1,6 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
@@ -8,8 +5,8 @@ import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/l
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { emfProblems, type Measured, measuredOf } from '../functions/metrics/emf-spec.ts';
+import { type RelayProcess, spawnRelay } from './support/relay-process.ts';
 
-const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 /** What the jobs of `question` carry in their variables. */
 const JOB_TOKEN = 'glcbt-flow-not-a-secret';
 
@@ -18,46 +15,11 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-interface RelayProcess {
-  readonly child: ChildProcess;
-  /** With what it wrote, once it is gone and everything is read. */
-  readonly closed: Promise<{
-    readonly code: number | null;
-    readonly stdout: string;
-    readonly stderr: string;
-  }>;
-  /** Resolves when it has written `text` on stdout; rejects if it ends without. */
-  wrote(text: string): Promise<void>;
-}
-
-function runRelay(env: Readonly<Record<string, string>>): RelayProcess {
-  const child = spawn(process.execPath, [MAIN], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...env },
-  });
-  ends.push(() => child.kill('SIGKILL'));
-  const output = { stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk) => {
-    output.stdout += chunk;
-  });
-  child.stderr?.on('data', (chunk) => {
-    output.stderr += chunk;
-  });
-  const closed = once(child, 'close').then(([code]) => ({ code, ...output }));
-  return {
-    child,
-    closed,
-    wrote: async (text) => {
-      while (!output.stdout.includes(text)) {
-        const gone = await Promise.race([
-          closed,
-          child.stdout && once(child.stdout, 'data').then(() => undefined),
-        ]);
-        if (gone && !output.stdout.includes(text)) throw new Error(`ended without "${text}": ${gone.stderr}`);
-      }
-    },
-  };
-}
+const runRelay = (env: Readonly<Record<string, string>>): RelayProcess => {
+  const relay = spawnRelay(env);
+  ends.push(() => relay.child.kill('SIGKILL'));
+  return relay;
+};
 
 /** A service that admits odd jobs and rejects even ones; `hold` keeps its answers back until `release`. */
 async function admitServer() {

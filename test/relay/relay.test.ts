@@ -26,6 +26,7 @@ function stuckRelay() {
         calls.push(call);
         return call.accept();
       },
+      tokenReplaced: () => false,
       register: async () => {},
       unregister: never,
       close: () => {},

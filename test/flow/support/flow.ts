@@ -130,6 +130,8 @@ export function flowRelay(
     deadlineMs: options.deadlineMs ?? 10_000,
     fallback: 'admit',
     observe: (event) => events.push(event),
+    // Routers here are asked nothing while a relay stops.
+    attritionMs: 0,
   });
   return { relay, events };
 }

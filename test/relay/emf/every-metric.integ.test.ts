@@ -5,7 +5,8 @@ import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
 import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
-import { admitApp, flowRelay, flowRules, listen, question, TOKEN } from '../../flow/support/flow.ts';
+import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../../flow/support/flow.ts';
+import { until } from '../../flow/support/until.ts';
 import { emfProblems, measuredOf } from '../../functions/metrics/emf-spec.ts';
 import { FakeClock } from '../streams/support/fake-clock.ts';
 
@@ -35,6 +36,7 @@ test('every metric in the names of the relay is written by a relay at work, and 
   const other = question(4, 7);
   const elsewhere = { namespace_id: 900, root_namespace_id: 900, project_full_path: 'beta/web' };
   await router.admit({ ...other, job_info: { ...other.job_info, ...elsewhere } });
+  await until(() => answers(events).length === 4);
   for (const event of events.splice(0)) emf.observe(event);
   clock.advance(WRITE_EVERY_MS);
 

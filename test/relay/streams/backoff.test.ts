@@ -12,7 +12,7 @@ const span = (code: number, attempt: number) => [
 test.each([
   { code: STATUS.UNAVAILABLE, attempt: 1, ms: [100, 200], guarantee: 'a lost router is tried again soon' },
   { code: STATUS.UNAVAILABLE, attempt: 4, ms: [100, 1_600], guarantee: 'the span doubles' },
-  { code: STATUS.UNAVAILABLE, attempt: 20, ms: [100, 10_000], guarantee: 'ten seconds are the most' },
+  { code: STATUS.UNAVAILABLE, attempt: 20, ms: [100, 2_000], guarantee: 'two seconds are the most' },
   { code: 13, attempt: 1, ms: [100, 200], guarantee: 'unknown failures are treated like a lost router' },
   {
     code: STATUS.RESOURCE_EXHAUSTED,

@@ -52,6 +52,9 @@ test('the answer goes out on the stream that asked, and is heard', async () => {
   expect(bench.questions.map((question) => question.text)).toEqual(['job 2', 'job 5']);
   expect(bench.calls[2]?.answered).toBe('admitted');
   expect(bench.calls[5]?.answered).toBe('rejected: no budget');
+  expect(bench.heard, 'nobody knows before the router ends the stream').toEqual([]);
+  bench.calls[5]?.end();
+  bench.calls[2]?.end();
   expect(bench.heard).toEqual([true, true]);
 });
 
@@ -141,7 +144,7 @@ test('a lost router is knocked at once per waiting time, not once per stream', a
     bench.live()[0]?.end(STATUS.UNAVAILABLE, 'still gone');
   }
   expect(bench.ofType('backing_off').map((event) => event.delayMs)).toEqual([
-    150, 250, 450, 850, 1_650, 3_250, 5_050, 5_050, 5_050,
+    150, 250, 450, 850, 1_050, 1_050, 1_050, 1_050, 1_050,
   ]);
   bench.clock.advance(6_000);
   bench.clock.advance(1_000);
@@ -158,6 +161,7 @@ test('while new streams are refused, those that wait are still answered', async 
   expect(bench.pool.status()).toMatchObject({ state: 'backing_off', waiting: 7 });
   bench.live()[0]?.ask();
   await bench.questions[0]?.decide();
+  bench.live()[0]?.end();
   expect(bench.heard).toEqual([true]);
   expect(bench.ofType('backing_off')[0]).toMatchObject({
     code: 16,
@@ -213,51 +217,4 @@ test('an open without an answer from the network does not hang for ever', async 
   bench.clock.advance(26_000);
   expect(bench.calls[0]?.ended).toBe(true);
   expect(bench.ofType('backing_off')).toHaveLength(1);
-});
-
-test('a router that never ends an answered stream does not fill us up', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[0]?.ask();
-  await bench.questions[0]?.decide();
-  bench.clock.advance(16_000);
-  await bench.settle();
-  expect(bench.calls[0]?.ended).toBe(true);
-  expect(bench.pool.status()).toMatchObject({ state: 'open', busy: 0 });
-});
-
-test('drain cancels streams without a question, lets those with one be answered, and opens no more', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[0]?.ask();
-  await bench.settle();
-  let drained = false;
-  const drain = bench.pool.drain().then(() => {
-    drained = true;
-  });
-  await bench.settle();
-  expect(bench.live()).toEqual([bench.calls[0]]);
-  expect(drained).toBe(false);
-  await bench.questions[0]?.decide();
-  expect(bench.calls[0]?.answered).toBe('admitted');
-  bench.calls[0]?.end();
-  await drain;
-  expect(bench.live()).toEqual([]);
-  expect(bench.heard).toEqual([true]);
-  expect(bench.clock.timers).toBe(0);
-});
-
-test('drain ends in 7 s even if a decision never comes', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[0]?.ask();
-  await bench.settle();
-  const drain = bench.pool.drain();
-  bench.clock.advance(7_000);
-  await drain;
-  expect(bench.live()).toEqual([]);
-});
-
-test('a drain before the start has nothing to wait for', async () => {
-  await poolBench().pool.drain();
 });

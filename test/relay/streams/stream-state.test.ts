@@ -5,6 +5,7 @@ import {
   next,
   type StreamState,
   type StreamStep,
+  wasAsked,
 } from '../../../relay/streams/stream-state.ts';
 
 const at = (name: StreamState['name']): StreamState => ({ name, sinceMs: 0 });
@@ -20,7 +21,11 @@ test.each<[StreamState['name'], StreamStep, StreamState['name'] | undefined, str
   ['deciding', 'answer', 'answered', 'a decision is answered'],
   ['answered', 'question', undefined, 'an answered stream takes no question'],
   ['answered', 'answer', undefined, 'a question is answered once'],
+  ['answered', 'taken', 'sent', 'the transport takes an answer'],
+  ['deciding', 'taken', undefined, 'nothing is taken before it was given'],
   ['answered', 'end', 'ended', 'the router ends an answered stream'],
+  ['sent', 'end', 'ended', 'also when it is slow to do so'],
+  ['sent', 'question', undefined, 'an answered stream takes no question, sent or not'],
   ['ended', 'answer', undefined, 'an ended stream hears no answer'],
   ['ended', 'end', undefined, 'a stream ends once'],
 ])('%s, %s → %s: %s', (from, step, to) => {
@@ -28,14 +33,20 @@ test.each<[StreamState['name'], StreamStep, StreamState['name'] | undefined, str
 });
 
 test('only a stream that may still be asked is free', () => {
-  const names = ['opening', 'waiting', 'deciding', 'answered', 'ended'] as const;
+  const names = ['opening', 'waiting', 'deciding', 'answered', 'sent', 'ended'] as const;
   expect(names.filter((name) => isFree(at(name)))).toEqual(['opening', 'waiting']);
+  expect(names.filter((name) => wasAsked(at(name)))).toEqual(['deciding', 'answered', 'sent']);
 });
 
 test('every state but waiting has a longest time, so no stream is held for ever', () => {
   const hourMs = 3_600_000;
-  const names = ['opening', 'waiting', 'deciding', 'answered'] as const;
-  expect(names.filter((name) => isOverdue(at(name), hourMs))).toEqual(['opening', 'deciding', 'answered']);
+  const names = ['opening', 'waiting', 'deciding', 'answered', 'sent'] as const;
+  expect(names.filter((name) => isOverdue(at(name), hourMs))).toEqual([
+    'opening',
+    'deciding',
+    'answered',
+    'sent',
+  ]);
   expect(isOverdue(at('answered'), 10_000)).toBe(false);
   expect(isOverdue(at('answered'), 10_001)).toBe(true);
 });

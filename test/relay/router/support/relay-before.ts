@@ -4,6 +4,7 @@ import type { AnswerQuestion } from '../../../../relay/exchange.ts';
 import { createRouter, type RouterOptions } from '../../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../../relay/router/target.ts';
 import { createStreamPool } from '../../../../relay/streams/pool.ts';
+import type { PoolSizes } from '../../../../relay/streams/pool-size.ts';
 import { literalToken } from '../../../../relay/token.ts';
 import { encodeAdmitted, encodeRejected, loadSchema } from '../../../../relay/wire/schema.ts';
 import { Conditions } from '../../../../scripts/local-router/conditions.ts';
@@ -13,7 +14,7 @@ export const TOKEN = 'glrct-test';
 /** The relay's half that knows gRPC, before a real router at `url`; by default it admits everything. */
 export function relayBefore(
   url: string,
-  options: Partial<RouterOptions> & { readonly answer?: AnswerQuestion } = {},
+  options: Partial<RouterOptions> & { readonly answer?: AnswerQuestion; readonly sizes?: PoolSizes } = {},
 ) {
   const schema = options.schema ?? loadSchema();
   const conditions = new Conditions();
@@ -31,6 +32,9 @@ export function relayBefore(
     router,
     clock: systemClock,
     random: Math.random,
+    // Tests of how a relay leaves are in drain.integ.test.ts.
+    attritionMs: 0,
+    ...(options.sizes !== undefined && { sizes: options.sizes }),
     observe(event) {
       events.push(event);
       conditions.look();

@@ -9,6 +9,7 @@ export class FakeCall implements AdmitCall {
   readonly listener: AdmitCallListener;
   answered: string | undefined;
   ended = false;
+  #sent = (): void => {};
 
   constructor(listener: AdmitCallListener) {
     this.listener = listener;
@@ -30,10 +31,17 @@ export class FakeCall implements AdmitCall {
     this.listener.onEnd(code, details);
   }
 
-  answer(bytes: Uint8Array): boolean {
+  answer(bytes: Uint8Array, sent: () => void = () => {}): boolean {
     if (this.ended) return false;
     this.answered = Buffer.from(bytes).toString();
+    this.#sent = sent;
     return true;
+  }
+
+  /** The transport has taken the answer. */
+  take(): this {
+    this.#sent();
+    return this;
   }
 
   cancel(): void {
@@ -47,7 +55,12 @@ type Deliver = (answer?: Answer) => Promise<void>;
  * A pool before a router that does what the test says. `settle` lets deferred work and promises run; nothing here waits
  * for real time.
  */
-export function poolBench(options: Partial<StreamPoolOptions> & { readonly acceptAll?: boolean } = {}) {
+export function poolBench(
+  options: Partial<StreamPoolOptions> & {
+    readonly acceptAll?: boolean;
+    readonly tokenReplaced?: () => boolean;
+  } = {},
+) {
   const clock = new FakeClock();
   const events: RelayEvent[] = [];
   const calls: FakeCall[] = [];
@@ -61,6 +74,7 @@ export function poolBench(options: Partial<StreamPoolOptions> & { readonly accep
       if (options.acceptAll ?? true) call.accept();
       return call;
     },
+    tokenReplaced: options.tokenReplaced ?? (() => false),
     register: () => Promise.resolve(),
     unregister: () => Promise.resolve(),
     close() {},

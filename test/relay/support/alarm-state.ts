@@ -1,0 +1,45 @@
+import type { AlarmSpec } from '../../../cdk/monitoring/alarms/alarm-spec.ts';
+import { SERIES, type SeriesName, type Statistic, seriesIn } from '../../../cdk/monitoring/series.ts';
+import { measuredOf } from '../../functions/metrics/emf-spec.ts';
+
+/** The lines that all relays wrote in one minute. */
+export type MinuteOfLines = readonly string[];
+
+/** Whether an alarm on metrics of ours is on after the last of these minutes, as CloudWatch would find. */
+export function isOn(spec: AlarmSpec, minutes: readonly MinuteOfLines[]): boolean {
+  const found: boolean[] = [];
+  for (let end = minutes.length; end >= spec.periodMinutes; end -= spec.periodMinutes) {
+    const value = resultOf(spec.formula, minutes.slice(end - spec.periodMinutes, end).flat());
+    found.push(value === undefined ? spec.missing === 'breaching' : breaches(spec, value));
+  }
+  const looked = found.slice(0, spec.periods);
+  return looked.filter(Boolean).length >= (spec.breaching ?? spec.periods);
+}
+
+const breaches = ({ breach: [direction, threshold] }: AlarmSpec, value: number): boolean =>
+  direction === 'above' ? value > threshold : value < threshold;
+
+/** What a formula comes to over a period; undefined where one of its series has no value. */
+function resultOf(formula: string, lines: readonly string[]): number | undefined {
+  const names = seriesIn(formula);
+  const values = names.map((name) => statisticOf(name, lines));
+  if (values.some((value) => value === undefined)) return undefined;
+  const either = (condition: boolean, then: number, otherwise: number): number =>
+    condition ? then : otherwise;
+  return new Function('IF', ...names, `return ${formula};`)(either, ...values);
+}
+
+const STATISTICS: Readonly<Partial<Record<Statistic, (values: readonly number[]) => number>>> = {
+  Sum: (values) => values.reduce((sum, value) => sum + value, 0),
+  Minimum: (values) => Math.min(...values),
+  Maximum: (values) => Math.max(...values),
+  SampleCount: (values) => values.length,
+};
+
+function statisticOf(series: SeriesName, lines: readonly string[]): number | undefined {
+  const { name, statistic } = SERIES[series];
+  const values = lines.flatMap((line) => measuredOf(line).values[name] ?? []);
+  const of = STATISTICS[statistic];
+  if (of === undefined) throw new Error(`no way to find ${statistic}`);
+  return values.length === 0 ? undefined : of(values);
+}

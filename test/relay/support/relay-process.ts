@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../../relay/main.ts', import.meta.url));
+
+/** `relay/main.ts` as a process of its own. */
+export interface RelayProcess {
+  readonly child: ChildProcess;
+  /** With what it wrote, once it is gone and everything is read. */
+  readonly closed: Promise<{
+    readonly code: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  }>;
+  /** Resolves when it has written `text` on stdout; rejects if it ends without. */
+  wrote(text: string): Promise<void>;
+}
+
+/** Starts one with nothing but `env` in its environment; whoever starts it ends it. */
+export function spawnRelay(env: Readonly<Record<string, string>>): RelayProcess {
+  const child = spawn(process.execPath, [MAIN], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, ...env },
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  const closed = once(child, 'close').then(([code]) => ({ code, ...output }));
+  return {
+    child,
+    closed,
+    wrote: async (text) => {
+      while (!output.stdout.includes(text)) {
+        const gone = await Promise.race([
+          closed,
+          child.stdout && once(child.stdout, 'data').then(() => undefined),
+        ]);
+        if (gone && !output.stdout.includes(text)) throw new Error(`ended without "${text}": ${gone.stderr}`);
+      }
+    },
+  };
+}
