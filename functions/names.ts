@@ -158,6 +158,12 @@ export const METRIC_HEALED_BY_SWEEP = {
   statistic: 'Sum',
   says: 'Holds that a sweep ended because no webhook had.',
 } as const;
+export const METRIC_ADMITTED_YET_FAILED = {
+  name: 'AdmittedYetFailed',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Jobs that were admitted here and that the job router failed all the same, each once; their holds were given back.',
+} as const;
 export const METRIC_BYPASS_JOBS = {
   name: 'BypassJobs',
   unit: 'Count',
@@ -195,6 +201,7 @@ export const FUNCTION_METRICS = [
   METRIC_OLDEST_DUE_AGE_SECONDS,
   METRIC_GITLAB_SILENT,
   METRIC_HEALED_BY_SWEEP,
+  METRIC_ADMITTED_YET_FAILED,
   METRIC_BYPASS_JOBS,
   METRIC_RAN_JOBS,
   METRIC_DRIFTED_COUNTERS,

@@ -188,6 +188,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/ledger/',
     'functions/settle/end-of-job.ts',
     'functions/settle/settle-truths.ts',
+    'functions/settle/tell-admitted-yet-failed.ts',
     'functions/metrics/',
     'functions/names.ts',
     'functions/shared/',

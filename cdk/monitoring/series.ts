@@ -119,6 +119,7 @@ export const SERIES = {
   oldestDue: own(functionNames.METRIC_OLDEST_DUE_AGE_SECONDS),
   gitlabSilent: own(functionNames.METRIC_GITLAB_SILENT),
   healedBySweep: own(functionNames.METRIC_HEALED_BY_SWEEP),
+  admittedYetFailed: own(functionNames.METRIC_ADMITTED_YET_FAILED),
   bypassJobs: own(functionNames.METRIC_BYPASS_JOBS),
   ranJobs: own(functionNames.METRIC_RAN_JOBS),
   driftedCounters: own(functionNames.METRIC_DRIFTED_COUNTERS),

@@ -4,7 +4,7 @@ import { inboxBody } from '../ledger/inbox-item.ts';
 import type { Item } from '../ledger/item-bytes.ts';
 import type { LedgerKeys } from '../ledger/keys.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
+import { METRIC_ADMITTED_YET_FAILED, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 import { type SettleDeps, settleTruths, type TruthOutcome } from './settle-truths.ts';
 import { parseTruthText } from './truth-text.ts';
 
@@ -66,16 +66,25 @@ function measure(
   nowMs: number,
   metrics: Metrics,
 ): void {
+  metrics.add(METRIC_ADMITTED_YET_FAILED, yetFailedIn(truths, outcomes));
   truths.forEach(({ finishedAtMs }, index) => {
     const outcome = outcomes[index];
     // It will come again.
     if (outcome !== 'undecided') metrics.add(METRIC_JOB_EVENTS, 1);
-    if (finishedAtMs === undefined || (outcome !== 'applied' && outcome !== 'bypass')) return;
+    if (finishedAtMs === undefined || outcome === undefined || !ENDED.includes(outcome)) return;
     // GitLab's clock may be ahead of ours.
     metrics.add(METRIC_SETTLEMENT_LAG_SECONDS, Math.max(0, nowMs - finishedAtMs) / 1000);
   });
   metrics.flush();
 }
+
+/** Now, and not before: how late that is can be said. */
+const ENDED: readonly TruthOutcome[] = ['applied', 'bypass', 'admitted_yet_failed'];
+
+/** Several words about one job have one outcome. */
+const yetFailedIn = (truths: readonly JobTruth[], outcomes: readonly TruthOutcome[]): number =>
+  new Set(truths.flatMap(({ jobId }, index) => (outcomes[index] === 'admitted_yet_failed' ? [jobId] : [])))
+    .size;
 
 function countsOf(outcomes: readonly TruthOutcome[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};

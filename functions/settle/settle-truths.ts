@@ -10,14 +10,15 @@
  * | | RELEASED, EXPIRED | SETTLED by a correction entry |
  * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
  * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
- * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED |
+ * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED; if by the router, told: we had admitted it |
  * | | any other, or none | nothing: there is nothing to give back |
  */
-import type { JobTruth } from '../gitlab/job-truth.ts';
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import type { JobGone, Ledger } from '../ledger/ledger.ts';
 import { type BypassDeps, chargeBypass, type Ran } from './charge-bypass.ts';
 import { type EndOfJob, endOfJob, outdoes } from './end-of-job.ts';
 import { rootOf } from './root-of.ts';
+import { tellAdmittedYetFailed } from './tell-admitted-yet-failed.ts';
 import { type EndedOutcome, together } from './together.ts';
 
 export interface SettleDeps extends BypassDeps {
@@ -28,6 +29,8 @@ export type TruthOutcome =
   | Exclude<EndedOutcome, 'unknown'>
   /** It ran without an admission and is charged now. */
   | 'bypass'
+  /** We had admitted it, and the router failed it: given back. Told once for each job. */
+  | 'admitted_yet_failed'
   /** Nothing to do: not ended, or unknown and never ran. */
   | 'ignored'
   /** Ended, but how long it ran is not said: its hold waits for the sweep. */
@@ -75,10 +78,16 @@ async function release(
   { ledger, log }: SettleDeps,
 ): Promise<void> {
   const released = await together(jobs, (some) => ledger.release(some), log);
-  jobs.forEach(({ jobId }, index) => {
+  const yetFailed: number[] = [];
+  jobs.forEach(({ jobId, cause }, index) => {
     const outcome = released[index] ?? 'undecided';
     outcomes.set(jobId, outcome === 'unknown' ? 'ignored' : outcome);
+    // Only what was admitted held something, and only the first to give it back is told so.
+    if (outcome !== 'applied' || cause !== REJECTED_BY_ROUTER) return;
+    outcomes.set(jobId, 'admitted_yet_failed');
+    yetFailed.push(jobId);
   });
+  tellAdmittedYetFailed(yetFailed, log);
 }
 
 async function settle(

@@ -1,5 +1,5 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
-import type { JobTruth } from '../gitlab/job-truth.ts';
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import type { EndOutcome, JobEnd, JobGone, Ledger } from '../ledger/ledger.ts';
 import type { ChargeBypass } from './charge-bypass.ts';
 import type { Tally } from './report.ts';
@@ -19,7 +19,15 @@ export interface ConcludeDeps {
 /** What became of verdicts. */
 export type ConcludeTally = Pick<
   Tally,
-  'settled' | 'released' | 'expired' | 'postponed' | 'corrected' | 'unchanged' | 'undecided' | 'bypass'
+  | 'settled'
+  | 'released'
+  | 'admittedYetFailed'
+  | 'expired'
+  | 'postponed'
+  | 'corrected'
+  | 'unchanged'
+  | 'undecided'
+  | 'bypass'
 >;
 
 /** Takes verdicts one by one and writes them when a batch is full; `flush` writes the rest. */
@@ -88,7 +96,14 @@ async function conclude(
   }
   const before = tally.undecided;
   if (ends.length > 0) count(await ledger.settle(ends), 'settled', tally);
-  if (released.length > 0) count(await ledger.release(released), 'released', tally);
+  if (released.length > 0) {
+    const outcomes = await ledger.release(released);
+    count(outcomes, 'released', tally);
+    released.forEach(({ jobId, cause }, index) => {
+      // Only what was admitted held something, and only the first to give it back is told so.
+      if (outcomes[index] === 'applied' && cause === REJECTED_BY_ROUTER) tally.admittedYetFailed.push(jobId);
+    });
+  }
   if (expired.length > 0) count(await ledger.expire(expired), 'expired', tally);
   if (postponed.length > 0) count(await ledger.postpone(postponed), 'postponed', tally);
   if (unknown.length > 0) {

@@ -1,9 +1,11 @@
+import { tellAdmittedYetFailed } from '../settle/tell-admitted-yet-failed.ts';
 import type { Log } from '../shared/log.ts';
 import type { SweepReport } from './report.ts';
 
-/** One line per run; a warning when GitLab was silent or the run did not get through. */
-export function logReport({ errors, ...numbers }: SweepReport, log: Log): void {
-  const fields = { ...numbers, ...errors };
+/** One line per run; a warning when GitLab was silent or the run did not get through. Another for whom the router failed. */
+export function logReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
+  tellAdmittedYetFailed(admittedYetFailed, log);
+  const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };
   if (numbers.gitlabSilent) log.warn('sweep: GitLab does not answer, holds stay as they are', fields);
   else if (numbers.cutShort) log.warn('sweep: cut short, the next run goes on', fields);
   else log.info('sweep', fields);

@@ -8,6 +8,7 @@ export function measureReport(report: SweepReport, metrics: Metrics): void {
   metrics.add(names.METRIC_OLDEST_DUE_AGE_SECONDS, report.oldestDueAgeMs / 1000);
   metrics.add(names.METRIC_GITLAB_SILENT, report.gitlabSilent ? 1 : 0);
   metrics.add(names.METRIC_HEALED_BY_SWEEP, report.settled + report.released + report.expired);
+  metrics.add(names.METRIC_ADMITTED_YET_FAILED, report.admittedYetFailed.length);
   metrics.add(names.METRIC_BYPASS_JOBS, report.unadmitted);
   metrics.add(names.METRIC_RAN_JOBS, report.ran);
   metrics.flush();

@@ -13,6 +13,8 @@ export interface SweepReport {
   readonly settled: number;
   readonly released: number;
   readonly expired: number;
+  /** Ids of those released that the job router failed although we had admitted them. */
+  readonly admittedYetFailed: readonly number[];
   readonly postponed: number;
   /** A late truth changed what an ended job is charged. */
   readonly corrected: number;
@@ -43,7 +45,8 @@ export interface SweepReport {
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A report being counted up. */
-export interface Tally extends Mutable<Omit<SweepReport, 'errors'>> {
+export interface Tally extends Mutable<Omit<SweepReport, 'errors' | 'admittedYetFailed'>> {
+  readonly admittedYetFailed: number[];
   readonly errors: Record<GitLabErrorCode, number>;
 }
 
@@ -55,6 +58,7 @@ export const newTally = (): Tally => ({
   settled: 0,
   released: 0,
   expired: 0,
+  admittedYetFailed: [],
   postponed: 0,
   corrected: 0,
   unchanged: 0,

@@ -41,4 +41,17 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     // SQS stops to count a queue that nobody has used for hours: an empty one.
     missing: 'notBreaching',
   },
+  {
+    name: 'AdmittedYetFailed',
+    severity: 'page',
+    says: 'Jobs fail that were admitted: GitLab reads our answers otherwise than they are meant, or somebody else refuses them.',
+    formula: 'FILL(admittedYetFailed, 0)',
+    label: 'Admitted jobs that the router failed',
+    periodMinutes: 15,
+    // One or two are answers that arrived too late. Where answers are misread, every job fails.
+    breach: ['above', 2],
+    periods: 1,
+    // No job ended and no sweep ran: the latter is SweepFailing.
+    missing: 'notBreaching',
+  },
 ];

@@ -146,6 +146,7 @@ const endsOfJobs: Row = {
       lines: [{ formula: 'settlementLag', label: 'From end to charge, p99' }],
     },
     { kind: 'graph', title: 'Dead letters', alarm: 'DeadLetters' },
+    { kind: 'graph', title: 'Admitted, yet failed by GitLab', alarm: 'AdmittedYetFailed' },
     {
       kind: 'graph',
       title: 'Errors of the other functions',

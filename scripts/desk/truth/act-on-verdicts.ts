@@ -34,9 +34,10 @@ export async function actOn(verdicts: readonly JobVerdict[], options: ActOptions
   const expiry = seesAllJobs ? [] : verdicts.filter((verdict) => verdict.do === 'expire');
   const left = new Set<JobVerdict>([...bypass, ...expiry]);
   const acting = verdicts.filter((verdict) => !left.has(verdict));
-  const tally = {
+  const tally: ConcludeTally = {
     settled: 0,
     released: 0,
+    admittedYetFailed: [],
     expired: 0,
     postponed: 0,
     corrected: 0,

@@ -87,9 +87,13 @@ const AFTER: Record<
   REJECTED: { before: 0, ran: ['applied', 'SETTLED', 90], gone: ['unchanged', 'REJECTED', 0] },
 };
 
+/** Only what the router failed was refused by somebody; what was never started is no contradiction to an admission. */
+const told = (event: Event, outcome: TruthOutcome): TruthOutcome =>
+  event === 'rejected by the router' && outcome === 'applied' ? 'admitted_yet_failed' : outcome;
+
 const rows = Object.entries(AFTER).flatMap(([from, { before, ran, gone }]) => [
   ...RAN.map((event) => [from as JobState | 'none', event, ...ran] as const),
-  ...GONE.map((event) => [from as JobState | 'none', event, ...gone] as const),
+  ...GONE.map((event) => [from as JobState | 'none', event, told(event, gone[0]), gone[1], gone[2]] as const),
   ...OPEN.map((event) => [from as JobState | 'none', event, 'ignored', from, before] as const),
   ...UNCLEAR.map((event) => [from as JobState | 'none', event, 'unclear', from, before] as const),
 ]);

@@ -19,14 +19,18 @@ export function isOn(spec: AlarmSpec, minutes: readonly MinuteOfLines[]): boolea
 const breaches = ({ breach: [direction, threshold] }: AlarmSpec, value: number): boolean =>
   direction === 'above' ? value > threshold : value < threshold;
 
-/** What a formula comes to over a period; undefined where one of its series has no value. */
+const FILLED = /\bFILL\((\w+), *(-?\d+)\)/g;
+
+/** What a formula comes to over a period; undefined where one of its series has no value and nothing fills in for it. */
 function resultOf(formula: string, lines: readonly string[]): number | undefined {
   const names = seriesIn(formula);
-  const values = names.map((name) => statisticOf(name, lines));
-  if (values.some((value) => value === undefined)) return undefined;
+  const values = new Map(names.map((name) => [name as string, statisticOf(name, lines)]));
+  const filled = formula.replaceAll(FILLED, (_, name, instead) => String(values.get(name) ?? instead));
+  if (seriesIn(filled).some((name) => values.get(name) === undefined)) return undefined;
   const either = (condition: boolean, then: number, otherwise: number): number =>
     condition ? then : otherwise;
-  return new Function('IF', ...names, `return ${formula};`)(either, ...values);
+  const most = (of: readonly number[]): number => Math.max(...of);
+  return new Function('IF', 'MAX', ...names, `return ${filled};`)(either, most, ...values.values());
 }
 
 const STATISTICS: Readonly<Partial<Record<Statistic, (values: readonly number[]) => number>>> = {
@@ -34,6 +38,8 @@ const STATISTICS: Readonly<Partial<Record<Statistic, (values: readonly number[])
   Minimum: (values) => Math.min(...values),
   Maximum: (values) => Math.max(...values),
   SampleCount: (values) => values.length,
+  // Of a few values: the highest.
+  p99: (values) => [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? 0,
 };
 
 function statisticOf(series: SeriesName, lines: readonly string[]): number | undefined {

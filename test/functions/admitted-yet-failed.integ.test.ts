@@ -1,0 +1,183 @@
+/** The deployed functions on a real table: a job that they admitted and that the job router failed all the same. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { ADMISSIONS_PATH } from '../../functions/admit/contract.ts';
+import { createLedger } from '../../functions/ledger/create-ledger.ts';
+import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
+import { inboxItem } from '../../functions/ledger/inbox-item.ts';
+import { ledgerKeys } from '../../functions/ledger/keys.ts';
+import { systemClock } from '../../functions/ledger/system-clock.ts';
+import * as names from '../../functions/names.ts';
+import { truthText } from '../../functions/settle/truth-text.ts';
+import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { functionUrlEvent } from '../../scripts/rehearse/function-url-event.ts';
+import type { HostedBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import {
+  aFake,
+  aRig,
+  bodyOf,
+  type Fake,
+  fakeParameters,
+  GITLAB_TOKEN,
+  INSTANCE,
+  type Rig,
+  TABLE,
+} from './bundle-rig.ts';
+
+const TOKEN_PARAMETER = '/tollgate/test/gitlab-token';
+const PROJECT = 1003;
+const BY_WEBHOOK = [501, 502, 503, 504];
+const BY_SWEEP = [601, 602, 603];
+const REJECTED_HERE = 701;
+const FAILED_BY_ITSELF = 505;
+const measured = { [names.ENV_DEPLOYMENT]: 'test' };
+
+let database: DynamoDbLocal;
+let client: ReturnType<typeof dynamoClient>;
+let parameters: Fake;
+let gitlab: Fake;
+let rig: Rig;
+
+const ledger = () =>
+  createLedger({
+    store: new DynamoStore({
+      client,
+      tableName: TABLE,
+      instance: INSTANCE,
+      clock: systemClock,
+      random: Math.random,
+    }),
+  });
+const stateOf = async (jobId: number) => (await ledger().readRecord(jobId))?.state;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  client = dynamoClient(database.endpoint);
+  await ensureTable(client, TABLE);
+  parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
+  // Says of each job that the router failed it, and lists nothing.
+  gitlab = await aFake((request, _, response) => {
+    const jobId = Number(/\/jobs\/(\d+)$/.exec(request.url ?? '')?.[1] ?? 0);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(jobId === 0 ? [] : restJob(jobId)));
+  });
+  rig = aRig(database.endpoint);
+  const admit = await rig.start('admit');
+  expect(await ask(admit, REJECTED_HERE, 'registry.elsewhere.test/x:1')).toBe('rejected');
+  for (const jobId of [...BY_WEBHOOK, FAILED_BY_ITSELF, ...BY_SWEEP]) {
+    expect([jobId, await ask(admit, jobId, 'golang:1.26')]).toEqual([jobId, 'admitted']);
+    // Fewer run at once than the group may.
+    if (jobId === FAILED_BY_ITSELF) await settleWebhooks();
+  }
+}, 180_000);
+
+afterAll(async () => {
+  await rig?.close();
+  client?.destroy();
+  parameters?.close();
+  gitlab?.close();
+  await database?.stop();
+});
+
+async function ask(admit: HostedBundle, jobId: number, image: string): Promise<unknown> {
+  const requests = [
+    { jobId, projectId: PROJECT, namespaceId: 102, rootNamespaceId: 100, image, timeoutSeconds: 60 },
+  ];
+  const body = JSON.stringify({ requests, remainingMs: 20_000 });
+  const answer = bodyOf(await admit.invoke(functionUrlEvent({ path: ADMISSIONS_PATH, body })));
+  return (answer as { decisions: { outcome: string }[] }).decisions[0]?.outcome;
+}
+
+const restJob = (id: number) => ({
+  id,
+  name: 'unit',
+  stage: 'test',
+  ref: 'main',
+  status: 'failed',
+  failure_reason: 'job_router_failure',
+  created_at: new Date(Date.now() - 400_000).toISOString(),
+  started_at: new Date(Date.now() - 390_000).toISOString(),
+  finished_at: new Date(Date.now() - 389_000).toISOString(),
+  duration: 1,
+  project: { id: PROJECT },
+  pipeline: { id: 5000, project_id: PROJECT },
+  runner: null,
+});
+
+let consumer: HostedBundle;
+async function settleWebhooks(): Promise<void> {
+  consumer = await rig.start('settle/stream', measured);
+  const told = [
+    ...BY_WEBHOOK.map((jobId) => arrived(jobId, 'job_router_failure')),
+    // A rejection of ours, one that failed by itself, and a delivery that comes twice.
+    arrived(REJECTED_HERE, 'job_router_failure'),
+    arrived(FAILED_BY_ITSELF, 'script_failure'),
+  ];
+  expect(await consumer.invoke({ Records: told })).toEqual({ batchItemFailures: [] });
+  const again = [arrived(BY_WEBHOOK[0] ?? 0, 'job_router_failure')];
+  expect(await consumer.invoke({ Records: again })).toEqual({ batchItemFailures: [] });
+}
+
+function arrived(jobId: number, failureReason: string) {
+  const nowMs = Date.now();
+  const body = truthText({
+    jobId,
+    projectId: PROJECT,
+    status: 'failed',
+    failureReason,
+    createdAtMs: nowMs - 10_000,
+    startedAtMs: nowMs - 9_000,
+    finishedAtMs: nowMs - 8_000,
+    durationSeconds: 1,
+  });
+  const item = { id: `delivery-${jobId}`, body, receivedAtMs: nowMs, untilMs: nowMs };
+  return {
+    eventName: 'INSERT',
+    dynamodb: { SequenceNumber: String(jobId), NewImage: inboxItem(item, ledgerKeys(INSTANCE)) },
+  };
+}
+
+/** The sum of the metric over the lines that a function really wrote. */
+function counted(output: string): number {
+  const lines = output.split('\n').filter((line) => line.includes('"_aws"'));
+  return lines
+    .map((line) => JSON.parse(line.slice(line.indexOf('{'))) as Record<string, unknown>)
+    .map((document) => document[names.METRIC_ADMITTED_YET_FAILED.name])
+    .flatMap((value) => (Array.isArray(value) ? value : [value ?? 0]))
+    .reduce((sum, value) => sum + Number(value), 0);
+}
+const alarm = ALL_ALARMS.find(({ name }) => name === 'AdmittedYetFailed');
+const warned = (output: string): readonly string[] =>
+  output.split('\n').filter((line) => line.includes('admitted, yet failed by the job router'));
+
+test('webhooks tell of it: each such job is counted once, named and given back, and nobody is charged', async () => {
+  const output = consumer.output();
+  expect(counted(output)).toBe(BY_WEBHOOK.length);
+  expect(counted(output)).toBeGreaterThan(alarm?.breach[1] ?? Number.POSITIVE_INFINITY);
+  expect(warned(output)).toHaveLength(1);
+  for (const jobId of BY_WEBHOOK) {
+    expect(warned(output)[0]).toContain(`"${jobId}"`);
+    expect(await stateOf(jobId)).toBe('RELEASED');
+  }
+  expect(await stateOf(FAILED_BY_ITSELF)).toBe('SETTLED');
+  expect(await stateOf(REJECTED_HERE)).toBe('REJECTED');
+});
+
+test('where the webhooks are lost the sweep finds them, once', async () => {
+  // Due by now, as if their timeout were over.
+  const dueAtMs = Date.now() - 1_000;
+  await ledger().postpone(BY_SWEEP.map((jobId) => ({ jobId, dueAtMs })));
+  const sweep = await rig.start('sweep', {
+    ...measured,
+    [names.ENV_GITLAB_URL]: gitlab.url,
+    [names.ENV_GITLAB_TOKEN_PARAMETER]: TOKEN_PARAMETER,
+    AWS_ENDPOINT_URL_SSM: parameters.url,
+  });
+  expect(await sweep.invoke({})).toMatchObject({ released: BY_SWEEP.length, admittedYetFailed: BY_SWEEP });
+  expect(await sweep.invoke({})).toMatchObject({ released: 0, admittedYetFailed: [] });
+  expect(counted(sweep.output())).toBe(BY_SWEEP.length);
+  expect(warned(sweep.output())).toHaveLength(1);
+  for (const jobId of BY_SWEEP) expect(await stateOf(jobId)).toBe('RELEASED');
+  expect((await ledger().rebuild({ repair: false })).drift).toEqual([]);
+});
