@@ -164,6 +164,18 @@ export const METRIC_BYPASS_JOBS = {
   statistic: 'Sum',
   says: 'Jobs met by the sweep that ran without an admission. Its share of RanJobs passes Tollgate by.',
 } as const;
+export const METRIC_OUT_OF_SCOPE_JOBS = {
+  name: 'OutOfScopeJobs',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Jobs met by the sweep on runners that GitLab asks nobody about: charged nothing, and no part of RanJobs.',
+} as const;
+export const METRIC_RAN_REJECTED_JOBS = {
+  name: 'RanRejectedJobs',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Jobs met by the sweep that were rejected and ran, because the controller is in dry run. Enabled, it fails them.',
+} as const;
 export const METRIC_RAN_JOBS = {
   name: 'RanJobs',
   unit: 'Count',
@@ -196,6 +208,8 @@ export const FUNCTION_METRICS = [
   METRIC_GITLAB_SILENT,
   METRIC_HEALED_BY_SWEEP,
   METRIC_BYPASS_JOBS,
+  METRIC_OUT_OF_SCOPE_JOBS,
+  METRIC_RAN_REJECTED_JOBS,
   METRIC_RAN_JOBS,
   METRIC_DRIFTED_COUNTERS,
   METRIC_DIRECTORY_AGE_SECONDS,

@@ -10,6 +10,7 @@
  * | | RELEASED, EXPIRED | SETTLED by a correction entry |
  * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
  * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
+ * | | none, on a runner out of the controller's scope | nothing: GitLab was not to ask about it |
  * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED |
  * | | any other, or none | nothing: there is nothing to give back |
  */
@@ -28,6 +29,8 @@ export type TruthOutcome =
   | Exclude<EndedOutcome, 'unknown'>
   /** It ran without an admission and is charged now. */
   | 'bypass'
+  /** It ran on a runner that GitLab does not ask us about: charged nothing. */
+  | 'out_of_scope'
   /** Nothing to do: not ended, or unknown and never ran. */
   | 'ignored'
   /** Ended, but how long it ran is not said: its hold waits for the sweep. */

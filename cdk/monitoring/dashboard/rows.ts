@@ -169,7 +169,11 @@ const truth = ({ watchdog }: Watched): Row => ({
       kind: 'graph',
       title: 'Jobs nobody admitted',
       alarm: 'UnadmittedShare',
-      right: [{ formula: 'bypassJobs', label: 'Jobs without an admission' }],
+      right: [
+        { formula: 'bypassJobs', label: 'Jobs without an admission' },
+        { formula: 'ranRejectedJobs', label: 'Rejected, and ran in dry run' },
+        { formula: 'outOfScopeJobs', label: 'Out of scope, not charged' },
+      ],
     },
     { kind: 'graph', title: 'Drift, by night', alarm: 'Drift' },
     ...(watchdog ? [{ kind: 'graph', title: 'Watchdog', alarm: 'WatchdogFailing' } satisfies Graph] : []),

@@ -171,6 +171,8 @@ test('the sweep: all its numbers, also when they are zero', async () => {
     GitLabSilent: [0],
     HealedBySweep: [0],
     BypassJobs: [0],
+    OutOfScopeJobs: [0],
+    RanRejectedJobs: [0],
     RanJobs: [0],
   });
 });
