@@ -170,12 +170,6 @@ export const METRIC_OUT_OF_SCOPE_JOBS = {
   statistic: 'Sum',
   says: 'Jobs met by the sweep on runners that GitLab asks nobody about: charged nothing, and no part of RanJobs.',
 } as const;
-export const METRIC_RAN_REJECTED_JOBS = {
-  name: 'RanRejectedJobs',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Jobs met by the sweep that were rejected and ran, because the controller is in dry run. Enabled, it fails them.',
-} as const;
 export const METRIC_RAN_JOBS = {
   name: 'RanJobs',
   unit: 'Count',
@@ -209,7 +203,6 @@ export const FUNCTION_METRICS = [
   METRIC_HEALED_BY_SWEEP,
   METRIC_BYPASS_JOBS,
   METRIC_OUT_OF_SCOPE_JOBS,
-  METRIC_RAN_REJECTED_JOBS,
   METRIC_RAN_JOBS,
   METRIC_DRIFTED_COUNTERS,
   METRIC_DIRECTORY_AGE_SECONDS,

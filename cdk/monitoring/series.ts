@@ -117,7 +117,6 @@ export const SERIES = {
   healedBySweep: own(functionNames.METRIC_HEALED_BY_SWEEP),
   bypassJobs: own(functionNames.METRIC_BYPASS_JOBS),
   outOfScopeJobs: own(functionNames.METRIC_OUT_OF_SCOPE_JOBS),
-  ranRejectedJobs: own(functionNames.METRIC_RAN_REJECTED_JOBS),
   ranJobs: own(functionNames.METRIC_RAN_JOBS),
   driftedCounters: own(functionNames.METRIC_DRIFTED_COUNTERS),
   directoryAge: own(functionNames.METRIC_DIRECTORY_AGE_SECONDS),

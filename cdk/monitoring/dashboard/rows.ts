@@ -171,7 +171,6 @@ const truth = ({ watchdog }: Watched): Row => ({
       alarm: 'UnadmittedShare',
       right: [
         { formula: 'bypassJobs', label: 'Jobs without an admission' },
-        { formula: 'ranRejectedJobs', label: 'Rejected, and ran in dry run' },
         { formula: 'outOfScopeJobs', label: 'Out of scope, not charged' },
       ],
     },

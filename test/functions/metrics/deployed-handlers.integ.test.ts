@@ -172,7 +172,6 @@ test('the sweep: all its numbers, also when they are zero', async () => {
     HealedBySweep: [0],
     BypassJobs: [0],
     OutOfScopeJobs: [0],
-    RanRejectedJobs: [0],
     RanJobs: [0],
   });
 });

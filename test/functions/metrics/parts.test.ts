@@ -174,7 +174,6 @@ test('a sweep tells what it healed, what ran and what nobody admitted', async ()
       HealedBySweep: [1],
       BypassJobs: [1],
       OutOfScopeJobs: [0],
-      RanRejectedJobs: [0],
       RanJobs: [report.ran],
     },
   ]);

@@ -26,9 +26,9 @@ const question: CostQuestion = {
   },
 };
 
-test('idle, the default shape costs at most $35 a month', async () => {
-  expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(35);
-  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(25);
+test('idle, the default shape costs at most $36 a month', async () => {
+  expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(36);
+  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(26);
 });
 
 test('a million admissions and settlements in batches of five cost at most $8', async () => {
