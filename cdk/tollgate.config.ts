@@ -19,6 +19,8 @@ export const deployments: readonly Deployment[] = [
       descriptors: 'relay/wire/gitlab.binpb',
       // Asked of GitLab: curl --header "PRIVATE-TOKEN: …" https://gitlab.example.com/api/v4/metadata → kas.externalUrl
       // routerUrl: 'wss://kas.gitlab.example.com',
+      // Number of the runner controller; needed for the watchdog, and where its scope is single runners.
+      // controllerId: 7,
     },
 
     // GitLab 18.9 to 18.11 cannot sign its webhooks; their secret token is taken from here: "Add the webhooks" in RUNBOOK.md.

@@ -170,6 +170,12 @@ export const METRIC_BYPASS_JOBS = {
   statistic: 'Sum',
   says: 'Jobs met by the sweep that ran without an admission. Its share of RanJobs passes Tollgate by.',
 } as const;
+export const METRIC_OUT_OF_SCOPE_JOBS = {
+  name: 'OutOfScopeJobs',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Jobs met by the sweep on runners that GitLab asks nobody about: charged nothing, and no part of RanJobs.',
+} as const;
 export const METRIC_RAN_JOBS = {
   name: 'RanJobs',
   unit: 'Count',
@@ -203,6 +209,7 @@ export const FUNCTION_METRICS = [
   METRIC_HEALED_BY_SWEEP,
   METRIC_ADMITTED_YET_FAILED,
   METRIC_BYPASS_JOBS,
+  METRIC_OUT_OF_SCOPE_JOBS,
   METRIC_RAN_JOBS,
   METRIC_DRIFTED_COUNTERS,
   METRIC_DIRECTORY_AGE_SECONDS,

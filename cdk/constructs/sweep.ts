@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { ENV_CHARGE_UNKNOWN, ENV_GITLAB_URL } from '../../functions/names.ts';
+import { ENV_CHARGE_UNKNOWN, ENV_CONTROLLER_ID, ENV_GITLAB_URL } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
@@ -41,6 +41,9 @@ export class Sweep extends Construct {
       environment: {
         [ENV_GITLAB_URL]: settings.gitlab.url,
         [ENV_CHARGE_UNKNOWN]: settings.chargeUnknown,
+        ...(settings.gitlab.controllerId !== undefined && {
+          [ENV_CONTROLLER_ID]: String(settings.gitlab.controllerId),
+        }),
       },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });

@@ -121,6 +121,7 @@ export const SERIES = {
   healedBySweep: own(functionNames.METRIC_HEALED_BY_SWEEP),
   admittedYetFailed: own(functionNames.METRIC_ADMITTED_YET_FAILED),
   bypassJobs: own(functionNames.METRIC_BYPASS_JOBS),
+  outOfScopeJobs: own(functionNames.METRIC_OUT_OF_SCOPE_JOBS),
   ranJobs: own(functionNames.METRIC_RAN_JOBS),
   driftedCounters: own(functionNames.METRIC_DRIFTED_COUNTERS),
   directoryAge: own(functionNames.METRIC_DIRECTORY_AGE_SECONDS),

@@ -20,7 +20,10 @@ export interface Deployment {
     readonly instance?: string;
     /** GitLab tells it as `kas.externalUrl` in `/api/v4/metadata`. @default `wss://kas.<host of url>` */
     readonly routerUrl?: string;
-    /** Number of the runner controller; the watchdog needs it. */
+    /**
+     * Number of the runner controller. The watchdog needs it, and a controller with the scope of single runners: jobs of all
+     * others are then out of scope, and no bypass.
+     */
     readonly controllerId?: number;
     /** `vpc`: only from inside the existing VPC. @default 'internet' */
     readonly reachedFrom?: 'internet' | 'vpc';

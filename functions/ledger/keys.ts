@@ -45,6 +45,8 @@ export interface LedgerKeys {
   isInboxPk(pk: string): boolean;
   /** `gitlab.example.com@sweep`, `marks`: no part of the books, so it lies outside the prefix and no scan yields it. */
   readonly sweepMarks: Key;
+  /** `gitlab.example.com@controller`, `scope`: whose jobs GitLab asks about. No part of the books, either. */
+  readonly controllerScope: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
   readonly limitPointer: Key;
   /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
@@ -98,6 +100,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     inbox: (id) => ({ pk: `${inboxPrefix}${digest(id)}`, sk: INBOX_SK }),
     isInboxPk: (pk) => pk.startsWith(inboxPrefix),
     sweepMarks: { pk: `${instance}@sweep`, sk: 'marks' },
+    controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     limitPointer: { pk: `${instance}@limits`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({
       pk: `${instance}@limits#${set}`,

@@ -1,6 +1,7 @@
 /** Jobs that ran and that the ledger never heard of: evaluated by the rules of now, charged without asking. */
 import type { Rules } from '../admit/decide-deps.ts';
 import type { JobTruth } from '../gitlab/job-truth.ts';
+import { type ControllerScope, isOutOfScope } from '../ledger/controller-scope.ts';
 import type { BypassAsk, JobEnd, Ledger, LedgerClock } from '../ledger/ledger.ts';
 import type { Log } from '../shared/log.ts';
 import { bypassAsk } from './bypass-ask.ts';
@@ -10,9 +11,14 @@ export interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
   /** Those for these jobs; asked for only when a job turns up that nobody had asked about. */
   readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
+  /** Whose jobs GitLab was to ask about. @default everybody's */
+  readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;
 }
+
+/** Nobody was to be asked about it: it is charged nothing, and is no bypass. */
+export type BypassOutcome = EndedOutcome | 'out_of_scope';
 
 export interface Ran {
   readonly truth: JobTruth;
@@ -21,6 +27,19 @@ export interface Ran {
 
 /** One outcome per job, same order; `undecided` also where the rules cannot be read. Jobs must differ. */
 export async function chargeBypass(
+  jobs: readonly Ran[],
+  deps: BypassDeps,
+): Promise<readonly BypassOutcome[]> {
+  if (jobs.length === 0) return [];
+  const scope = await deps.scope?.();
+  const nowMs = deps.clock.nowMs();
+  const inScope = jobs.filter(({ truth }) => !isOutOfScope(truth, scope, nowMs));
+  const charged = await chargeAll(inScope, deps);
+  const outcomes = new Map(inScope.map(({ truth }, index) => [truth.jobId, charged[index] ?? 'undecided']));
+  return jobs.map(({ truth }) => outcomes.get(truth.jobId) ?? 'out_of_scope');
+}
+
+async function chargeAll(
   jobs: readonly Ran[],
   { ledger, currentRules, clock, log }: BypassDeps,
 ): Promise<readonly EndedOutcome[]> {

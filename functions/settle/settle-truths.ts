@@ -10,6 +10,7 @@
  * | | RELEASED, EXPIRED | SETTLED by a correction entry |
  * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
  * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
+ * | | none, on a runner out of the controller's scope | nothing: GitLab was not to ask about it |
  * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED; if by the router, told: we had admitted it |
  * | | any other, or none | nothing: there is nothing to give back |
  */
@@ -31,6 +32,8 @@ export type TruthOutcome =
   | 'bypass'
   /** We had admitted it, and the router failed it: given back. Told once for each job. */
   | 'admitted_yet_failed'
+  /** It ran on a runner that GitLab does not ask us about: charged nothing. */
+  | 'out_of_scope'
   /** Nothing to do: not ended, or unknown and never ran. */
   | 'ignored'
   /** Ended, but how long it ran is not said: its hold waits for the sweep. */

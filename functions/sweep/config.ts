@@ -1,5 +1,6 @@
 import {
   ENV_CHARGE_UNKNOWN,
+  ENV_CONTROLLER_ID,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_GITLAB_TOKEN_PARAMETER,
@@ -16,6 +17,8 @@ export interface SweepConfig {
   readonly rulesFile: string;
   readonly gitlabUrl: string;
   readonly gitlabTokenParameter: string;
+  /** Number of the runner controller, whose scope tells bypass from jobs nobody was to be asked about. */
+  readonly controllerId: number | undefined;
   readonly chargeUnknown: 'hold' | 'nothing';
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
@@ -34,6 +37,12 @@ export function readSweepConfig(env: Environment): SweepConfig {
   if (chargeUnknown !== 'hold' && chargeUnknown !== 'nothing') {
     problems.push(`${ENV_CHARGE_UNKNOWN} is "${chargeUnknown}"; expected hold or nothing`);
   }
+  const controllerId = Number(env[ENV_CONTROLLER_ID] || Number.NaN);
+  if (env[ENV_CONTROLLER_ID] && !(Number.isSafeInteger(controllerId) && controllerId > 0)) {
+    problems.push(
+      `${ENV_CONTROLLER_ID} is "${env[ENV_CONTROLLER_ID]}"; expected the number GitLab shows for it`,
+    );
+  }
   refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
@@ -41,6 +50,7 @@ export function readSweepConfig(env: Environment): SweepConfig {
     rulesFile: env[ENV_RULES_FILE] ?? '',
     gitlabUrl: env[ENV_GITLAB_URL] ?? '',
     gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
+    controllerId: env[ENV_CONTROLLER_ID] ? controllerId : undefined,
     chargeUnknown: chargeUnknown === 'hold' ? 'hold' : 'nothing',
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };

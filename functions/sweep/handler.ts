@@ -2,6 +2,8 @@ import { deployedRules } from '../admit/deployed-rules.ts';
 import { createGitLab } from '../gitlab/rest-gitlab.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
+import { dynamoControllerScope } from '../ledger/dynamo-controller-scope.ts';
+import { dynamoInstanceRegister } from '../ledger/dynamo-instance-register.ts';
 import { dynamoMarks } from '../ledger/dynamo-marks.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
@@ -12,6 +14,7 @@ import { consoleLog } from '../shared/log.ts';
 import { secretLines } from '../shared/secret-lines.ts';
 import { ssmText } from '../shared/ssm-text.ts';
 import { readSweepConfig } from './config.ts';
+import { scopeKeeper } from './keep-scope.ts';
 import { logReport } from './log-report.ts';
 import { measureReport } from './measure-report.ts';
 import type { SweepReport } from './report.ts';
@@ -20,6 +23,8 @@ import { newSweepMemory } from './sweep-memory.ts';
 
 /** A call's last try must end soon after the run does: calls under way are waited for. */
 const CALL_DEADLINE_MS = 8_000;
+/** Of each of two calls before the run: the schedule comes every minute. */
+const SCOPE_DEADLINE_MS = 4_000;
 
 const config = readSweepConfig(process.env);
 const table = deployedTable(config);
@@ -34,23 +39,48 @@ const tokens = secretLines({
   clock: systemClock,
   log: consoleLog,
 });
-const gitlab = createGitLab({
+const rest = {
   baseUrl: config.gitlabUrl,
   token: async () => (await tokens())[0] ?? '',
   fetch,
   clock: systemClock,
   deadlineMs: CALL_DEADLINE_MS,
-});
+};
+const gitlab = createGitLab(rest);
 const settling = { ledger, currentRules: rules.rulesFor, clock: systemClock, log: consoleLog };
 const memory = newSweepMemory();
+const currentScope =
+  config.controllerId === undefined
+    ? async () => undefined
+    : scopeKeeper({
+        controllerId: config.controllerId,
+        gitlab: { ...rest, deadlineMs: SCOPE_DEADLINE_MS },
+        store: dynamoControllerScope(table),
+        clock: systemClock,
+        log: consoleLog,
+      });
+/** So that whoever opens the table finds the name its keys begin with. */
+let remembered: Promise<void> | undefined;
+const rememberName = (): Promise<void> =>
+  dynamoInstanceRegister(table).remember({
+    instance: config.gitlabInstance,
+    gitlabUrl: config.gitlabUrl,
+    openedAtMs: systemClock.nowMs(),
+  });
 
 /** Lambda's entry point for the schedule of every minute. Give it 90 s: the run takes 50 and ends what it began. */
 export async function handler(): Promise<SweepReport> {
+  remembered ??= rememberName().catch(() => {
+    // Nobody's job waits for it: the next run tries again.
+    remembered = undefined;
+  });
+  const [scope] = await Promise.all([currentScope(), remembered]);
   const report = await sweep({
     gitlab,
     ledger,
     marks: dynamoMarks(table),
-    chargeBypass: (truths) => settleTruths(truths, settling),
+    scope,
+    chargeBypass: (truths) => settleTruths(truths, { ...settling, scope: async () => scope }),
     memory,
     clock: systemClock,
     chargeUnknown: config.chargeUnknown,

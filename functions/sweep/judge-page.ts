@@ -1,5 +1,7 @@
 import { isTerminal, type JobTruth } from '../gitlab/job-truth.ts';
+import { type ControllerScope, followsNoAnswer, isOutOfScope } from '../ledger/controller-scope.ts';
 import type { JobRecord } from '../ledger/ledger.ts';
+import { wasRejected } from '../ledger/rejected.ts';
 import { isLive } from '../ledger/settle.ts';
 import { endOfJob } from '../settle/end-of-job.ts';
 import { concludeAll } from './conclude.ts';
@@ -45,7 +47,7 @@ async function judgeBatch(
   run: SweepRun,
   isFirst: (truth: JobTruth) => boolean,
 ): Promise<Judged> {
-  const { ledger, clock, memory, tally, liveIds } = run;
+  const { ledger, clock, memory, tally, liveIds, scope } = run;
   const nowMs = clock.nowMs();
   const held = truths.filter((truth) => isUnderWay(truth) && liveIds.has(truth.jobId));
   // What never ran is nobody's bypass; what holds for it is found with the live holds.
@@ -55,11 +57,15 @@ async function judgeBatch(
   const records = asked.length === 0 ? [] : await ledger.readRecords(asked.map(({ jobId }) => jobId));
 
   const strangers: JobTruth[] = [];
-  const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly admitted: boolean }[] = [];
+  const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly fate: Fate }[] = [];
   asked.forEach((truth, index) => {
     const record = records[index];
-    if (isTerminal(truth.status)) {
-      over.push({ truth, verdict: verdictOn(record, truth, nowMs), admitted: isAdmitted(record) });
+    if (record === undefined && isOutOfScope(truth, scope, nowMs)) {
+      // Counted once, and never charged: neither while it runs nor at its end.
+      rememberSeen(memory, truth.jobId, nowMs);
+      tally.outOfScope += 1;
+    } else if (isTerminal(truth.status)) {
+      over.push({ truth, verdict: verdictOn(record, truth, nowMs), fate: fateOf(record, scope) });
     } else if (record !== undefined && isLive(record)) held.push(truth);
     else strangers.push(truth);
   });
@@ -72,11 +78,11 @@ async function judgeBatch(
     rememberSeen(memory, truth.jobId, nowMs);
     if (isFirst(truth)) tally.ran += 1;
   }
-  for (const { truth, verdict, admitted } of over) {
+  for (const { truth, verdict, fate } of over) {
     rememberSeen(memory, truth.jobId, nowMs);
     if (!isFirst(truth) && verdict.do === 'keep') continue;
     tally.ran += 1;
-    if (!admitted) tally.unadmitted += 1;
+    if (fate !== 'admitted') tally[fate] += 1;
   }
   return { strangers, undecided: false };
 }
@@ -84,6 +90,11 @@ async function judgeBatch(
 /** A runner has it. */
 export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running' || status === 'canceling';
 
-/** Whether somebody let it run; a fallback's answer that was posted later counts. */
-const isAdmitted = (record: JobRecord | undefined): boolean =>
-  record !== undefined && record.state !== 'REJECTED' && record.unchecked !== 'bypass';
+type Fate = 'admitted' | 'ranRejected' | 'unadmitted';
+
+/** Whether somebody let it run; a fallback's answer that was posted later counts. In dry run nobody's answer does. */
+function fateOf(record: JobRecord | undefined, scope: ControllerScope | undefined): Fate {
+  if (record === undefined) return 'unadmitted';
+  if (wasRejected(record)) return followsNoAnswer(scope) ? 'ranRejected' : 'unadmitted';
+  return record.unchecked === 'bypass' ? 'unadmitted' : 'admitted';
+}

@@ -10,6 +10,7 @@ export function measureReport(report: SweepReport, metrics: Metrics): void {
   metrics.add(names.METRIC_HEALED_BY_SWEEP, report.settled + report.released + report.expired);
   metrics.add(names.METRIC_ADMITTED_YET_FAILED, report.admittedYetFailed.length);
   metrics.add(names.METRIC_BYPASS_JOBS, report.unadmitted);
+  metrics.add(names.METRIC_OUT_OF_SCOPE_JOBS, report.outOfScope);
   metrics.add(names.METRIC_RAN_JOBS, report.ran);
   metrics.flush();
 }

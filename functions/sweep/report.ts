@@ -33,6 +33,10 @@ export interface SweepReport {
   readonly ran: number;
   /** Of those: without an admission, whether charged now or before. */
   readonly unadmitted: number;
+  /** Ran or run on runners that GitLab does not ask us about: no part of `ran`, and charged nothing. */
+  readonly outOfScope: number;
+  /** Of `ran`: rejected, and ran because GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
+  readonly ranRejected: number;
   /** Calls to GitLab. */
   readonly calls: number;
   readonly errors: Readonly<Record<GitLabErrorCode, number>>;
@@ -67,6 +71,8 @@ export const newTally = (): Tally => ({
   bypass: 0,
   ran: 0,
   unadmitted: 0,
+  outOfScope: 0,
+  ranRejected: 0,
   calls: 0,
   errors: { gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
   gitlabSilent: false,

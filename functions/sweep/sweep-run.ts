@@ -1,4 +1,5 @@
 import type { JobTruth } from '../gitlab/job-truth.ts';
+import type { ControllerScope } from '../ledger/controller-scope.ts';
 import type { DueJob } from '../ledger/due-job.ts';
 import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
 import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
@@ -23,6 +24,8 @@ export interface SweepRun {
   /** What {@link concluding} is made of. */
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
+  /** Undefined: every job is to be asked about. */
+  readonly scope: ControllerScope | undefined;
   readonly memory: SweepMemory;
   readonly tally: Tally;
   /** Jobs GitLab was asked about in this run. */

@@ -9,6 +9,7 @@
  * runs that a lost process would take along.
  */
 import type { GitLab } from '../gitlab/gitlab.ts';
+import type { ControllerScope } from '../ledger/controller-scope.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
 import { newAsking } from './asking.ts';
@@ -29,6 +30,8 @@ export interface SweepDeps {
   /** One per process: see {@link SweepMemory}. */
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
+  /** Whose jobs GitLab asks about. @default everybody's */
+  readonly scope?: ControllerScope | undefined;
   /** Whether a job that GitLab does not know any more is charged what it held. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
@@ -67,6 +70,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
     concluding: newConcluding(concludeDeps),
     concludeDeps,
     marks,
+    scope: deps.scope,
     memory,
     tally,
     looked: new Set(),

@@ -3,6 +3,7 @@
  * ran seen? Pure: records and truths in, findings out.
  */
 import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
+import { type ControllerScope, isOutOfScope } from '../ledger/controller-scope.ts';
 import type { JobRecord, JobState } from '../ledger/ledger.ts';
 import { wasRejected } from '../ledger/rejected.ts';
 import { isLive } from '../ledger/settle.ts';
@@ -60,6 +61,8 @@ export interface ProofFigures {
   readonly unadmitted: number;
   /** Of those: the ledger has no record at all. */
   readonly unseen: number;
+  /** Ran on runners that GitLab asks nobody about: no part of `ran`. */
+  readonly outOfScope: number;
 }
 
 /** One job from both sides; at least one of them is there. */
@@ -76,8 +79,15 @@ export interface EnforcementProof {
   readonly verdicts: readonly JobVerdict[];
 }
 
-/** @param nowMs - Unix ms: a job that GitLab does not know keeps its hold until that is due. */
-export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number): EnforcementProof {
+/**
+ * @param nowMs - Unix ms: a job that GitLab does not know keeps its hold until that is due.
+ * @param scope - whose jobs GitLab asks about. @default everybody's
+ */
+export function enforcementProof(
+  jobs: Iterable<ComparedJob>,
+  nowMs: number,
+  scope?: ControllerScope,
+): EnforcementProof {
   const findings: Finding[] = [];
   const verdicts: JobVerdict[] = [];
   const figures = {
@@ -89,10 +99,15 @@ export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number): En
     ran: 0,
     unadmitted: 0,
     unseen: 0,
+    outOfScope: 0,
   };
   for (const { record, truth } of jobs) {
     figures.compared += 1;
     const ran = truth !== undefined && hasRun(truth);
+    if (ran && record === undefined && isOutOfScope(truth, scope, nowMs)) {
+      figures.outOfScope += 1;
+      continue;
+    }
     const rejected = record !== undefined && wasRejected(record);
     if (rejected) figures.rejected += 1;
     else if (record !== undefined && record.unchecked !== 'bypass') figures.admitted += 1;

@@ -1,10 +1,9 @@
-import { isRecord } from '../../policies/document/reading.ts';
+import { type ControllerState, controllerStateIn, readControllerState } from '../gitlab/controller-state.ts';
 import { GitLabError } from '../gitlab/gitlab.ts';
-import { type RestCallDeps, restCall } from '../gitlab/rest-call.ts';
+import type { RestCallDeps } from '../gitlab/rest-call.ts';
 import { restPut } from '../gitlab/rest-put.ts';
 
-/** Only an `enabled` controller fails jobs when nobody answers for it. */
-export type ControllerState = 'enabled' | 'dry_run' | 'disabled';
+export type { ControllerState };
 
 /** Our runner controller, as GitLab's administration sees it. */
 export interface Controller {
@@ -23,25 +22,13 @@ const DISARM_TIMEOUT_MS = 5_000;
 export function createController(deps: ControllerDeps): Controller {
   const path = `/runner_controllers/${deps.controllerId}`;
   return {
-    async state() {
-      const { status, body } = await restCall(path, new URLSearchParams(), deps);
-      return stateOf(body, `GET ${path}: GitLab answered ${status}`);
-    },
+    state: () => readControllerState(deps.controllerId, deps),
     async disarm() {
       const { status, body } = await restPut(path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
       const said = `PUT ${path}: GitLab answered ${status}`;
-      const state = stateOf(body, said);
+      const state = controllerStateIn(body, said);
       if (state !== 'dry_run')
         throw new GitLabError('gitlab_unreadable', `${said}, and it is still ${state}`);
     },
   };
-}
-
-function stateOf(body: unknown, said: string): ControllerState {
-  const state = isRecord(body) ? body.state : undefined;
-  if (state === 'enabled' || state === 'dry_run' || state === 'disabled') return state;
-  throw new GitLabError(
-    'gitlab_unreadable',
-    `${said} and told no state; check the controller's id, GitLab's URL and licence`,
-  );
 }

@@ -187,7 +187,10 @@ const truth = ({ watchdog }: Watched): Row => ({
       kind: 'graph',
       title: 'Jobs nobody admitted',
       alarm: 'UnadmittedShare',
-      right: [{ formula: 'bypassJobs', label: 'Jobs without an admission' }],
+      right: [
+        { formula: 'bypassJobs', label: 'Jobs without an admission' },
+        { formula: 'outOfScopeJobs', label: 'Out of scope, not charged' },
+      ],
     },
     { kind: 'graph', title: 'Drift, by night', alarm: 'Drift' },
     ...(watchdog ? [{ kind: 'graph', title: 'Watchdog', alarm: 'WatchdogFailing' } satisfies Graph] : []),

@@ -2,12 +2,14 @@ import { readAdmitConfig } from '../../admit/config.ts';
 import { deployedRules } from '../../admit/deployed-rules.ts';
 import { createLedger } from '../../ledger/create-ledger.ts';
 import { deployedTable } from '../../ledger/deployed-table.ts';
+import { dynamoControllerScope } from '../../ledger/dynamo-controller-scope.ts';
 import { DynamoStore } from '../../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../ledger/keys.ts';
 import { systemClock } from '../../ledger/system-clock.ts';
 import { deployedMetrics } from '../../metrics/metrics.ts';
 import { ENV_DEPLOYMENT, METRIC_LEDGER_RETRIES } from '../../names.ts';
 import { consoleLog } from '../../shared/log.ts';
+import { cachedScope } from '../cached-scope.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';
 
 /** The same settings as the admit function's: a job nobody asked about is evaluated here. */
@@ -20,12 +22,15 @@ const ledger = createLedger({
 });
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
 
+const scope = cachedScope({ store: dynamoControllerScope(table), clock: systemClock, log: consoleLog });
+
 /** Lambda's entry point for the table's stream; reports failures by item. */
 export const handler = (event: TableStreamEvent): Promise<TableStreamResponse> =>
   consume(event, {
     ledger,
     keys: ledgerKeys(config.gitlabInstance),
     currentRules: rules.rulesFor,
+    scope,
     clock: systemClock,
     log: consoleLog,
     metrics,

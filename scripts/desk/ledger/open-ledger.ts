@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DirectoryTable } from '../../../functions/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/directory/dynamo-directory-table.ts';
+import type { ControllerScope } from '../../../functions/ledger/controller-scope.ts';
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { dynamoControllerScope } from '../../../functions/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../../../functions/ledger/dynamo-instance-register.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
@@ -30,6 +32,8 @@ export interface DeskLedger {
   readonly directory?: DirectoryTable;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
+  /** Whose jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
+  readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -74,12 +78,14 @@ async function openFor(
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     relayBeats: () => readRelayBeats(parts),
+    scope: () => dynamoControllerScope(parts).read(),
     ...opened,
   };
 }
 
 /** The table that somebody's books are in. */
-export interface DeskTable extends Omit<DeskLedger, 'store' | 'limits' | 'directory' | 'relayBeats'> {
+export interface DeskTable
+  extends Omit<DeskLedger, 'store' | 'limits' | 'directory' | 'relayBeats' | 'scope'> {
   readonly client: DynamoDBClient;
   readonly tableName: string;
 }

@@ -1,4 +1,5 @@
 import type { GitLab } from '../../../functions/gitlab/gitlab.ts';
+import type { ControllerScope } from '../../../functions/ledger/controller-scope.ts';
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { isLive } from '../../../functions/ledger/settle.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
@@ -17,6 +18,8 @@ export interface CompareOptions {
   /** Unix ms. */
   readonly nowMs: number;
   readonly askedMax: number;
+  /** Whose jobs GitLab asks about, as the sweep last read it. @default everybody's */
+  readonly scope?: ControllerScope | undefined;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onCall: () => void;
 }
@@ -61,7 +64,7 @@ export async function compareWithGitLab(
     record: records.get(jobId),
     truth,
   }));
-  const { figures, findings, verdicts } = enforcementProof(jobs, options.nowMs);
+  const { figures, findings, verdicts } = enforcementProof(jobs, options.nowMs, options.scope);
   const comparison: Comparison = {
     sinceMs: options.sinceMs,
     figures,

@@ -27,6 +27,9 @@ export function proofText(comparison: Comparison, paint: Paint): string {
   const share =
     unadmittedShare === undefined ? '' : `, ${(unadmittedShare * 100).toFixed(unadmitted === 0 ? 0 : 2)} %`;
   const notes = [
+    figures.outOfScope > 0
+      ? `${count(figures.outOfScope)} jobs ran on runners out of the controller's scope: GitLab asks nobody about them.`
+      : undefined,
     unasked > 0
       ? `${count(unasked)} jobs were not compared: their project is not known, or there were too many (--max).`
       : undefined,

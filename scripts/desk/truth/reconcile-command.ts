@@ -167,6 +167,7 @@ async function compare(
       sinceMs,
       nowMs: io.nowMs(),
       askedMax,
+      scope: await ledger.scope?.(),
       sleep: clock.sleep,
       onCall: calls.step,
     });

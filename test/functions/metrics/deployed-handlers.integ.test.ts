@@ -171,6 +171,7 @@ test('the sweep: all its numbers, also when they are zero', async () => {
     GitLabSilent: [0],
     HealedBySweep: [0],
     BypassJobs: [0],
+    OutOfScopeJobs: [0],
     RanJobs: [0],
   });
 });

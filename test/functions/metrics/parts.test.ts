@@ -173,6 +173,7 @@ test('a sweep tells what it healed, what ran and what nobody admitted', async ()
       GitLabSilent: [0],
       HealedBySweep: [1],
       BypassJobs: [1],
+      OutOfScopeJobs: [0],
       RanJobs: [report.ran],
     },
   ]);

@@ -100,6 +100,7 @@ test('the share of unadmitted jobs is that of all jobs that ran', () => {
     ran: 4,
     unadmitted: 2,
     unseen: 1,
+    outOfScope: 0,
   });
   expect(unadmittedShare(figures)).toBe(0.5);
 });

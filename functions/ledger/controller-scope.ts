@@ -1,0 +1,78 @@
+/**
+ * Whose jobs GitLab asks us about, as the sweep last read it. It lies beside the books for whoever learns of jobs and cannot
+ * ask GitLab: a job nobody was to be asked about is no bypass.
+ */
+export interface ControllerScope {
+  readonly controllerId: number;
+  /** Only `enabled` makes GitLab follow an answer. */
+  readonly state: 'enabled' | 'dry_run' | 'disabled';
+  /** Unix ms. */
+  readonly readAtMs: number;
+  /** Since when every runner is in scope, Unix ms; 0: since before anybody looked. Absent: not every one. */
+  readonly instanceSinceMs?: number;
+  /** The same of single runners, by id. */
+  readonly runners: ReadonlyMap<number, number>;
+}
+
+export interface ControllerScopeStore {
+  /** Absent: nobody has read it, and every job is to be asked about. @throws {LedgerError} `ledger_unavailable` */
+  read(): Promise<ControllerScope | undefined>;
+  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
+  write(scope: ControllerScope): Promise<void>;
+}
+
+/** Older than that nobody keeps it up any more: then every job is to be asked about, as where it was never read. */
+const BELIEVED_MS = 24 * 3_600_000;
+
+/**
+ * Whether GitLab was not to ask about this job. A job that started before its runner came into scope is out of it; where the
+ * runner is not told, nothing speaks for that.
+ */
+export function isOutOfScope(
+  { runnerId, startedAtMs }: { readonly runnerId?: number; readonly startedAtMs?: number },
+  scope: ControllerScope | undefined,
+  nowMs: number,
+): boolean {
+  if (scope === undefined || runnerId === undefined || nowMs - scope.readAtMs > BELIEVED_MS) return false;
+  const sinceMs = scope.instanceSinceMs ?? scope.runners.get(runnerId);
+  return sinceMs === undefined || (startedAtMs !== undefined && startedAtMs < sinceMs);
+}
+
+/** GitLab asks, and runs every job whatever we answer: what was rejected and ran has not passed us by. */
+export const followsNoAnswer = (scope: ControllerScope | undefined): boolean =>
+  scope !== undefined && scope.state !== 'enabled';
+
+export interface ScopeRead extends Pick<ControllerScope, 'controllerId' | 'state'> {
+  readonly instance: boolean;
+  readonly runnerIds: readonly number[];
+}
+
+/** What was in scope before keeps its time; of a first look or another controller nobody knows it. */
+export function scopeAfter(
+  before: ControllerScope | undefined,
+  read: ScopeRead,
+  nowMs: number,
+): ControllerScope {
+  const { controllerId, state, instance, runnerIds } = read;
+  const known = before?.controllerId === controllerId ? before : undefined;
+  const newSinceMs = known === undefined ? 0 : nowMs;
+  return {
+    controllerId,
+    state,
+    readAtMs: nowMs,
+    ...(instance && { instanceSinceMs: known?.instanceSinceMs ?? newSinceMs }),
+    runners: new Map(
+      runnerIds.map((id) => [id, known?.instanceSinceMs ?? known?.runners.get(id) ?? newSinceMs]),
+    ),
+  };
+}
+
+export function memoryControllerScope(): ControllerScopeStore {
+  let kept: ControllerScope | undefined;
+  return {
+    read: async () => kept,
+    write: async (scope) => {
+      kept = scope;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Reads every few minutes whose jobs GitLab asks us about, and leaves it beside the books. */
+import { type ControllerScopes, readControllerScopes } from '../gitlab/controller-scopes.ts';
+import { readControllerState } from '../gitlab/controller-state.ts';
+import { GitLabError } from '../gitlab/gitlab.ts';
+import type { RestCallDeps } from '../gitlab/rest-call.ts';
+import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../ledger/controller-scope.ts';
+import type { Log } from '../shared/log.ts';
+
+/** Administrators change it a few times in a controller's life; two calls in this time are nothing to GitLab. */
+export const READ_EVERY_MS = 5 * 60_000;
+
+export interface KeepScopeDeps {
+  readonly controllerId: number;
+  readonly gitlab: RestCallDeps;
+  readonly store: ControllerScopeStore;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}
+
+/**
+ * The scope as it is known now; what was known goes on while GitLab does not tell.
+ *
+ * @returns a reader for the process: one call of GitLab's API every five minutes, however often it is asked.
+ */
+export function scopeKeeper(deps: KeepScopeDeps): () => Promise<ControllerScope | undefined> {
+  const { controllerId, store, clock, log } = deps;
+  let triedAtMs = Number.NEGATIVE_INFINITY;
+  let known: ControllerScope | undefined;
+  return async () => {
+    if (clock.nowMs() - triedAtMs < READ_EVERY_MS) return known;
+    known ??= await store.read();
+    triedAtMs = clock.nowMs();
+    try {
+      const [state, scopes]: [ControllerScope['state'], ControllerScopes] = [
+        await readControllerState(controllerId, deps.gitlab),
+        await readControllerScopes(controllerId, deps.gitlab),
+      ];
+      known = scopeAfter(known, { controllerId, state, ...scopes }, clock.nowMs());
+    } catch (error) {
+      if (!(error instanceof GitLabError)) throw error;
+      log.warn('scope of the controller not read, the last one goes on', { error: error.code, controllerId });
+      return known;
+    }
+    await store.write(known);
+    return known;
+  };
+}
