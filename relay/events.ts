@@ -103,6 +103,8 @@ export type RelayEvent =
       /** Of the rejection's first violation; absent where none is known. */
       readonly code?: string;
     }
+  /** The router refused the form of `admitted`; from now on it goes by the other arm, or by its own again. */
+  | { readonly type: 'answer_refused'; readonly swapped: boolean }
   | OwnFault
   | {
       readonly type: 'breaker';
