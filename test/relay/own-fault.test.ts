@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Violation } from '../../policies/reason.ts';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
+import { startEmf, WRITE_EVERY_MS } from '../../relay/emf/emf.ts';
 import { createLogger, logEvents } from '../../relay/log.ts';
 import { framesOf, ownFault } from '../../relay/own-fault.ts';
+import { measuredOf } from '../functions/metrics/emf-spec.ts';
+import { breachesOn } from './support/alarm-formula.ts';
 import { answeringBench, questionOf } from './support/answering-bench.ts';
 import { range, turn } from './support/commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';
@@ -59,6 +62,26 @@ test('a batch that ends in an exception is our fault: every job of it is admitte
   expect(asked.map(({ answers }) => answers)).toEqual(asked.map(() => [{ outcome: 'admitted' }]));
   expect(unmetered.queued).toBe(10);
   expect(ofType('own_fault')).toMatchObject([{ place: 'batch', error: 'TypeError' }]);
+});
+
+test('the minute in which it happened turns the alarm on by its own formula, and a quiet one does not', async () => {
+  const { ask, clock, events } = answeringBench({ send: () => async (jobs) => jobs.map(() => broken) });
+  const lines: string[] = [];
+  const emf = startEmf({
+    deployment: 'production',
+    clock,
+    random: () => 0.5,
+    write: (line) => lines.push(line),
+  });
+  ask(questionOf(1));
+  await turn();
+  await turn();
+  for (const event of events) emf.observe(event);
+  clock.advance(2 * WRITE_EVERY_MS);
+  emf.stop();
+  const [first = '', second = ''] = lines;
+  expect(breachesOn(measuredOf(first).values)).toContain('OwnFaults');
+  expect(breachesOn(measuredOf(second).values)).not.toContain('OwnFaults');
 });
 
 test('one mistake is one line a minute, with its frames and without its message', () => {
