@@ -22,6 +22,8 @@ export type RelayEvent =
       readonly code: number;
       readonly details: string;
       readonly asked: boolean;
+      /** What it was answered, if it was. */
+      readonly answered?: Answer['outcome'];
     }
   /** The pool waits before it opens streams again. `remedy` says what an operator can do, where they can. */
   | {
@@ -104,6 +106,8 @@ export type RelayEvent =
       /** Of the rejection's first violation; absent where none is known. */
       readonly code?: string;
     }
+  /** The router refused the form of `admitted`; from now on it goes by the other arm, or by its own again. */
+  | { readonly type: 'answer_refused'; readonly swapped: boolean }
   | OwnFault
   | {
       readonly type: 'breaker';

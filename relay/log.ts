@@ -97,6 +97,12 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
         });
         return;
       }
+      case 'answer_refused':
+        log.error(
+          { swapped: event.swapped },
+          'THE ROUTER REFUSES OUR ANSWERS: the descriptors are of another version; admissions go by the other arm',
+        );
+        return;
       case 'own_fault': {
         const { place, error, frames } = event;
         const suppressed = once.due(`fault ${place} ${error} ${frames[0]}`);

@@ -159,6 +159,7 @@ export function createMetrics(): Metrics {
         unmeteredPosted.inc(event.posted);
         unmeteredDropped.inc(event.dropped);
         return;
+      case 'answer_refused':
       case 'stream_ended':
       case 'backing_off':
       case 'registered':

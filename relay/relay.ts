@@ -15,12 +15,13 @@ import { createLiveDirectory } from './live-directory.ts';
 import { plausibilityJudge } from './plausibility.ts';
 import { createQuestionReader } from './read-question.ts';
 import { type Registration, startRegistration } from './registration.ts';
-import type { Router } from './router/router.ts';
+import { type Router, STATUS } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
 import { compileReader } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
+import { AS_DESCRIBED, answerEnded } from './wire/arm-choice.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaStanding, type SchemaTrust } from './wire/schema-proof.ts';
 
@@ -81,6 +82,8 @@ export function createRelay(options: RelayOptions): Relay {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     if (event.type === 'connected') everConnected = true;
     options.observe(event);
+    // A rejection may be refused for its text; only how admissions end tells which arm is which.
+    if (event.type === 'stream_ended' && event.answered === 'admitted') noteAnswerEnd(event.code);
   };
 
   const breaker = createBreaker(
@@ -129,10 +132,25 @@ export function createRelay(options: RelayOptions): Relay {
     deadlineMs: options.deadlineMs,
   });
   const admitted = encodeAdmitted(schema);
+  const admittedByOtherArm = encodeRejected(schema, '');
+  let arms = AS_DESCRIBED;
+  function noteAnswerEnd(code: number): void {
+    if (code !== STATUS.OK && code !== STATUS.INVALID_ARGUMENT) return;
+    const before = arms.swapped;
+    arms = answerEnded(arms, code === STATUS.OK ? 'taken' : 'refused');
+    // Told and remembered at each change: the first one fails a job that nothing could have saved.
+    if (arms.swapped !== before) {
+      observe({ type: 'answer_refused', swapped: arms.swapped });
+      proof.note({ kind: 'answer_refused' });
+    }
+  }
   const pool = createStreamPool({
     router,
     answer,
-    encode: { admitted: () => admitted, rejected: (reason) => encodeRejected(schema, reason) },
+    encode: {
+      admitted: () => (arms.swapped ? admittedByOtherArm : admitted),
+      rejected: (reason) => encodeRejected(schema, reason),
+    },
     clock,
     random,
     observe,

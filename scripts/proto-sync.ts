@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RelayError } from '../relay/relay-error.ts';
-import { parseSchema } from '../relay/wire/schema.ts';
+import { parseSchema, schemaTitle } from '../relay/wire/schema.ts';
 
 const BUF = '@bufbuild/buf@1.75.0';
 const REPOSITORY = 'https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git';
@@ -37,7 +37,7 @@ function main(args: readonly string[]): void {
     build(input, built);
     const schema = parseSchema(readFileSync(built), out);
     renameSync(built, out);
-    console.log(`${out}\n  ${schema.admitJobPath}`);
+    console.log(`${schemaTitle(schema)}\n  ${schema.admitJobPath}`);
     for (const path of [schema.registerPath, schema.unregisterPath])
       if (path !== undefined) console.log(`  ${path}`);
     console.log(

@@ -193,7 +193,14 @@ class Pool implements StreamPool, StreamOwner {
     }
     const nowMs = this.nowMs();
     const asked = wasAsked(last);
-    this.#options.observe({ type: 'stream_ended', code, details, asked: asked || stream.tooLarge });
+    const { answered } = stream;
+    this.#options.observe({
+      type: 'stream_ended',
+      code,
+      details,
+      asked: asked || stream.tooLarge,
+      ...(answered !== undefined && { answered }),
+    });
     this.#entrance.ended(stream, endKind(last, code, stream.tooLarge, nowMs), code);
     if (this.#open === 0) this.#downSinceMs ??= nowMs;
     if (!asked || this.#counts.free < this.#wanted) this.#reopenSoon();

@@ -1,4 +1,4 @@
-import type { AnswerQuestion } from '../exchange.ts';
+import type { Answer, AnswerQuestion } from '../exchange.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, STATUS } from '../router/router.ts';
 import { isFree, isOverdue, next, type StreamState, type StreamStep } from './stream-state.ts';
 
@@ -33,6 +33,8 @@ export class Stream implements AdmitCallListener {
   #delivered: ((heard: boolean) => void) | undefined;
   /** Its question was beyond the message limit. */
   tooLarge = false;
+  /** Given to the transport. */
+  answered: Answer['outcome'] | undefined;
 
   constructor(owner: StreamOwner) {
     this.#owner = owner;
@@ -72,9 +74,9 @@ export class Stream implements AdmitCallListener {
       .then(({ answer, delivered }) => {
         const { encode } = this.#owner;
         this.#delivered = delivered;
-        if (!this.#send(answer.outcome === 'admitted' ? encode.admitted() : encode.rejected(answer.reason))) {
-          delivered(false);
-        }
+        const bytes = answer.outcome === 'admitted' ? encode.admitted() : encode.rejected(answer.reason);
+        if (this.#send(bytes)) this.answered = answer.outcome;
+        else delivered(false);
       })
       // The core answers always; should it ever not, the router must not wait for it.
       .catch((error: unknown) => {

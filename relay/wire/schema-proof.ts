@@ -7,19 +7,21 @@ export type SchemaStanding =
   /** Too few questions were explained by it yet. */
   | 'unproven'
   | 'proven'
-  /** It was proven, and most of the recent questions contradict it: the router speaks another version now. */
+  /** Most of the recent questions contradict it, or an answer was refused: the router speaks another version. */
   | 'suspect'
   /** The guesses of this repository, at a router that is not the one of this repository: never proven. */
   | 'placeholder';
 
-/** What one question says about the schema. */
+/** What one exchange says about the schema. */
 export type Evidence =
   /** Read, and nothing in it is implausible. Absent project: GitLab sent none. */
   | { readonly kind: 'explained'; readonly jobId: number; readonly project: string | undefined }
   /** The schema's doing: users decide no field's form and no id. */
   | { readonly kind: 'contradicted' }
   /** The job's doing, as far as one question tells, e.g. a text that is too long; of many projects it is the schema's. */
-  | { readonly kind: 'broken'; readonly project: string };
+  | { readonly kind: 'broken'; readonly project: string }
+  /** The router refused the form of our answer: the arms are not what the descriptors say, and nothing proves them again. */
+  | { readonly kind: 'answer_refused' };
 
 export interface ProofState {
   readonly standing: SchemaStanding;
@@ -29,6 +31,8 @@ export interface ProofState {
   readonly projects: ReadonlySet<string>;
   /** The last {@link RECENT} questions, oldest first. */
   readonly recent: readonly Evidence[];
+  /** For the rest of this process. */
+  readonly disproved?: true;
 }
 
 /** A field that moved looks right for one project by accident, for three it does not. */
@@ -64,6 +68,9 @@ export const trustIn = (schema: { readonly placeholder: boolean }, routerIsLoopb
   schema.placeholder && !routerIsLoopback ? 'placeholder' : 'earned';
 
 export function noted(state: ProofState, evidence: Evidence): ProofState {
+  if (state.disproved) return state;
+  if (evidence.kind === 'answer_refused' && state.standing !== 'placeholder')
+    return { ...start('suspect'), disproved: true };
   switch (state.standing) {
     case 'placeholder':
       return state;
@@ -88,6 +95,7 @@ function isContradicted(recent: readonly Evidence[]): boolean {
 function proving(state: ProofState, evidence: Evidence): ProofState {
   switch (evidence.kind) {
     case 'broken':
+    case 'answer_refused':
       return state;
     case 'contradicted':
       return start(state.standing);

@@ -8,7 +8,7 @@ import { remedyFor } from '../../relay/streams/backoff.ts';
 import { fileToken, type TokenSource } from '../../relay/token.ts';
 import { VERSION } from '../../relay/version.ts';
 import { dumpWire, formatDump } from '../../relay/wire/dump.ts';
-import { encodeAdmitted, loadSchema, type WireSchema } from '../../relay/wire/schema.ts';
+import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../relay/wire/schema.ts';
 import { readPolicy } from '../policy/read-documents.ts';
 import { checkRegister, waitForQuestion } from './calls.ts';
 import { type Finding, note, ok, problem, skipped } from './finding.ts';
@@ -91,11 +91,7 @@ function readParts(options: DoctorOptions, found: (finding: Finding) => void): P
         ? ok('token', 'read, and it looks like a runner controller token')
         : note('token', 'read, but it has no glrct-', 'is it the token of a runner controller?'),
   );
-  const schema = attempt(
-    'schema',
-    () => loadSchema(options.proto),
-    (read) => ok('schema', `${read.source}, ${read.admitJobPath}`),
-  );
+  const schema = attempt('schema', () => loadSchema(options.proto), describeSchema);
   const policy = attempt(
     'policy',
     () => readPolicy(options.policy ?? POLICY),
@@ -117,6 +113,14 @@ function describeTarget(target: RouterTarget, allowPlaintext: boolean): Finding 
   return allowPlaintext
     ? note('router', detail)
     : problem('router', detail, `use ${target.tunnel ? 'wss' : 'grpcs'}://, or say --allow-plaintext`);
+}
+
+/** Two machines that name the same hash have the same descriptors. */
+function describeSchema(schema: WireSchema): Finding {
+  const detail = `${schemaTitle(schema)}, ${schema.admitJobPath}`;
+  return schema.placeholder
+    ? note('schema', detail, 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto')
+    : ok('schema', detail);
 }
 
 function readToken(file: string): { readonly source: TokenSource; readonly looksRight: boolean } {

@@ -54,6 +54,21 @@ test.each([
   { decision: { ...rejected, text: 7 }, flaw: 'a text that is none' },
   { decision: { ...rejected, violations: [] }, flaw: 'a rejection without a reason' },
   { decision: { ...rejected, violations: [{ ...violation, reason: {} }] }, flaw: 'a reason without a code' },
+  {
+    decision: { ...rejected, violations: [{ ...violation, reason: { ...violation.reason, subject: 42 } }] },
+    flaw: 'a subject that is a number',
+  },
+  {
+    decision: { ...rejected, shadow: [{ ...violation, reason: { ...violation.reason, limitAmount: '7' } }] },
+    flaw: 'an amount that is a text',
+  },
+  {
+    decision: { ...rejected, shadow: [{ ...violation, mode: 'off' }] },
+    flaw: 'a mode that violates nothing',
+  },
+  { decision: { ...admitted, terms: { group: 7 } }, flaw: 'a group that is a number' },
+  { decision: { ...admitted, terms: { costMicros: null } }, flaw: 'a cost that is nothing' },
+  { decision: { ...admitted, terms: [] }, flaw: 'terms that are a list' },
   { decision: { outcome: 'undecided', cause: 'not-a-secret' }, flaw: 'a cause that would become a label' },
   { decision: { outcome: 'undecided', cause: 'circuit_open' }, flaw: 'a cause only the relay may give' },
 ])('fault 14: $flaw spoils one decision, and its neighbours stand', ({ decision }) => {

@@ -1,0 +1,66 @@
+/** The relay as a process, and a deciding service of which one verdict in two is not of the contract. */
+import { Hono } from 'hono';
+import { afterEach, expect, test } from 'vitest';
+import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/admit/contract.ts';
+import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { listen, question, TOKEN } from '../flow/support/flow.ts';
+import { freePort } from '../flow/support/free-port.ts';
+import { proveSchema } from '../flow/support/prove-schema.ts';
+import { measuredOf } from '../functions/metrics/emf-spec.ts';
+import { range } from './support/commit-bench.ts';
+import { runRelay } from './support/relay-process.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+test('a verdict with a subject that is a number is that job’s alone: 59 such jobs are admitted and recorded', async () => {
+  const told: UnmeteredRequest['answers'][number][] = [];
+  const app = new Hono();
+  app.post('/v1/admissions', async (c) => {
+    const { requests } = await c.req.json<AdmissionsRequest>();
+    return c.json({
+      decisions: requests.map(({ jobId }) => {
+        const decided = { decisionId: `d-${jobId}`, jobId, shadow: [] };
+        const reason = { code: 'BUDGET_EXHAUSTED', subject: 42 };
+        const violations = [{ rule: 'budgets', class: 'cost', mode: 'enforce', reason }];
+        return jobId % 2 === 0
+          ? { ...decided, outcome: 'rejected', violations, text: 'No budget.' }
+          : { ...decided, outcome: 'admitted' };
+      }),
+    });
+  });
+  app.post('/v1/unmetered', async (c) => {
+    const { answers } = await c.req.json<UnmeteredRequest>();
+    told.push(...answers);
+    return c.json({ results: answers.map(() => ({ outcome: 'recorded' })) });
+  });
+  const server = await listen(app);
+  ends.push(() => server.close());
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  ends.push(() => router.close());
+  const relay = runRelay({
+    TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
+    TOLLGATE_ROUTER_TOKEN: TOKEN,
+    TOLLGATE_ADMIT_URL: server.url,
+    TOLLGATE_DEADLINE_MS: '10000',
+    TOLLGATE_HEALTH_PORT: String(await freePort()),
+    TOLLGATE_DEPLOYMENT: 'production',
+  });
+  ends.push(() => relay.child.kill('SIGKILL'));
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+  await proveSchema(router);
+
+  const bad = range(1, 59).map((index) => 2 * index);
+  const good = bad.map((jobId) => jobId + 1);
+  const given = await Promise.all([...bad, ...good].map((jobId) => router.admit(question(jobId))));
+  expect(given.filter(({ result }) => result !== 'admitted')).toEqual([]);
+  relay.child.kill('SIGTERM');
+  const { stdout } = await relay.closed;
+  expect(told.map(({ request, cause }) => `${request.jobId} ${cause}`).sort()).toEqual(
+    bad.map((jobId) => `${jobId} malformed`).sort(),
+  );
+  const [line = ''] = stdout.split('\n').filter((each) => each.startsWith('{"_aws"'));
+  expect(measuredOf(line).values).toMatchObject({ UnreadableQuestions: [0], Rejected: [0], OwnFaults: [0] });
+});
