@@ -67,12 +67,16 @@ export function hostileQuestions(desc: DescMessage): Readonly<Record<string, Uin
 
 /** As many units as a question has room for. */
 function filled(head: Uint8Array, unit: Uint8Array | ((index: number) => Uint8Array)): Uint8Array {
+  const roomBytes = READING_BOUNDS.bytes - ROOM_BYTES - head.length;
+  if (typeof unit !== 'function') {
+    const units = Math.floor(roomBytes / unit.length);
+    return Buffer.concat([head, Buffer.alloc(units * unit.length, unit)]);
+  }
   const parts: Uint8Array[] = [head];
-  let sizeBytes = head.length;
-  for (let index = 0; ; index += 1) {
-    const part = typeof unit === 'function' ? unit(index) : unit;
+  for (let index = 0, sizeBytes = 0; ; index += 1) {
+    const part = unit(index);
     sizeBytes += part.length;
-    if (sizeBytes > READING_BOUNDS.bytes - ROOM_BYTES) return Buffer.concat(parts);
+    if (sizeBytes > roomBytes) return Buffer.concat(parts);
     parts.push(part);
   }
 }

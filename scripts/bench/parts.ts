@@ -7,6 +7,7 @@ import type { Figure } from './figure.ts';
 export const PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   contention: async () => (await import('./contention.ts')).contentionFigures(),
   settlement: async () => (await import('./settlement.ts')).settlementFigures(),
+  reading: async () => (await import('./reading.ts')).readingFigures(),
   burst: async () => [await (await import('./burst.ts')).burstFigure()],
   policy: async () => (await import('./policy-speed.ts')).policyFigures(),
   load: async () => (await import('./load-speed.ts')).loadFigures(),

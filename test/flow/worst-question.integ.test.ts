@@ -1,0 +1,75 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { hostileQuestions } from '../../scripts/bench/hostile-questions.ts';
+import { benchQuestion } from '../../scripts/bench/router-process.ts';
+import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { TOKEN } from './support/flow.ts';
+
+const SIDE = fileURLToPath(new URL('../../scripts/bench/side-process.ts', import.meta.url));
+/** Little enough that a question of which every field becomes an object would end the process. */
+const HEAP_MEGABYTES = 96;
+/** With the way of 4 MiB through gRPC and TCP; read in whole, the worst of them cost as much as a thousand. */
+const TYPICAL_QUESTIONS_MAX = 120;
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A whole relay, with the admit function and a ledger in memory inside, in a small heap. */
+async function startRelay(url: string) {
+  const child = fork(SIDE, ['relay', url, TOKEN], {
+    execArgv: [`--max-old-space-size=${HEAP_MEGABYTES}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  ends.push(() => child.kill());
+  const ended = new Promise<never>((_, reject) => {
+    child.once('exit', (code) => reject(new Error(`the relay ended with code ${code}`)));
+  });
+  // The one that ends it after the test is not waited for.
+  ended.catch(() => {});
+  const said = async (): Promise<unknown> => {
+    const [message] = await Promise.race([once(child, 'message'), ended]);
+    return message;
+  };
+  await said();
+  return async (): Promise<number> => {
+    const answer = said();
+    child.send('cpu');
+    return (await answer) as number;
+  };
+}
+
+test('whatever one legal question is full of, it costs its neighbours little, and they are answered', async () => {
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  ends.push(() => router.close());
+  const cpuMicros = await startRelay(router.grpcUrl ?? '');
+  await router.until(() => router.waitingStreams() >= 16, { timeoutMs: 60_000 });
+  let jobId = 0;
+  const askTypical = async (questions: number): Promise<void> => {
+    for (let asked = 0; asked < questions; asked += 1) {
+      jobId += 1;
+      expect((await router.admit(benchQuestion(jobId))).result).toBe('admitted');
+    }
+  };
+  const costOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = await cpuMicros();
+    await work();
+    return (await cpuMicros()) - before;
+  };
+
+  await askTypical(150);
+  const typicalMicros = (await costOf(() => askTypical(150))) / 150;
+
+  for (const [full, bytes] of Object.entries(hostileQuestions(router.schema.question))) {
+    const micros = await costOf(async () => {
+      const worst = router.admit({}, { bytes });
+      await askTypical(2);
+      expect(['admitted', 'rejected'], full).toContain((await worst).result);
+    });
+    expect(micros / typicalMicros, full).toBeLessThan(TYPICAL_QUESTIONS_MAX);
+  }
+}, 180_000);
