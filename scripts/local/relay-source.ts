@@ -21,7 +21,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** A relay against the local router, or against the real one that the options name. Not started yet. */
 export function newRelay(
   options: StartOptions,
-  router: { readonly url: string; readonly token: string } | undefined,
+  router: { readonly url: string; readonly token: string; readonly deadlineMs: number } | undefined,
   admitUrl: string,
   rules: Rules,
   observe: Observe,
@@ -54,7 +54,7 @@ export function newRelay(
     fetch,
     policy: rules.policy,
     directory: rules.directory,
-    deadlineMs: config.deadlineMs,
+    deadlineMs: router?.deadlineMs ?? config.deadlineMs,
     fallback: config.fallback,
     observe,
   });
