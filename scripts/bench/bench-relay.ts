@@ -7,16 +7,21 @@ import { createRelay, type Relay } from '../../relay/relay.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
 import { benchRouter } from './bench-router.ts';
 import { benchRules } from './bench-rules.ts';
+import { handicapped } from './handicap.ts';
 
 /** Ids of the questions `router-process.ts` asks; any limits will do, the ledger's work is the same. */
 const ROOTS = 1;
 
-/** A whole relay with the admit function inside and a ledger that answers at once: all CPU is ours. */
-export function benchRelay(url: string, token: string, streams: number): Relay {
+/**
+ * A whole relay with the admit function inside and a ledger that answers at once: all CPU is ours.
+ *
+ * @param handicap - µs of CPU that each question costs more.
+ */
+export function benchRelay(url: string, token: string, streams: number, handicap = 0): Relay {
   const schema = loadSchema();
   const rules = benchRules(ROOTS);
   const relay = createRelay({
-    router: benchRouter(url, schema, token),
+    router: handicapped(benchRouter(url, schema, token), handicap),
     schema,
     admitUrl: INLINE_URL,
     fetch: inlineFetch({

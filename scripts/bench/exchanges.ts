@@ -19,6 +19,19 @@ interface Compared {
   readonly url: string;
 }
 
+const RELAY = 'relay with inline function and in-memory ledger';
+const BARE = 'bare grpc-js client';
+const byCpu = (name: string): string => `${name}, by CPU time`;
+/** The guard that a dearer question cannot pass. */
+export const RELAY_BY_CPU = byCpu(`${RELAY} ÷ ${BARE}`);
+
+interface Comparison {
+  readonly side: Compared;
+  readonly to: Compared;
+  readonly atLeast: number;
+  readonly atLeastByCpu: number;
+}
+
 /** Relay against the bare client, and the tunnel against plain gRPC. One router process serves all sides. */
 export async function exchangeFigures(): Promise<readonly Figure[]> {
   const router = await startRouterProcess();
@@ -26,14 +39,17 @@ export async function exchangeFigures(): Promise<readonly Figure[]> {
   try {
     return [
       ...(await compare(router, {
-        side: { kind: 'relay', url: grpcUrl, name: 'relay with inline function and in-memory ledger' },
-        to: { kind: 'bare', url: grpcUrl, name: 'bare grpc-js client' },
+        side: { kind: 'relay', url: grpcUrl, name: RELAY },
+        to: { kind: 'bare', url: grpcUrl, name: BARE },
         atLeast: 0.4,
+        // Medians of runs on an idle and on a crowded machine lie between 0.53 and 0.57; 100 µs more make it 0.44 or less.
+        atLeastByCpu: 0.47,
       })),
       ...(await compare(router, {
         side: { kind: 'streams', url: wsUrl, name: 'ws tunnel' },
         to: { kind: 'streams', url: grpcUrl, name: 'direct gRPC' },
         atLeast: 0.7,
+        atLeastByCpu: 0.7,
       })),
     ];
   } finally {
@@ -48,7 +64,7 @@ export async function exchangeFigures(): Promise<readonly Figure[]> {
  */
 async function compare(
   router: RouterProcess,
-  { side, to, atLeast }: { readonly side: Compared; readonly to: Compared; readonly atLeast: number },
+  { side, to, atLeast, atLeastByCpu }: Comparison,
 ): Promise<readonly Figure[]> {
   const sides = [await started(router, 1, side), await started(router, 2, to)] as const;
   try {
@@ -67,8 +83,8 @@ async function compare(
     return [
       figure(name, atLeast, rates, `${IN_FLIGHT} in flight, ${QUESTIONS} questions a round`),
       figure(
-        `${name}, by CPU time`,
-        atLeast,
+        byCpu(name),
+        atLeastByCpu,
         cpu,
         `${typical(own)} µs of the client's process an exchange against ${typical(other)} µs`,
       ),

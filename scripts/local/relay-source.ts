@@ -23,7 +23,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** A relay against the local router, or against the real one that the options name. Not started yet. */
 export function newRelay(
   options: StartOptions,
-  router: { readonly url: string; readonly token: string } | undefined,
+  router: { readonly url: string; readonly token: string; readonly deadlineMs: number } | undefined,
   admitUrl: string,
   rules: Rules,
   observe: Observe,
@@ -55,7 +55,7 @@ export function newRelay(
     admitUrl: config.admitUrl,
     fetch,
     policy: rules.policy,
-    deadlineMs: config.deadlineMs,
+    deadlineMs: router?.deadlineMs ?? config.deadlineMs,
     fallback: config.fallback,
     // The local router is started with the schema of this repository; of a real one nobody knows.
     schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',

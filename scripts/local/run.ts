@@ -11,6 +11,7 @@ import { openLocalLedger } from './ledger-source.ts';
 import { readLeftOff, writeLeftOff } from './left-off.ts';
 import { endLeftovers } from './leftovers.ts';
 import { limitFigures } from './limit-figures.ts';
+import { localDeadline } from './local-deadline.ts';
 import { openLocalEnds } from './local-ends.ts';
 import { openLocalRouter } from './local-router-source.ts';
 import type { StartOptions } from './options.ts';
@@ -86,12 +87,21 @@ export async function run(
     const text = troubleText(event);
     if (text !== undefined) screen.trouble(text);
   };
-  const relay = newRelay(options, local?.router, admit.url, rules, observe);
+  const patience = local === undefined ? undefined : await localDeadline(ledger.store);
+  const relay = newRelay(
+    options,
+    local &&
+      patience && { url: local.router.url, token: local.router.token, deadlineMs: patience.deadlineMs },
+    admit.url,
+    rules,
+    observe,
+  );
   screen.started({
     ledger: ledger.description,
     ...(await publishedFact(ledger.limits)),
     admit: admit.url,
     ...(local === undefined ? pilotFacts(options, ledger.instance) : localFacts(local)),
+    ...(patience && { deadline: patience.text }),
     ...consoleFacts,
   });
 
