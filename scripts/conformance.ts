@@ -46,6 +46,8 @@ async function main(): Promise<number> {
   return results.every(({ checks }) => checks.every(({ holds }) => holds)) ? 0 : 1;
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 try {
   process.exit(await main());
 } catch (error) {

@@ -69,6 +69,10 @@ export async function startRelay(settings: RelaySettings): Promise<RelayProcess>
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environmentOf(settings, healthPort),
   });
+  // Without it, a relay whose test was broken off would look for its router for ever.
+  const endWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  child.once('close', () => process.off('exit', endWithUs));
   const output = readOutput(child);
   const closed = once(child, 'close').then(([code]) => code as number | null);
   const started = await Promise.race([output.started, closed.then(() => false)]);

@@ -4,6 +4,8 @@ import type { Phase } from '../phase.ts';
 import type { RelayProcess } from '../relay-process.ts';
 
 const DRAINS = 10;
+/** Few, so that pools stay small on a slow machine too: what a leaving relay still has waiting is soon taken. */
+const IN_FLIGHT = 12;
 
 /** A deployment, ten times: the new relay comes, the old one is told to go, and the router asks all the while. */
 export const drains = (transport: Transport): Phase => ({
@@ -13,7 +15,7 @@ export const drains = (transport: Transport): Phase => ({
     const router = await scene.router({ transport });
     const first = await scene.relay(router);
     await warmUp(scene, router);
-    const load = router.ask({ inFlight: 48, perSecond: 150, firstJobId: 1000, verdicts: ['admit'] });
+    const load = router.ask({ inFlight: IN_FLIGHT, perSecond: 150, firstJobId: 1000, verdicts: ['admit'] });
     const relays: RelayProcess[] = [first];
     const exits: Promise<number | null>[] = [];
     let oldest = first;

@@ -13,9 +13,9 @@ type load struct {
 	First     int64    `json:"first"`      // id of the first job
 	Same      bool     `json:"same"`       // every question is about that one job
 	Projects  int64    `json:"projects"`   // over how many projects
-	Shapes    []string `json:"shapes"`     // taken in turn, as verdicts are
-	Verdicts  []string `json:"verdicts"`
-	Schema    string   `json:"schema"` // of which upgrade of the router
+	Shapes    []string `json:"shapes"`     // taken in turn
+	Verdicts  []string `json:"verdicts"`   // not in step with shapes and projects: every combination comes
+	Schema    string   `json:"schema"`     // of which upgrade of the router
 }
 
 // tally is what came of a load. Outcomes: admitted, rejected, invalid, late (after the router's patience), none (ended
@@ -59,7 +59,6 @@ func (l load) jobs(jobs chan<- job, stop <-chan struct{}) {
 		j := job{id: l.First, project: 2001, shape: l.Shapes[index%len(l.Shapes)], verdict: l.Verdicts[0]}
 		if !l.Same {
 			j.id, j.project = l.First+int64(index), 2001+int64(index)%l.Projects
-			// Not in step with shapes and projects: every combination comes.
 			j.verdict = l.Verdicts[(index+index/len(l.Shapes)+index/int(l.Projects))%len(l.Verdicts)]
 		}
 		select {

@@ -32,6 +32,7 @@ type peer struct {
 	schemas    map[string]*schema
 	token      atomic.Value
 
+	turn    sync.Mutex // of questions that look for a stream; Go's is fair to who waits long
 	mutex   sync.Mutex
 	waiting map[*waitingStream]struct{}
 	arrived chan struct{} // closed and made anew whenever a stream comes
@@ -207,9 +208,12 @@ func (p *peer) until(streams int, within time.Duration, act func()) bool {
 	}
 }
 
-// take hands the question to one of the waiting streams: the first of an unordered map, as GitLab's does.
+// take hands the question, in its turn, to one of the waiting streams: the first of an unordered map, as GitLab's does.
 func (p *peer) take(q *question) bool {
-	return p.until(1, p.find, func() {
+	deadline := time.Now().Add(p.find)
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.until(1, time.Until(deadline), func() {
 		for stream := range p.waiting {
 			delete(p.waiting, stream)
 			stream.asked <- q
@@ -218,11 +222,8 @@ func (p *peer) take(q *question) bool {
 	})
 }
 
-func (p *peer) report() map[string]int64 {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	report := maps.Clone(p.counts)
-	report["waiting"] = int64(len(p.waiting))
+func (p *peer) report() (report map[string]int64) {
+	p.until(0, 0, func() { report = maps.Clone(p.counts); report["waiting"] = int64(len(p.waiting)) })
 	return report
 }
 
