@@ -26,8 +26,8 @@ const question: CostQuestion = {
   },
 };
 
-test('idle, the default shape costs at most $35 a month', async () => {
-  expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(35);
+test('idle, the default shape costs at most $36 a month', async () => {
+  expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(36);
   expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(25);
 });
 
