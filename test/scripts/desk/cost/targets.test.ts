@@ -28,7 +28,7 @@ const question: CostQuestion = {
 
 test('idle, the default shape costs at most $36 a month', async () => {
   expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(36);
-  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(25);
+  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(26);
 });
 
 test('a million admissions and settlements in batches of five cost at most $8', async () => {
