@@ -29,6 +29,7 @@ export function handicapped(router: Router, micros: number): Router {
       }),
     register: (instanceId) => router.register(instanceId),
     unregister: (instanceId) => router.unregister(instanceId),
+    tokenReplaced: () => router.tokenReplaced(),
     close: () => router.close(),
   };
 }

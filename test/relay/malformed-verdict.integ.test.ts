@@ -8,7 +8,7 @@ import { freePort } from '../flow/support/free-port.ts';
 import { proveSchema } from '../flow/support/prove-schema.ts';
 import { measuredOf } from '../functions/metrics/emf-spec.ts';
 import { range } from './support/commit-bench.ts';
-import { runRelay } from './support/relay-process.ts';
+import { spawnRelay } from './support/relay-process.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -40,7 +40,7 @@ test('a verdict with a subject that is a number is that job’s alone: 59 such j
   ends.push(() => server.close());
   const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => router.close());
-  const relay = runRelay({
+  const relay = spawnRelay({
     TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_ADMIT_URL: server.url,

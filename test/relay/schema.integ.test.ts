@@ -12,8 +12,8 @@ import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { PROVING_JOBS, proveSchema } from '../flow/support/prove-schema.ts';
 import { measuredOf } from '../functions/metrics/emf-spec.ts';
-import { breachesOn } from './support/alarm-formula.ts';
-import { logOf, type RelayProcess, runRelay } from './support/relay-process.ts';
+import { breachesOn } from './support/alarm-state.ts';
+import { logOf, type RelayProcess, spawnRelay } from './support/relay-process.ts';
 
 const REJECTED_IMAGE = 'evil/image';
 
@@ -73,7 +73,7 @@ async function startRelay(
   env: Readonly<Record<string, string>>,
 ): Promise<RelayProcess & { readonly health: string }> {
   const healthPort = String(await freePort());
-  const relay = runRelay({
+  const relay = spawnRelay({
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_DEADLINE_MS: '10000',
     TOLLGATE_DEPLOYMENT: 'production',

@@ -1,4 +1,5 @@
 import type { AlarmSpec } from '../../../cdk/monitoring/alarms/alarm-spec.ts';
+import { ALL_ALARMS } from '../../../cdk/monitoring/alarms/all-alarms.ts';
 import { SERIES, type SeriesName, type Statistic, seriesIn } from '../../../cdk/monitoring/series.ts';
 import { measuredOf } from '../../functions/metrics/emf-spec.ts';
 
@@ -9,12 +10,28 @@ export type MinuteOfLines = readonly string[];
 export function isOn(spec: AlarmSpec, minutes: readonly MinuteOfLines[]): boolean {
   const found: boolean[] = [];
   for (let end = minutes.length; end >= spec.periodMinutes; end -= spec.periodMinutes) {
-    const value = resultOf(spec.formula, minutes.slice(end - spec.periodMinutes, end).flat());
+    const value = resultOf(spec.formula, valuesIn(minutes.slice(end - spec.periodMinutes, end).flat()));
     found.push(value === undefined ? spec.missing === 'breaching' : breaches(spec, value));
   }
   const looked = found.slice(0, spec.periods);
   return looked.filter(Boolean).length >= (spec.breaching ?? spec.periods);
 }
+
+/** The alarms on the relays' own metrics whose threshold one minute with these values passes. */
+export function breachesOn(minute: Readonly<Record<string, readonly number[]>>): readonly string[] {
+  return ALL_ALARMS.filter((spec) => {
+    const value = resultOf(spec.formula, (metric) => minute[metric] ?? []);
+    return value !== undefined && breaches(spec, value);
+  }).map(({ name }) => name);
+}
+
+/** All values of one metric, by its name. */
+type ValuesOf = (metric: string) => readonly number[];
+
+const valuesIn =
+  (lines: readonly string[]): ValuesOf =>
+  (metric) =>
+    lines.flatMap((line) => measuredOf(line).values[metric] ?? []);
 
 const breaches = ({ breach: [direction, threshold] }: AlarmSpec, value: number): boolean =>
   direction === 'above' ? value > threshold : value < threshold;
@@ -22,9 +39,9 @@ const breaches = ({ breach: [direction, threshold] }: AlarmSpec, value: number):
 const FILLED = /\bFILL\((\w+), *(-?\d+)\)/g;
 
 /** What a formula comes to over a period; undefined where one of its series has no value and nothing fills in for it. */
-function resultOf(formula: string, lines: readonly string[]): number | undefined {
+function resultOf(formula: string, valuesOf: ValuesOf): number | undefined {
   const names = seriesIn(formula);
-  const values = new Map(names.map((name) => [name as string, statisticOf(name, lines)]));
+  const values = new Map(names.map((name) => [name as string, statisticOf(name, valuesOf)]));
   const filled = formula.replaceAll(FILLED, (_, name, instead) => String(values.get(name) ?? instead));
   if (seriesIn(filled).some((name) => values.get(name) === undefined)) return undefined;
   const either = (condition: boolean, then: number, otherwise: number): number =>
@@ -42,10 +59,11 @@ const STATISTICS: Readonly<Partial<Record<Statistic, (values: readonly number[])
   p99: (values) => [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? 0,
 };
 
-function statisticOf(series: SeriesName, lines: readonly string[]): number | undefined {
+function statisticOf(series: SeriesName, valuesOf: ValuesOf): number | undefined {
   const { name, statistic } = SERIES[series];
-  const values = lines.flatMap((line) => measuredOf(line).values[name] ?? []);
+  const values = valuesOf(name);
+  if (values.length === 0) return undefined;
   const of = STATISTICS[statistic];
   if (of === undefined) throw new Error(`no way to find ${statistic}`);
-  return values.length === 0 ? undefined : of(values);
+  return of(values);
 }

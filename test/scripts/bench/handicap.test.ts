@@ -11,6 +11,7 @@ function aRouter(): { readonly router: Router; ask(bytes: Uint8Array): void } {
     },
     register: async () => {},
     unregister: async () => {},
+    tokenReplaced: () => false,
     close: () => {},
   };
   return { router, ask: (bytes) => listener?.onQuestion(bytes) };
