@@ -115,7 +115,7 @@ export const RELAY_SCHEMA_SUSPECT = {
   name: 'SchemaSuspect',
   unit: 'Count',
   statistic: 'Maximum',
-  says: '1 while a relay rejects nothing because the router seems to speak another schema than its descriptors, or they are the placeholder.',
+  says: '1: a relay rejects nothing, because the router seems to speak another schema than its descriptors, or they are the placeholder.',
 } as const;
 export const RELAY_REJECTIONS_WITHHELD = {
   name: 'RejectionsWithheld',

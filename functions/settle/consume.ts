@@ -66,7 +66,8 @@ function measure(
   nowMs: number,
   metrics: Metrics,
 ): void {
-  metrics.add(METRIC_ADMITTED_YET_FAILED, yetFailedIn(truths, outcomes));
+  const yetFailed = yetFailedIn(truths, outcomes);
+  if (yetFailed > 0) metrics.add(METRIC_ADMITTED_YET_FAILED, yetFailed);
   truths.forEach(({ finishedAtMs }, index) => {
     const outcome = outcomes[index];
     // It will come again.

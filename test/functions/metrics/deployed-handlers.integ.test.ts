@@ -170,6 +170,7 @@ test('the sweep: all its numbers, also when they are zero', async () => {
     OldestDueAgeSeconds: [0],
     GitLabSilent: [0],
     HealedBySweep: [0],
+    AdmittedYetFailed: [0],
     BypassJobs: [0],
     OutOfScopeJobs: [0],
     RanJobs: [0],

@@ -172,6 +172,7 @@ test('a sweep tells what it healed, what ran and what nobody admitted', async ()
       OldestDueAgeSeconds: [0],
       GitLabSilent: [0],
       HealedBySweep: [1],
+      AdmittedYetFailed: [0],
       BypassJobs: [1],
       OutOfScopeJobs: [0],
       RanJobs: [report.ran],
