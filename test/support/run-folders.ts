@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,7 +56,10 @@ export function useRunFolder(): () => void {
     for (const each of [parent, BUNDLES]) removeRunFolders(each, pid);
   };
   end();
-  process.env.TMPDIR = newRunFolder(parent, pid);
+  const folder = newRunFolder(parent, pid);
+  // Tests that start a program as nobody let it into a folder of their own in there.
+  chmodSync(folder, 0o711);
+  process.env.TMPDIR = folder;
   // Also when the run is broken off.
   process.once('exit', end);
   return () => {
