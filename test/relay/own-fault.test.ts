@@ -14,7 +14,7 @@ const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(
 /** A verdict that passed every check and still breaks who reads it. */
 const broken = rejectedFor({
   ...quotaViolation('group/1'),
-  reason: { code: 'BUDGET_EXHAUSTED', subject: 42 },
+  reason: { code: 'BUDGET_EXHAUSTED', limit: 'money-month', subject: 42 },
 } as unknown as Violation);
 
 test('what breaks between a readable request and its answer: admitted, recorded, told as our fault, and neighbours are decided', async () => {

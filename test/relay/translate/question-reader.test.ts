@@ -64,6 +64,7 @@ test('a field in another form than the schema says is a problem, not garbage', (
     cause: 'unreadable',
     problem:
       'id (1) is bytes, the schema says varint; the schema (built-in descriptors) is of another version',
+    blame: 'schema',
     unknown: [],
   });
 });
