@@ -20,13 +20,14 @@ afterEach(async () => {
 async function admitServer(): Promise<string> {
   const app = new Hono();
   app.post('/v1/admissions', async (c) => {
-    const { requests }: AdmissionsRequest = await c.req.json();
+    const { batch, requests }: AdmissionsRequest = await c.req.json();
     const decisions = requests.map(({ jobId }) => ({
+      jobId,
       decisionId: `d-${jobId}`,
       shadow: [],
       outcome: 'admitted',
     }));
-    return c.json({ decisions });
+    return c.json({ batch, decisions });
   });
   const server = await listen(app);
   ends.push(() => server.close());

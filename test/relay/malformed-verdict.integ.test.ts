@@ -19,8 +19,9 @@ test('a verdict with a subject that is a number is that job’s alone: 59 such j
   const told: UnmeteredRequest['answers'][number][] = [];
   const app = new Hono();
   app.post('/v1/admissions', async (c) => {
-    const { requests } = await c.req.json<AdmissionsRequest>();
+    const { batch, requests } = await c.req.json<AdmissionsRequest>();
     return c.json({
+      batch,
       decisions: requests.map(({ jobId }) => {
         const decided = { decisionId: `d-${jobId}`, jobId, shadow: [] };
         const reason = { code: 'BUDGET_EXHAUSTED', subject: 42 };
@@ -34,7 +35,7 @@ test('a verdict with a subject that is a number is that job’s alone: 59 such j
   app.post('/v1/unmetered', async (c) => {
     const { answers } = await c.req.json<UnmeteredRequest>();
     told.push(...answers);
-    return c.json({ results: answers.map(() => ({ outcome: 'recorded' })) });
+    return c.json({ results: answers.map(({ request }) => ({ jobId: request.jobId, outcome: 'recorded' })) });
   });
   const server = await listen(app);
   ends.push(() => server.close());

@@ -27,8 +27,9 @@ async function decidingService() {
   const service = { url: '', unmetered: [] as UnmeteredRequest['answers'][number][] };
   const app = new Hono();
   app.post('/v1/admissions', async (c) => {
-    const { requests } = await c.req.json<AdmissionsRequest>();
+    const { batch, requests } = await c.req.json<AdmissionsRequest>();
     return c.json({
+      batch,
       decisions: requests.map(({ jobId, image }) => {
         const decided = { decisionId: `d-${jobId}`, jobId, shadow: [] };
         const reason = { code: 'IMAGE_NOT_ALLOWED', image: REJECTED_IMAGE, allowed: [] };
@@ -42,7 +43,7 @@ async function decidingService() {
   app.post('/v1/unmetered', async (c) => {
     const { answers } = await c.req.json<UnmeteredRequest>();
     service.unmetered.push(...answers);
-    return c.json({ results: answers.map(() => ({ outcome: 'recorded' })) });
+    return c.json({ results: answers.map(({ request }) => ({ jobId: request.jobId, outcome: 'recorded' })) });
   });
   const server = await listen(app);
   ends.push(() => server.close());
