@@ -11,7 +11,8 @@ const PATH_CHARACTERS_MAX = 240;
 export function factsOf(job: Job, policy: Policy): JobFacts {
   const { request, placement, runnerClass, price } = job;
   const { projectId, projectPath, groupId, userId } = placement;
-  const rootId = placement.ancestors[0]?.id;
+  const groupIds = placement.ancestors.map(({ id }) => id);
+  const [rootId] = groupIds;
   const labels = {
     ...(request.jobName !== undefined && { jobName: request.jobName.slice(0, JOB_NAME_CHARACTERS_MAX) }),
     ...(projectPath !== undefined && { projectPath: projectPath.slice(0, PATH_CHARACTERS_MAX) }),
@@ -21,6 +22,7 @@ export function factsOf(job: Job, policy: Policy): JobFacts {
     ...(projectId !== undefined && { projectId }),
     ...(rootId !== undefined && { rootId }),
     ...(groupId !== undefined && { groupId }),
+    ...(groupIds.length > 0 && { groupIds }),
     ...(request.pipelineId !== undefined && { pipelineId: request.pipelineId }),
     ...(userId !== undefined && { userId }),
     runnerClass: runnerClass.name,

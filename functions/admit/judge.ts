@@ -71,7 +71,7 @@ async function judgeBy(
     return { request, evaluation };
   });
   const outcomes = await deps.ledger.hold(
-    evaluated.map(toHoldAsk),
+    evaluated.map((one) => ({ ...toHoldAsk(one), decidedAtMs: nowMs })),
     deadlineMs,
     limitsAreCurrent && { limitsAreCurrent },
   );
@@ -80,7 +80,7 @@ async function judgeBy(
 
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 
-/** What the ledger needs of an evaluated request. */
+/** What the ledger needs of an evaluated request, but for when it was evaluated. */
 export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
   return {
     jobId: request.jobId,

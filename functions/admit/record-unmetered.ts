@@ -39,8 +39,10 @@ export async function recordUnmetered(
   const rules = await deps.currentRules(requests);
   const { estimate } = rules.policy;
   const estimator = (await deps.estimatorFor?.(requests, estimate, deadlineMs)) ?? rules.estimator;
-  const asks = answers.map(({ request, answered, cause, answeredAtMs }): UnmeteredAsk => {
-    // The period is the one of the answer, not of this call: an outage may span midnight.
+  const nowMs = deps.clock.nowMs();
+  const asks = answers.map(({ request, answered, cause, answeredAtMs: toldAtMs }): UnmeteredAsk => {
+    // The period is the one of the answer, not of this call: an outage may span midnight. No relay's clock makes it a later one.
+    const answeredAtMs = Math.min(toldAtMs, nowMs);
     const evaluation = evaluate(request, { ...rules, estimator, nowMs: answeredAtMs });
     return { ...toHoldAsk({ request, evaluation }), answered, cause, answeredAtMs };
   });

@@ -40,10 +40,10 @@ const neverAsked = (ask: BypassAsk, nowMs: number): JobRecord => ({
   shadow: ask.violations.filter(({ mode }) => mode !== 'enforce'),
   answered: 'unknown',
   flagged: false,
-  decidedAtMs: startedAtMs(ask, nowMs),
+  decidedAtMs: ask.decidedAtMs ?? startedAtMs(ask, nowMs),
   entries: 0,
 });
 
-/** When it would have been asked about; never in the future, whatever the clocks say. */
+/** When it would have been asked about, as far as its end says; never in the future, whatever the clocks say. */
 const startedAtMs = ({ endedAtMs, durationSeconds }: BypassAsk, nowMs: number): number =>
   Math.min(nowMs, Math.max(0, endedAtMs - Math.max(0, durationSeconds) * 1000));

@@ -5,8 +5,10 @@ import type { Verdict } from './weighing.ts';
 /** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
 export const GRACE_SECONDS = 15 * 60;
 
-export function draftRecord(verdict: Verdict, decidedAtMs: number): JobRecord {
+/** @param nowMs - stands in where the ask does not say when it was evaluated. */
+export function draftRecord(verdict: Verdict, nowMs: number): JobRecord {
   const { prior } = verdict.job;
+  const { decidedAtMs = nowMs } = verdict.job.ask;
   const { ask } = verdict.ask;
   const rejected = verdict.violations.length > 0;
   return {

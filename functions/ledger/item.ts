@@ -69,6 +69,8 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
     const value = record.facts[fact];
     if (value !== undefined) item[name] = number(value);
   }
+  const { groupIds } = record.facts;
+  if (groupIds !== undefined) item.gs = text(groupIds.join('/'));
   if (record.facts.asked !== undefined) item.rq = text(encodeRequest(record.facts.asked));
   if (record.claims.length > 0) item.cl = lines(encodeClaims(record.claims));
   if (record.violations.length > 0) item.vi = text(encodeViolations(record.violations));
@@ -111,7 +113,7 @@ export function decodeRecord(item: Item, keys: LedgerKeys): JobRecord {
 }
 
 function decodeFacts(item: Item): JobFacts {
-  const facts: Record<string, string | number | RecordedRequest> = {
+  const facts: Record<string, string | number | readonly number[] | RecordedRequest> = {
     runnerClass: '',
     priceVersion: '',
     policyVersion: '',
@@ -124,6 +126,7 @@ function decodeFacts(item: Item): JobFacts {
     if (item[name] !== undefined) facts[fact] = readText(item, name);
   for (const [fact, name] of FACT_NUMBER_NAMES)
     if (item[name] !== undefined) facts[fact] = readNumber(item, name);
+  if (item.gs?.S !== undefined) facts.groupIds = item.gs.S.split('/').map(Number);
   const asked = item.rq?.S === undefined ? undefined : decodeRequest(item.rq.S);
   if (asked !== undefined) facts.asked = asked;
   return facts as unknown as JobFacts;

@@ -86,6 +86,11 @@ export interface LedgerClock {
 
 export interface HoldAsk {
   readonly jobId: number;
+  /**
+   * When it was evaluated, Unix ms: the periods of its claims are those of this instant, and its record is decided then.
+   * Absent: when it is written, for claims that no clock made.
+   */
+  readonly decidedAtMs?: number;
   readonly facts: JobFacts;
   /** Violations known without counters. An `enforce` one rejects the job; the others are recorded. */
   readonly violations: readonly Violation[];
@@ -139,6 +144,7 @@ export type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error' | 'st
 export interface UnmeteredAsk extends HoldAsk {
   readonly answered: 'admitted' | 'rejected';
   readonly cause: string;
+  /** Unix ms; the instant of its decision, too. */
   readonly answeredAtMs: number;
 }
 

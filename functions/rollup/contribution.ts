@@ -59,7 +59,10 @@ export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
   ...(rootId !== undefined && { rootNamespaceId: rootId }),
 });
 
-/** By the groups the directory knows now; of a group it does not know only what the record says. */
+/**
+ * By the groups of the record. One from before they were recorded: by those the directory knows now, and of a group it
+ * does not know only what the record says.
+ */
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>
   ({ facts, decidedAtMs }: JobRecord): Place => ({
@@ -68,11 +71,12 @@ export const placeBy =
   });
 
 function subjectsOf(
-  { groupId, rootId, projectId, runnerClass }: JobFacts,
+  { groupId, groupIds, rootId, projectId, runnerClass }: JobFacts,
   directory: Directory | undefined,
 ): readonly string[] {
-  const chain = groupId === undefined ? undefined : directory?.chainById.get(groupId);
-  const groups = chain?.map(({ id }) => id) ?? [rootId, groupId].filter((id) => id !== undefined);
+  const chain = groupId === undefined ? undefined : directory?.chainById.get(groupId)?.map(({ id }) => id);
+  const told = [...(groupIds ?? [rootId]), groupId].filter((id) => id !== undefined);
+  const groups = groupIds === undefined ? (chain ?? told) : told;
   return [
     subjectKey({ kind: 'instance' }),
     ...[...new Set(groups)].map((id) => subjectKey({ kind: 'group', id })),

@@ -28,11 +28,9 @@ export interface BypassFound {
  */
 export function bypassAsk(truth: JobTruth, end: JobEnd, rules: Rules, nowMs: number): BypassFound {
   const request = requestOf(truth, end, rules);
-  const { facts, claims, unknownGroup } = evaluate(request, {
-    ...rules,
-    nowMs: admittedAtMs(truth, end, nowMs),
-  });
-  return { ask: { ...end, facts, claims, violations: [], unchecked: 'bypass' }, unknownGroup };
+  const decidedAtMs = admittedAtMs(truth, end, nowMs);
+  const { facts, claims, unknownGroup } = evaluate(request, { ...rules, nowMs: decidedAtMs });
+  return { ask: { ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }, unknownGroup };
 }
 
 function requestOf(truth: JobTruth, { durationSeconds }: JobEnd, { policy }: Rules): AdmissionRequest {

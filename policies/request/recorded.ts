@@ -47,6 +47,8 @@ export interface JobFacts {
   readonly projectPath?: string;
   readonly rootId?: number;
   readonly groupId?: number;
+  /** Of the groups above the job as of its decision, root first; its own is the last where all of them were known. */
+  readonly groupIds?: readonly number[];
   readonly pipelineId?: number;
   readonly userId?: number;
   readonly runnerClass: string;

@@ -55,6 +55,7 @@ test('terms and facts tell what the job was taken to cost, in the shape of the l
   expect(jobFacts).toEqual({
     jobName: 'e2e',
     projectId: 1,
+    groupIds: [100, 101, 104],
     projectPath: 'acme/payments/cards/api',
     rootId: 100,
     groupId: 104,

@@ -6,9 +6,9 @@ import { readChoice, readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
-import { groupFilter } from '../report/group-filter.ts';
 import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
+import { billedTo } from './billed-to.ts';
 import { deliver } from './deliver.ts';
 import { focusCsv } from './focus-csv.ts';
 import { monthLimitsOf, monthRuleOf, readMonth, readZone } from './month.ts';
@@ -20,7 +20,8 @@ import { statementTerminal } from './statement-terminal.ts';
 const HELP = `tollgate statement --month <month> --group <id | path> [flags]
 
 What a group and everything below it is charged for a month, per project, runner class and day or job. A job belongs to
-the month of its admission. Corrections are lines of their own; those that came after the month was over are marked.
+the month and to the groups of its admission, wherever groups were moved since. Corrections are lines of their own;
+those that came after the month was over are marked.
 
   --month <month>      2026-10, in the zone of the group's limit of money per month
   --group <id | path>  e.g. acme/payments
@@ -75,7 +76,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
   const then = { limits: rules.limits, directory: rules.directory, nowMs: io.nowMs() };
   const rule = values.zone === undefined ? monthRuleOf(groupId, then) : { zone: readZone(values.zone) };
   const period = readMonth(month, rule, io.nowMs());
-  const filter = groupFilter(group, rules.directory);
+  const filter = billedTo(group, groupId, rules.directory);
   const tally = new StatementTally({
     month: period,
     zone: rule.zone,
@@ -105,7 +106,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     lines: tally.lines(),
     totals: tally.totals(),
     controls: tally.controls(),
-    notes: notesOf(period, filter.unknown ? filter.label : undefined, io.nowMs()),
+    notes: notesOf(period, filter.unknown ? filter.label : undefined, tally.jobsInNoGroup, io.nowMs()),
   };
   const text = json
     ? `${JSON.stringify(statement)}\n`
@@ -150,11 +151,21 @@ function rendered(
 const groupIdOf = (group: string, { directory }: DeskRules): number | undefined =>
   /^\d{1,15}$/.test(group) ? Number(group) : directory.groupByPath.get(pathKey(group))?.id;
 
-function notesOf(month: Period, unknownGroup: string | undefined, nowMs: number): readonly string[] {
+function notesOf(
+  month: Period,
+  unknownGroup: string | undefined,
+  jobsInNoGroup: number,
+  nowMs: number,
+): readonly string[] {
   return [
     ...(unknownGroup === undefined
       ? []
       : [`The directory does not know ${unknownGroup}: groups below it may be missing.`]),
+    ...(jobsInNoGroup === 0
+      ? []
+      : [
+          `Jobs of this month whose group nobody knew when they were decided: ${jobsInNoGroup}. No group is charged for them.`,
+        ]),
     ...(nowMs < month.endMs ? ['The month is not over: this is what is charged so far.'] : []),
     ...(nowMs > month.endMs + KEPT_MS
       ? ['The month is over for more than 90 days: records of its jobs may be gone, and lines with them.']

@@ -2,6 +2,7 @@ import type { CorrectionEntry } from '../../../functions/ledger/entry.ts';
 import type { Counter, JobRecord } from '../../../functions/ledger/ledger.ts';
 import { isLive } from '../../../functions/ledger/settle.ts';
 import { type ChargeLine, chargeLines } from '../../../functions/truth/job-charge.ts';
+import { isInNoGroup } from '../../../functions/truth/recorded-groups.ts';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
@@ -30,6 +31,7 @@ export class StatementTally {
   /** By `counterName`. */
   readonly #settled = new Map<string, number>();
   readonly #shown = new Map<string, number>();
+  #inNoGroup = 0;
   readonly #totals = {
     jobs: 0,
     seconds: 0,
@@ -46,10 +48,11 @@ export class StatementTally {
 
   /** Whether the job is part of the statement: a job belongs as a whole to the month of its admission. */
   has(record: JobRecord): boolean {
-    const { month, groupId, counts } = this.#options;
+    const { month, counts } = this.#options;
     if (record.decidedAtMs < month.startMs || record.decidedAtMs >= month.endMs) return false;
-    // Its counter has it, wherever its project was moved since.
-    return counts(record) || record.claims.some(({ counter }) => counter.subject === `group/${groupId}`);
+    if (counts(record)) return true;
+    if (record.state === 'SETTLED' && isInNoGroup(record)) this.#inNoGroup += 1;
+    return false;
   }
 
   /**
@@ -78,6 +81,11 @@ export class StatementTally {
 
   totals(): StatementTotals {
     return { ...this.#totals };
+  }
+
+  /** Jobs of the month, among those asked about, that no group is charged for. */
+  get jobsInNoGroup(): number {
+    return this.#inNoGroup;
   }
 
   /** Of the group's own counters of money in this month. */

@@ -40,10 +40,10 @@ export function ledgerBench(parts: {
     writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(document));
   const where = { cwd: folder, root: `${folder}/` };
   const files = { policy: 'policy.yaml', limits: 'limits.yaml', directory: 'directory.yaml' };
-  const documents = (policy: object, limits: readonly object[]): Rules => {
+  const documents = (policy: object, limits: readonly object[], directory: object = DIRECTORY): Rules => {
     write('policy', policyDocument(policy));
     write('limits', { limits, ...parts.beside });
-    write('directory', DIRECTORY);
+    write('directory', directory);
     return { ...readRules(files, where), estimator: timeoutEstimator };
   };
   const rules = documents(parts.policy ?? {}, parts.limits ?? []);
@@ -52,9 +52,9 @@ export function ledgerBench(parts: {
   const store = new MemoryStore({ instance: INSTANCE, clock });
   const ledger = createLedger({ store, clock });
 
-  /** By the documents the bench was made with. */
-  const ask = (requests: readonly AdmissionRequest[]): Promise<readonly Decision[]> => {
-    const deps = { ledger, currentRules: async () => rules, clock, log: silentLog };
+  /** @param by - the documents the bench was made with, unless told otherwise. */
+  const ask = (requests: readonly AdmissionRequest[], by: Rules = rules): Promise<readonly Decision[]> => {
+    const deps = { ledger, currentRules: async () => by, clock, log: silentLog };
     return decide(requests, clock.monotonicMs() + 60_000, deps);
   };
   let open = 0;

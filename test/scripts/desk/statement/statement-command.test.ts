@@ -225,3 +225,14 @@ test('a group that has its limit by a pattern has the months of that limit, and 
     { counter: 'group/101|money-month|2026-12', shownMicros: 100_000, settledMicros: 100_000 },
   ]);
 });
+
+test('jobs of the month that no group is charged for are told', async () => {
+  const bench = await house();
+  const { namespaceId: _group, rootNamespaceId: _root, projectId: _project, ...placeless } = aRequest(11);
+  await bench.ask([{ ...placeless, projectPath: 'elsewhere/app' }]);
+  await bench.ledger.settle([{ jobId: 11, durationSeconds: 60, endedAtMs: bench.clock.nowMs() }]);
+  const { notes } = await jsonOf(bench, '--month', '2026-12', '--group', '101');
+  expect(notes).toContain(
+    'Jobs of this month whose group nobody knew when they were decided: 1. No group is charged for them.',
+  );
+});
