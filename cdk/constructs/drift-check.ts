@@ -19,7 +19,7 @@ const TIMEOUT = Duration.minutes(15);
 /** UTC. Away from midnight, when periods end and everybody's schedules start. */
 const AT = Schedule.cron({ minute: '23', hour: '2' });
 
-/** Recounts every counter each night and says which do not show what their records make. Repairs nothing. */
+/** Recounts every counter each night, says which do not show what their records make, and closes periods. Repairs nothing. */
 export class DriftCheck extends Construct {
   readonly program: NodeLambda;
 
@@ -35,6 +35,8 @@ export class DriftCheck extends Construct {
       reservedConcurrency: 1,
     });
     ledger.grant(this.program, 'recount');
+    // A closing entry lies beside its counter.
+    ledger.grantPartitions(this.program, ['dynamodb:PutItem'], [`${settings.gitlab.instance}#counter#*`]);
     new Scheduled(this, 'Nightly', {
       settings,
       program: this.program,

@@ -1,5 +1,6 @@
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { RebuildReport } from '../../../functions/ledger/ledger.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
@@ -13,6 +14,7 @@ const HELP = `tollgate rebuild [flags]
 
 Do the counters show what their jobs make? Counts every counter again from closing entries, job records and correction
 entries, twice, and calls drift only what both counts agree on while nobody wrote the counter. There should be none.
+A period that was never closed and whose records may have expired is neither compared nor repaired.
 
   --repair             sets the counters that drift to what their records make; asks first
   --yes                does not ask
@@ -70,7 +72,10 @@ async function recount(
   const opened = await open(flags, io);
   const progress = progressOf('items counted', io);
   try {
-    const ledger = createLedger({ store: watched(opened.store, progress) });
+    const ledger = createLedger({
+      store: watched(opened.store, progress),
+      clock: { ...systemClock, nowMs: io.nowMs },
+    });
     const report: RebuildReport = await ledger.rebuild({ repair });
     return { ledger: opened.description, ...report };
   } finally {
