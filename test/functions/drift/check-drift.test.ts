@@ -77,6 +77,7 @@ test('every setting that is missing is named at once', () => {
   expect(readDriftConfig(env)).toEqual({
     ledgerTable: 'books',
     gitlabInstance: 'gitlab.corp.test',
+    zone: 'UTC',
     dynamodbEndpoint: undefined,
   });
 });
