@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
+import { ENV_ROLLUP_ZONE } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
@@ -19,7 +20,7 @@ const TIMEOUT = Duration.minutes(15);
 /** UTC. Away from midnight, when periods end and everybody's schedules start. */
 const AT = Schedule.cron({ minute: '23', hour: '2' });
 
-/** Recounts every counter each night and says which do not show what their records make. Repairs nothing. */
+/** Recounts every counter each night, says which do not show what their records make, closes periods, and adds to usage what the stream lost. */
 export class DriftCheck extends Construct {
   readonly program: NodeLambda;
 
@@ -33,8 +34,15 @@ export class DriftCheck extends Construct {
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
       reservedConcurrency: 1,
+      environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
     });
     ledger.grant(this.program, 'recount');
+    // Closing entries beside their counters, and what is counted of each job beside its record.
+    ledger.grantPartitions(
+      this.program,
+      ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      [`${settings.gitlab.instance}#*`],
+    );
     new Scheduled(this, 'Nightly', {
       settings,
       program: this.program,

@@ -34,7 +34,7 @@ const ACTIONS = {
   /** Any item it knows the key of, read only. */
   read: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'],
   /** All of the table, read only. */
-  recount: ['dynamodb:BatchGetItem', 'dynamodb:Scan'],
+  recount: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:Scan'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 const STREAM_ACTIONS = [

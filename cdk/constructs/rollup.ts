@@ -19,7 +19,7 @@ const TIMEOUT = Duration.seconds(60);
 /** Pages show figures of minutes ago anyway; a fuller batch writes each sum once. */
 const BATCH_WINDOW = Duration.seconds(5);
 const BATCH_SIZE = 200;
-/** Nothing else counts what is given up here until the usage is rebuilt: patience, but less than the stream's day. */
+/** The nightly check counts what is given up here: patience all the same, but less than the stream's day. */
 const RETRIES = 200;
 const GIVEN_UP_AFTER = Duration.hours(20);
 

@@ -6,6 +6,7 @@ import { AMOUNT_MAX } from './job.ts';
 import type { Adjustment, AdjustOutcome } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { MoveDeps } from './make-moves.ts';
+import { expiring } from './retention.ts';
 
 const ID = /^[\w.-]{1,64}$/;
 const REASON_CHARACTERS_MAX = 500;
@@ -18,13 +19,11 @@ export async function adjust(
 ): Promise<AdjustOutcome> {
   refuseUnlawful(adjustment);
   const { counter: key, amount, id, reason, actor } = adjustment;
-  const entry = { key, id, amount, reason, actor, atMs: deps.clock.nowMs() };
+  const nowMs = deps.clock.nowMs();
+  const entry = { key, id, amount, reason, actor, atMs: nowMs };
   const change = { committed: amount, fitted: amount, settled: amount, unchecked: {} };
   const result = await attempt(
-    [
-      { kind: 'adjustment', adjustment: entry },
-      { kind: 'counter', key, ...change },
-    ],
+    [{ kind: 'adjustment', adjustment: entry }, expiring({ kind: 'counter', key, ...change }, nowMs)],
     deadlineMs,
     deps,
   );

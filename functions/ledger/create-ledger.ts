@@ -11,7 +11,7 @@ import { LastSeen } from './last-seen.ts';
 import type { EndOutcome, JobEnd, JobGone, JobRecord, Ledger, LedgerClock, UnmeteredAsk } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type MoveDeps, makeMoves, type Wish } from './make-moves.ts';
-import { closePeriods, rebuild } from './rebuild.ts';
+import { rebuild } from './rebuild.ts';
 import { expireMove, releaseMove, settleMove } from './settle.ts';
 import type { LedgerStore } from './store.ts';
 import { systemClock } from './system-clock.ts';
@@ -103,7 +103,6 @@ export function createLedger({
     readRecord: async (jobId) => (await store.readRecords([jobId], { timeoutMs: READ_TIMEOUT_MS }))[0],
     readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
     rebuild: (options) => rebuild(options, deps),
-    closePeriods: (keys) => closePeriods(keys, deps),
     announceOnce: (keys, options) => announceOnce(keys, options, deps),
   };
 }

@@ -2,6 +2,7 @@
 import type { AttributeValue, Put, TransactWriteItem, Update } from '@aws-sdk/client-dynamodb';
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import {
+  CLOSED_AT,
   COMMITTED,
   encodeAdjustment,
   encodeClosing,
@@ -15,7 +16,7 @@ import {
 import type { Item } from './item-bytes.ts';
 import type { LedgerKeys } from './keys.ts';
 import { recordItem } from './record-size.ts';
-import type { CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
+import type { ClosingWrite, CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
 import { PK, TTL_ATTRIBUTE } from './table.ts';
 
 export interface DynamoTarget {
@@ -37,7 +38,7 @@ export function dynamoWrite(write: Write, target: DynamoTarget): TransactWriteIt
     case 'entry':
       return { Put: put(encodeEntry(write.entry, target.keys), target, ABSENT) };
     case 'closing':
-      return { Put: put(encodeClosing(write.closing, target.keys), target, ABSENT) };
+      return { Put: putClosing(write, target) };
     case 'adjustment':
       return { Put: put(encodeAdjustment(write.adjustment, target.keys), target, ABSENT) };
     case 'reset':
@@ -62,8 +63,19 @@ function putRecord({ record, replaces }: RecordWrite, target: DynamoTarget): Put
   return replaces === undefined ? put(item, target, ABSENT) : putAtRev(item, target, replaces.rev);
 }
 
-function resetCounter({ key, amounts, rev }: CounterReset, target: DynamoTarget): Put {
-  const item = encodeCounter({ key, ...amounts, rev: rev + 1 }, target.keys);
+function putClosing({ closing, replaces }: ClosingWrite, target: DynamoTarget): Put {
+  const item = encodeClosing(closing, target.keys);
+  return replaces === undefined
+    ? put(item, target, ABSENT)
+    : {
+        ...put(item, target, `#${CLOSED_AT} = :closed`),
+        ExpressionAttributeNames: { [`#${CLOSED_AT}`]: CLOSED_AT },
+        ExpressionAttributeValues: { ':closed': number(replaces.closedAtMs) },
+      };
+}
+
+function resetCounter({ key, amounts, rev, expiresAtSeconds }: CounterReset, target: DynamoTarget): Put {
+  const item = encodeCounter({ key, ...amounts, rev: rev + 1 }, target.keys, expiresAtSeconds);
   return rev === 0 ? put(item, target, ABSENT) : putAtRev(item, target, rev);
 }
 

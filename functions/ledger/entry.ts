@@ -46,7 +46,10 @@ export interface AdjustmentEntry {
   readonly atMs: number;
 }
 
-/** The final word on a closed period: from then on its records need not be counted again. */
+/**
+ * The final word on a closed period: from then on its records need not be counted again. A correction that comes later
+ * counts on top of it, and is taken into a new closing before garbage collection takes the entry.
+ */
 export interface ClosingEntry extends CounterAmounts {
   readonly key: CounterKey;
   readonly closedAtMs: number;

@@ -132,6 +132,9 @@ function decodeFacts(item: Item): JobFacts {
   return facts as unknown as JobFacts;
 }
 
+/** When a closing entry was written. */
+export const CLOSED_AT = 'at';
+
 /** Attribute names of a counter; `ADD` in a transaction names them too. */
 export const COMMITTED = 'c';
 export const FITTED = 'f';
@@ -213,7 +216,7 @@ export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => 
     [PK]: text(pk),
     [SK]: text(sk),
     ...encodeAmounts(closing),
-    at: number(closing.closedAtMs),
+    [CLOSED_AT]: number(closing.closedAtMs),
     ...(closing.adjusted !== 0 && { ad: number(closing.adjusted) }),
   };
 };
@@ -221,7 +224,7 @@ export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => 
 const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
-  closedAtMs: readNumber(item, 'at'),
+  closedAtMs: readNumber(item, CLOSED_AT),
   adjusted: readNumber(item, 'ad'),
 });
 

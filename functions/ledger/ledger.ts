@@ -58,13 +58,11 @@ export interface Ledger {
   readRecord(jobId: number): Promise<JobRecord | undefined>;
   /** One per job id, same order. Consistent. @throws {LedgerError} `ledger_unavailable` */
   readRecords(jobIds: readonly number[]): Promise<readonly (JobRecord | undefined)[]>;
-  /** Recounts every counter from closing entries and job records. Two passes; repairs only if told to. */
-  rebuild(options: { readonly repair: boolean }): Promise<RebuildReport>;
   /**
-   * Writes the closing entries of periods that are over, so that garbage collection may take their records. Close only
-   * what ended longer ago than any job may run. One result per key, same order.
+   * Recounts every counter from closing entries and job records, in two passes. What garbage collection may have begun to
+   * take is neither compared nor repaired.
    */
-  closePeriods(keys: readonly CounterKey[]): Promise<readonly CloseOutcome[]>;
+  rebuild(options: RebuildOptions): Promise<RebuildReport>;
   /**
    * Which of these things (any texts) nobody has said within the last `ttlMs`; from now on they are said. One per key,
    * same order; of equal keys the first is first. A table that does not answer makes everything new.
@@ -182,9 +180,6 @@ export interface JobGone {
 /** `unchanged`: the ledger already said so. `unknown`: no record of this job (a bypass, for the caller to charge). */
 export type EndOutcome = 'applied' | 'corrected' | 'unchanged' | 'unknown' | 'undecided';
 
-/** `unchanged`: closed before. `open`: live jobs still hold on it. `drifting`: rebuild it first. */
-export type CloseOutcome = 'closed' | 'unchanged' | 'open' | 'drifting' | 'undecided';
-
 export type JobState = 'HELD' | 'RUNNING' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED';
 
 /** What one job counts on one counter right now. */
@@ -248,10 +243,29 @@ export interface Drift {
   readonly recount: CounterAmounts;
 }
 
+export interface RebuildOptions {
+  /** Sets counters that drift to what their records make. */
+  readonly repair: boolean;
+  /**
+   * Closes periods that ended longer ago than any job may run, where the recount agrees and no job is live, so that
+   * garbage collection may take their records. @default false
+   */
+  readonly close?: boolean;
+}
+
 export interface RebuildReport {
   readonly records: number;
   readonly counters: number;
   /** Differences both passes agree on with `rev` unchanged between them. */
   readonly drift: readonly Drift[];
   readonly repaired: number;
+  /**
+   * Differences of periods that are over for so long, and were never closed, that records may be gone: nothing says which
+   * of both figures is right. Never repaired.
+   */
+  readonly unproven: readonly Drift[];
+  /** Periods closed now. */
+  readonly closed: number;
+  /** Periods that ought to be closed and are not: live jobs hold on them, or they drift, or the table did not answer. */
+  readonly unclosed: number;
 }

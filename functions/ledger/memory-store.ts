@@ -156,6 +156,11 @@ export class MemoryStore implements LedgerStore, InboxStore {
       .slice(0, limit);
   }
 
+  /** Deletes what has expired by now, by the clock: DynamoDB does so by itself, within some days. */
+  collectGarbage(): void {
+    this.#table.collectGarbage(this.#options.clock?.nowMs() ?? 0);
+  }
+
   /** Everything stored, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
     for (const item of this.#table.items())

@@ -3,6 +3,7 @@ import { NO_AMOUNTS, plus } from './amounts.ts';
 import { announcementItem, standsAt } from './announcement-item.ts';
 import { inboxItem } from './inbox-item.ts';
 import {
+  CLOSED_AT,
   decodeAdjustment,
   decodeCounter,
   decodeRecord,
@@ -18,6 +19,7 @@ import { LedgerError } from './ledger-error.ts';
 import { recordItem } from './record-size.ts';
 import type { Announcement, CounterWrite, InboxItem, Refusal, TransactOutcome, Write } from './store.ts';
 import { TRANSACTION_ITEMS_MAX } from './store.ts';
+import { TTL_ATTRIBUTE } from './table.ts';
 
 /** As long as DynamoDB remembers a client request token. */
 const TOKEN_MEMORY_MS = 10 * 60_000;
@@ -50,6 +52,15 @@ export class MemoryTable {
 
   named(name: string): Item | undefined {
     return this.#items.get(name);
+  }
+
+  /** Deletes what DynamoDB's TTL would have deleted by then. */
+  collectGarbage(nowMs: number): void {
+    for (const [name, item] of this.#items) {
+      const expiresAtSeconds = item[TTL_ATTRIBUTE]?.N;
+      if (expiresAtSeconds !== undefined && Number(expiresAtSeconds) * 1000 <= nowMs)
+        this.#items.delete(name);
+    }
   }
 
   announce(announcement: Announcement): boolean {
@@ -115,9 +126,12 @@ export class MemoryTable {
           ? undefined
           : { kind: 'counter', ...(counter && { counter }) };
       }
+      case 'closing': {
+        const closedAtMs = item === undefined ? undefined : Number(item[CLOSED_AT]?.N);
+        return closedAtMs === write.replaces?.closedAtMs ? undefined : { kind: 'closing' };
+      }
       case 'entry':
-      case 'closing':
-        return item === undefined ? undefined : { kind: write.kind };
+        return item === undefined ? undefined : { kind: 'entry' };
       case 'adjustment':
         return item && { kind: 'adjustment', adjustment: decodeAdjustment(item, this.keys) };
     }
@@ -134,7 +148,11 @@ export class MemoryTable {
       case 'adjustment':
         return encodeAdjustment(write.adjustment, this.keys);
       case 'reset':
-        return encodeCounter({ key: write.key, ...write.amounts, rev: write.rev + 1 }, this.keys);
+        return encodeCounter(
+          { key: write.key, ...write.amounts, rev: write.rev + 1 },
+          this.keys,
+          write.expiresAtSeconds,
+        );
       case 'counter': {
         const before = item && decodeCounter(item, this.keys);
         const rev = (before?.rev ?? 0) + 1;

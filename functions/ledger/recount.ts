@@ -1,6 +1,6 @@
 /** What every counter must show, counted from closing entries, records, correction entries and adjustments. */
 import { type CounterKey, counterName } from '../../policies/claim.ts';
-import { type AmountsSum, NO_AMOUNTS, startSum } from './amounts.ts';
+import { type AmountsSum, NO_AMOUNTS, sameAmounts, startSum } from './amounts.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
 import type { Counter, CounterAmounts, JobRecord, RecordClaim, UncheckedCause } from './ledger.ts';
 import type { StoredItem } from './store.ts';
@@ -14,6 +14,9 @@ export interface Recount {
   key(name: string): CounterKey;
   /** What the counter must show. */
   expected(name: string): CounterAmounts;
+  closing(name: string): ClosingEntry | undefined;
+  /** Whether a correction came after the closing. */
+  correctedSince(name: string): boolean;
   /** How many live jobs still hold on it. */
   live(name: string): number;
   /** The sum of its adjustments. */
@@ -61,6 +64,8 @@ export async function recount(items: AsyncIterable<StoredItem> | Iterable<Stored
     names: () => [...lines.keys()],
     key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
     expected: (name) => total(lines.get(name)),
+    closing: (name) => lines.get(name)?.closing,
+    correctedSince: (name) => correctedSince(lines.get(name)),
     live: (name) => lines.get(name)?.live ?? 0,
     adjusted: (name) => lines.get(name)?.adjusted ?? 0,
   };
@@ -110,13 +115,18 @@ function add(
   if (!claim.checked && unchecked !== undefined) sum.unchecked[unchecked] += committed;
 }
 
+const entriesAfter = ({ entries, closing }: Line): Line['entries'] =>
+  closing === undefined ? entries : entries.filter(({ atMs }) => atMs > closing.closedAtMs);
+
+const correctedSince = (line: Line | undefined): boolean =>
+  line?.closing !== undefined && entriesAfter(line).length > 0;
+
 /** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
 function total(line: Line | undefined): CounterAmounts {
   if (line === undefined) return NO_AMOUNTS;
   const { closing } = line;
   const sum = startSum(closing ?? line.held);
-  for (const { atMs, amounts } of line.entries) {
-    if (closing !== undefined && atMs <= closing.closedAtMs) continue;
+  for (const { amounts } of entriesAfter(line)) {
     sum.committed += amounts.committed;
     sum.fitted += amounts.fitted;
     sum.settled += amounts.settled;
@@ -131,3 +141,15 @@ function total(line: Line | undefined): CounterAmounts {
   sum.settled += adjusted;
   return sum;
 }
+
+export const shown = (pass: Recount, name: string): CounterAmounts => pass.counters.get(name) ?? NO_AMOUNTS;
+
+export const agrees = (pass: Recount, name: string): boolean =>
+  sameAmounts(shown(pass, name), pass.expected(name));
+
+export const amountsOf = ({ committed, fitted, settled, unchecked }: CounterAmounts): CounterAmounts => ({
+  committed,
+  fitted,
+  settled,
+  unchecked,
+});

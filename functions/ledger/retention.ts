@@ -1,16 +1,22 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import { isPipelineCounter } from '../../policies/limits/grace.ts';
 import { longestDays } from '../../policies/limits/period.ts';
-import type { CounterWrite } from './store.ts';
+import { overEverywhereMs } from '../../policies/limits/period-end.ts';
+import type { CounterReset, CounterWrite } from './store.ts';
 
 /** What is counted nowhere is kept as long as what counts in a month. */
 const SHORTEST_DAYS = 32;
 /** In which people ask about a job, after its periods are over. */
 const ASKING_DAYS = 90;
-/** GitLab's longest job is a month: until it ends its pipeline may well start another. */
-const PIPELINE_DAYS = 35;
+/** GitLab's longest job is a month: until it ends it may settle in a period that is over, or its pipeline start another. */
+const LONGEST_JOB_DAYS = 35;
+/** A job that passed us by is charged in the period of its discovery, and kept by its end, which is some days earlier. */
+const LATE_DISCOVERY_DAYS = 10;
+/** A minute, an hour or a day, with the day that clocks may move. */
+const WINDOW_DAYS = 2;
 
 const DAY_SECONDS = 24 * 3_600;
+const DAY_MS = DAY_SECONDS * 1000;
 
 /**
  * When garbage collection may take an ended record or a correction entry, Unix seconds, as DynamoDB's TTL wants them:
@@ -31,8 +37,32 @@ export function expiresAtSeconds(
   return Math.ceil(endedAtMs / 1000) + (days + ASKING_DAYS) * DAY_SECONDS;
 }
 
-/** Counters stay; those of pipelines go a while after their last job moved them. */
-export const expiring = (write: CounterWrite, nowMs: number): CounterWrite =>
-  isPipelineCounter(write.key)
-    ? { ...write, expiresAtSeconds: Math.ceil(nowMs / 1000) + PIPELINE_DAYS * DAY_SECONDS }
-    : write;
+/** Counters of minutes, hours and days: too many and too small to be closed one by one. */
+export const isWindow = ({ period }: CounterKey): boolean => {
+  const days = longestDays(period);
+  return days > 0 && days <= WINDOW_DAYS;
+};
+
+/** Whether every job of the period has ended by now, so that its counter can be closed. */
+export const isClosable = (key: CounterKey, nowMs: number): boolean =>
+  !isWindow(key) && nowMs >= overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
+
+/** Whether garbage collection may have begun to take what the counter was made of. */
+export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =>
+  nowMs >= overEverywhereMs(period) + (ASKING_DAYS - LATE_DISCOVERY_DAYS) * DAY_MS;
+
+/**
+ * Counters that are closed stay. Those of windows go once nothing compares them any more, and those of pipelines a while
+ * after their last job moved them.
+ */
+export function expiring<Each extends CounterWrite | CounterReset>(write: Each, nowMs: number): Each {
+  const days = daysAfterWrite(write.key);
+  return days === undefined
+    ? write
+    : { ...write, expiresAtSeconds: Math.ceil(nowMs / 1000) + days * DAY_SECONDS };
+}
+
+function daysAfterWrite(key: CounterKey): number | undefined {
+  if (isPipelineCounter(key)) return LONGEST_JOB_DAYS;
+  return isWindow(key) ? WINDOW_DAYS + ASKING_DAYS + LONGEST_JOB_DAYS : undefined;
+}

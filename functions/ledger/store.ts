@@ -110,12 +110,16 @@ export interface CounterReset {
   readonly amounts: CounterAmounts;
   /** The counter's `rev` when it was read; 0: there must be none. */
   readonly rev: number;
+  /** As of a {@link CounterWrite}. */
+  readonly expiresAtSeconds?: number;
 }
 
-/** Puts a closing entry that must not exist yet. */
+/** Puts a closing entry, if none is there but the one it replaces. */
 export interface ClosingWrite {
   readonly kind: 'closing';
   readonly closing: ClosingEntry;
+  /** Compared by `closedAtMs`; absent: there must be none. */
+  readonly replaces?: ClosingEntry;
 }
 
 /** Puts an adjustment that must not exist yet. */

@@ -8,6 +8,7 @@ import { systemClock } from '../ledger/system-clock.ts';
 import { snsNotify } from '../notify/sns-notify.ts';
 import { consoleLog } from '../shared/log.ts';
 import { type AnnounceCrossingsDeps, announceCrossings } from '../thresholds/announce-crossings.ts';
+import { KnownTold } from '../thresholds/announced.ts';
 import { limitOf } from '../thresholds/limit-of.ts';
 import { readRollupConfig } from './config.ts';
 import { placeAskOf, placeBy } from './contribution.ts';
@@ -42,6 +43,7 @@ function tellOwners(topicArn: string): OnTransitions {
       limitOf(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
     notify: snsNotify({ topicArn }),
     clock: systemClock,
+    knownTold: new KnownTold(),
     currency: policy.currency,
     log: consoleLog,
     consoleUrl: config.consoleUrl,

@@ -1,5 +1,5 @@
 import type { StoredItem } from '../ledger/store.ts';
-import { type ApplyDeps, applyRecords } from './apply-records.ts';
+import { type CountRecordsDeps, countRecords } from './count-records.ts';
 
 export interface UsageRebuild {
   readonly records: number;
@@ -20,12 +20,12 @@ const BATCH_RECORDS = 100;
  */
 export async function rebuildUsage(
   items: AsyncIterable<StoredItem> | Iterable<StoredItem>,
-  deps: ApplyDeps,
+  deps: CountRecordsDeps,
 ): Promise<UsageRebuild> {
   const sum = { records: 0, changed: 0, failed: 0 };
   let batch: Extract<StoredItem, { kind: 'record' }>['record'][] = [];
   const flush = async (): Promise<void> => {
-    const { changes, failedJobIds } = await applyRecords(batch, deps);
+    const { changes, failedJobIds } = await countRecords(batch, deps);
     sum.records += batch.length;
     sum.changed += changes.length;
     sum.failed += failedJobIds.size;

@@ -1,10 +1,7 @@
 import type { LedgerKeys } from '../ledger/keys.ts';
-import type { Counter, JobRecord } from '../ledger/ledger.ts';
-import { type ApplyDeps, applyRecords } from './apply-records.ts';
-import { noteRejections } from './latest-rejections.ts';
-import { type LearnDeps, learnRuns } from './learn-runs.ts';
+import type { Counter } from '../ledger/ledger.ts';
+import { type CountRecordsDeps, countRecords } from './count-records.ts';
 import { type Image, readImages } from './stream-images.ts';
-import { updateTopProjects } from './top-projects.ts';
 
 /** A counter's step from one write to the next; without `before` its first. */
 export interface CounterStep {
@@ -15,12 +12,9 @@ export interface CounterStep {
 /** Told of the steps of a batch's counters, in order; after a failure, here or elsewhere, the same steps come again. */
 export type OnTransitions = (steps: readonly CounterStep[]) => Promise<unknown>;
 
-export interface RollUpDeps extends ApplyDeps, LearnDeps {
-  readonly clock: ApplyDeps['clock'] & LearnDeps['clock'];
+export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
   readonly onTransitions?: OnTransitions;
-  /** Called before `placeOf` is asked about these; never throws. */
-  readonly knowPlaces?: (records: readonly JobRecord[]) => Promise<void>;
 }
 
 /** Lambda's answer to a stream: it delivers again from the first of these on. */
@@ -34,19 +28,15 @@ export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAn
   if (unreadable.length > 0) deps.log.error('stream images not readable', { images: unreadable.length });
   const failed = new Set([
     ...unreadable,
-    ...(await countRecords(images, deps)),
+    ...(await countImages(images, deps)),
     ...(await tellTransitions(images, deps)),
   ]);
   return { batchItemFailures: [...failed].map((itemIdentifier) => ({ itemIdentifier })) };
 }
 
-async function countRecords(images: readonly Image[], deps: RollUpDeps): Promise<readonly string[]> {
+async function countImages(images: readonly Image[], deps: RollUpDeps): Promise<readonly string[]> {
   const records = images.flatMap((image) => (image.kind === 'record' ? [image.record] : []));
-  if (records.length > 0) await deps.knowPlaces?.(records);
-  const { changes, failedJobIds } = await applyRecords(records, deps);
-  await learnRuns(changes, deps);
-  await updateTopProjects(changes, deps);
-  await noteRejections(changes, deps);
+  const { failedJobIds } = await countRecords(records, deps);
   if (failedJobIds.size > 0) deps.log.warn('jobs not counted yet', { jobs: failedJobIds.size });
   return images.flatMap((image) =>
     image.kind === 'record' && failedJobIds.has(image.record.jobId) ? [image.sequence] : [],

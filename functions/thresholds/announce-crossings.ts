@@ -6,7 +6,7 @@ import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
 import { addresseeKey } from '../notify/addressee.ts';
 import type { Notify } from '../notify/notify.ts';
 import type { Log } from '../shared/log.ts';
-import { type CrossingAt, crossingId, noteTold, untold } from './announced.ts';
+import { type CrossingAt, crossingId, type KnownTold, noteTold, untold } from './announced.ts';
 import { crossings, type Transition } from './crossings.ts';
 import { CROSSINGS_PER_MESSAGE_MAX, digest } from './digest.ts';
 import { type CountedPeriod, countedPeriod, type ToldCrossing, type Watched } from './watched.ts';
@@ -17,6 +17,8 @@ export interface AnnounceCrossingsDeps {
   readonly limitOf: (key: CounterKey) => Promise<Watched | undefined>;
   readonly notify: Notify;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
+  /** Keep one per process: it saves asking the ledger again with every write of a counter. @default it asks */
+  readonly knownTold?: KnownTold;
   /** ISO 4217 code of the deployment's currency. */
   readonly currency: string;
   readonly log: Log;
@@ -50,7 +52,7 @@ export async function announceCrossings(
 ): Promise<AnnouncedCrossings> {
   const { ledger, clock, currency, notify, consoleUrl } = deps;
   const reached = await highestOf(transitions, deps);
-  const news = await untold(reached, ledger);
+  const news = await untold(reached, ledger, deps.knownTold);
   const nowMs = clock.nowMs();
   let messages = 0;
   for (const part of messagesOf(news)) {
@@ -58,6 +60,7 @@ export async function announceCrossings(
     await notify.send(digest(told, { currency, nowMs, consoleUrl }));
     messages += 1;
     await inParts(told, (each) => noteTold(each, ledger));
+    deps.knownTold?.add(told);
   }
   return { told: news.length, repeated: reached.length - news.length, messages };
 }
@@ -87,7 +90,8 @@ async function highestOf(
     const watched = watchedBy.get(counterName(transition.after.key));
     if (watched === undefined || watched.limit.amount === 'unlimited') continue;
     const limitAmount = watched.limit.amount;
-    for (const crossing of crossings(transition, watched.limit)) {
+    // By its level, not by its step: a step that was lost is made good by the next one.
+    for (const crossing of crossings({ after: transition.after }, watched.limit)) {
       const reached = { crossing, limitAmount, ...watched };
       const name = crossingId(reached, '');
       const known = highest.get(name);

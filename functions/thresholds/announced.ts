@@ -15,6 +15,8 @@ const TIMEOUT_MS = 2_000;
 const ASKING_TTL_MS = -600_000;
 /** The ledger asks for all it is given at once. */
 const ASKED_AT_ONCE_MAX = 50;
+/** Some 100 bytes each. */
+const KNOWN_MAX = 20_000;
 
 /** A crossing under the amount its limit had: of a raised limit 90 % is another promise, and told again. */
 export interface CrossingAt {
@@ -31,17 +33,38 @@ export const crossingId = (
 /** As short as any other, whatever people called their limits. */
 export const shortId = (id: string): string => createHash('sha256').update(id).digest('base64url');
 
+/** What a process knows to be told already. */
+export class KnownTold {
+  readonly #ids = new Set<string>();
+
+  has(crossing: CrossingAt): boolean {
+    return this.#ids.has(shortId(crossingId(crossing)));
+  }
+
+  add(crossings: readonly CrossingAt[]): void {
+    for (const each of crossings) this.#ids.add(shortId(crossingId(each)));
+    // What is forgotten is asked again.
+    for (const id of this.#ids) {
+      if (this.#ids.size <= KNOWN_MAX) return;
+      this.#ids.delete(id);
+    }
+  }
+}
+
 /** Those whose level was not told in this period. Asking notes nothing. */
 export async function untold<Each extends CrossingAt>(
   candidates: readonly Each[],
   ledger: Pick<Ledger, 'announceOnce'>,
+  known?: KnownTold,
 ): Promise<readonly Each[]> {
   const news: Each[] = [];
-  for (let start = 0; start < candidates.length; start += ASKED_AT_ONCE_MAX) {
-    const part = candidates.slice(start, start + ASKED_AT_ONCE_MAX);
+  const unknown = known === undefined ? candidates : candidates.filter((each) => !known.has(each));
+  for (let start = 0; start < unknown.length; start += ASKED_AT_ONCE_MAX) {
+    const part = unknown.slice(start, start + ASKED_AT_ONCE_MAX);
     const ids = part.map((each) => crossingId(each));
     const isNew = await ledger.announceOnce(ids, { ttlMs: ASKING_TTL_MS, timeoutMs: TIMEOUT_MS });
     news.push(...part.filter((_, index) => isNew[index] !== false));
+    known?.add(part.filter((_, index) => isNew[index] === false));
   }
   return news;
 }

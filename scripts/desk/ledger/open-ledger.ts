@@ -11,6 +11,8 @@ import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../../functions/limits/limit-table.ts';
+import { DynamoRollupStore } from '../../../functions/rollup/dynamo-rollup-store.ts';
+import type { RollupStore } from '../../../functions/rollup/rollup-store.ts';
 import { type RelayBeat, readRelayBeats } from '../../../functions/watchdog/relay-beats.ts';
 import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import type { DeskIo } from '../command.ts';
@@ -30,6 +32,7 @@ export interface DeskLedger {
   /** What is beside the books in the same table; absent: nothing is. */
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
+  readonly usage?: RollupStore;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** Whose jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
@@ -63,7 +66,7 @@ const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1 };
  */
 export const openDeskLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
 
-/** The ledger with the right to write, for `rebuild --repair` and `reconcile`. */
+/** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage` and `reconcile`. */
 export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
 
 async function openFor(
@@ -77,6 +80,7 @@ async function openFor(
     store: right(new DynamoStore(parts)),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
+    usage: new DynamoRollupStore(parts),
     relayBeats: () => readRelayBeats(parts),
     scope: () => dynamoControllerScope(parts).read(),
     ...opened,
@@ -85,7 +89,7 @@ async function openFor(
 
 /** The table that somebody's books are in. */
 export interface DeskTable
-  extends Omit<DeskLedger, 'store' | 'limits' | 'directory' | 'relayBeats' | 'scope'> {
+  extends Omit<DeskLedger, 'store' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'> {
   readonly client: DynamoDBClient;
   readonly tableName: string;
 }

@@ -4,6 +4,9 @@ import { type Paint, printable } from '../paint.ts';
 import { count } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
 
+/** Lines on the screen; `--json` has them all. */
+const UNPROVEN_MAX = 50;
+
 /** What `--json` prints. */
 export interface RebuildResult extends RebuildReport {
   /** For people: whose books. */
@@ -22,7 +25,7 @@ export function rebuildText(result: RebuildResult, paint: Paint, columns: number
               `${count(drift.length)} counters drifted, ${count(repaired)} are repaired: somebody wrote the others meanwhile. Run it again.`,
             )
           : paint.bad(`${count(drift.length)} counters drift.`);
-  return `${verdict}\n${driftText(result, paint, columns)}`;
+  return `${verdict}\n${driftText(result, paint, columns)}${unprovenText(result, paint, columns)}`;
 }
 
 export function driftText(
@@ -43,6 +46,16 @@ export function driftText(
     { title: 'difference', ...right },
   ];
   return counted + table(titles, drift.flatMap(rowsOf), columns, paint.dim);
+}
+
+/** What is left alone, and why. */
+function unprovenText({ unproven }: RebuildResult, paint: Paint, columns: number): string {
+  if (unproven.length === 0) return '';
+  const listed = unproven.slice(0, UNPROVEN_MAX).map(({ key }) => [printable(counterName(key))]);
+  const more = unproven.length > UNPROVEN_MAX ? `… and ${count(unproven.length - UNPROVEN_MAX)} more\n` : '';
+  return `\n${paint.bad(`${count(unproven.length)} counters are left as they are.`)} Their periods were over for too long before they were closed:
+records have expired, and a recount would take away what was spent.
+${table([{ title: 'counter' }], listed, columns, paint.dim)}${more}`;
 }
 
 /** Whole units of the counter: micro-units of money, seconds, jobs. Only the parts that differ. */

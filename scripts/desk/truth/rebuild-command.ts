@@ -1,5 +1,6 @@
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { RebuildReport } from '../../../functions/ledger/ledger.ts';
+import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
@@ -8,18 +9,23 @@ import { paintWhen } from '../paint.ts';
 import { type Confirm, confirmOnTerminal } from './confirm.ts';
 import { driftText, type RebuildResult, rebuildText } from './drift-text.ts';
 import { progressOf, watched } from './progress.ts';
+import { rebuildAllUsage } from './rebuild-usage.ts';
 
 const HELP = `tollgate rebuild [flags]
 
 Do the counters show what their jobs make? Counts every counter again from closing entries, job records and correction
 entries, twice, and calls drift only what both counts agree on while nobody wrote the counter. There should be none.
+A period that was never closed and whose records may have expired is neither compared nor repaired.
 
   --repair             sets the counters that drift to what their records make; asks first
   --yes                does not ask
+  --usage              counts every job record into the usage of groups and days once more, and adds what is missing there;
+                       counters stay as they are, and it may run at any time
+  --zone <zone>        with --usage: where days begin and end    (default: $TOLLGATE_ROLLUP_ZONE, else UTC)
 ${LEDGER_FLAGS_HELP}
   --json               the report as one JSON object
 
-Exit codes: 0 no drift, or all of it repaired, 1 the ledger does not answer, 2 drift is left, 3 wrong usage`;
+Exit codes: 0 no drift, all of it repaired, or usage complete, 1 the ledger does not answer, 2 something is left, 3 wrong usage`;
 
 export interface RebuildDeps {
   /** Tests open ledgers of their own. */
@@ -43,8 +49,20 @@ export const rebuildCommand: Command = rebuildCommandOn({
 });
 
 async function rebuild(args: readonly string[], io: DeskIo, deps: RebuildDeps): Promise<ExitCode> {
-  const { values } = readFlags(args, { repair: 'switch', yes: 'switch', ...LEDGER_FLAGS });
+  const { values } = readFlags(args, {
+    repair: 'switch',
+    yes: 'switch',
+    usage: 'switch',
+    zone: 'text',
+    ...LEDGER_FLAGS,
+  });
   if (values.yes && !values.repair) throw new UsageError('--yes: belongs to --repair, which is not there');
+  if (values.zone !== undefined && !values.usage)
+    throw new UsageError('--zone: belongs to --usage, which is not there');
+  if (values.usage) {
+    if (values.repair) throw new UsageError('--usage: mends usage, --repair counters; expected one of them');
+    return rebuildAllUsage(deps.openToRepair, values, io);
+  }
   const found = await recount(deps.open, false, values, io);
   if (found.drift.length === 0 || !values.repair) return tell(found, values.json, io);
   if (!values.yes) {
@@ -70,7 +88,10 @@ async function recount(
   const opened = await open(flags, io);
   const progress = progressOf('items counted', io);
   try {
-    const ledger = createLedger({ store: watched(opened.store, progress) });
+    const ledger = createLedger({
+      store: watched(opened.store, progress),
+      clock: { ...systemClock, nowMs: io.nowMs },
+    });
     const report: RebuildReport = await ledger.rebuild({ repair });
     return { ledger: opened.description, ...report };
   } finally {

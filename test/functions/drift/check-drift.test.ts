@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkDrift } from '../../../functions/drift/check-drift.ts';
 import { readDriftConfig } from '../../../functions/drift/config.ts';
-import type { CounterAmounts, RebuildReport } from '../../../functions/ledger/ledger.ts';
+import type { CounterAmounts, RebuildOptions, RebuildReport } from '../../../functions/ledger/ledger.ts';
 import type { Log, LogFields } from '../../../functions/shared/log.ts';
 
 const amounts = (committed: number): CounterAmounts => ({
@@ -19,23 +19,30 @@ const drift = (limit: string) => ({
 
 function checked(found: Pick<RebuildReport, 'drift'>) {
   const lines: { level: string; message: string; fields: LogFields }[] = [];
-  const asked: { repair: boolean }[] = [];
+  const asked: RebuildOptions[] = [];
   const line =
     (level: string) =>
     (message: string, fields: LogFields = {}) => {
       lines.push({ level, message, fields });
     };
   const log: Log = { info: line('info'), warn: line('warn'), error: line('error') };
-  const rebuild = async (options: { readonly repair: boolean }) => {
+  const rebuild = async (options: RebuildOptions) => {
     asked.push(options);
-    return { records: 40, counters: 3, repaired: 0, ...found };
+    return { records: 40, counters: 3, repaired: 0, unproven: [], closed: 2, unclosed: 0, ...found };
   };
   return { lines, asked, report: checkDrift({ ledger: { rebuild }, log }) };
 }
 
 test('books without drift are reported without an error', async () => {
   const { lines, report } = checked({ drift: [] });
-  expect(await report).toEqual({ records: 40, counters: 3, drifting: 0 });
+  expect(await report).toEqual({
+    records: 40,
+    counters: 3,
+    drifting: 0,
+    closed: 2,
+    unclosed: 0,
+    unproven: 0,
+  });
   expect(lines.map(({ level }) => level)).toEqual(['info']);
 });
 
@@ -48,10 +55,10 @@ test('a drifting counter is an error that names it and both figures', async () =
   });
 });
 
-test('a check repairs nothing', async () => {
+test('a check closes periods that are over and repairs nothing', async () => {
   const { asked, report } = checked({ drift: [drift('money-month')] });
   await report;
-  expect(asked).toEqual([{ repair: false }]);
+  expect(asked).toEqual([{ repair: false, close: true }]);
 });
 
 test('thousands of drifting counters are counted and do not fill the log', async () => {
@@ -70,6 +77,7 @@ test('every setting that is missing is named at once', () => {
   expect(readDriftConfig(env)).toEqual({
     ledgerTable: 'books',
     gitlabInstance: 'gitlab.corp.test',
+    zone: 'UTC',
     dynamodbEndpoint: undefined,
   });
 });

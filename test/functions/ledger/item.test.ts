@@ -7,6 +7,7 @@ import { ledgerKeys } from '../../../functions/ledger/keys.ts';
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { recordItem } from '../../../functions/ledger/record-size.ts';
 import { expiring } from '../../../functions/ledger/retention.ts';
+import type { CounterReset, CounterWrite } from '../../../functions/ledger/store.ts';
 import { writeUnits } from '../../../functions/ledger/write-units.ts';
 import { CALENDAR_YEAR } from '../../../policies/limits/fiscal.ts';
 import { PERIOD_KINDS, periodAt } from '../../../policies/limits/period.ts';
@@ -300,13 +301,27 @@ describe('garbage collection', () => {
 
   test('the counter of a pipeline goes five weeks after its last job moved it, other counters stay', () => {
     const write = { kind: 'counter', committed: 1, fitted: 1, settled: 0, unchecked: {} } as const;
-    expect(expiring({ ...write, key: pipeline(7) }, endedAtMs).expiresAtSeconds).toBe(
-      endedAtMs / 1000 + 35 * 86_400,
-    );
-    expect(expiring({ ...write, key: counter('group/1') }, endedAtMs).expiresAtSeconds).toBeUndefined();
+    const pipelines: CounterWrite = { ...write, key: pipeline(7) };
+    expect(expiring(pipelines, endedAtMs).expiresAtSeconds).toBe(endedAtMs / 1000 + 35 * 86_400);
+    const month: CounterWrite = { ...write, key: counter('group/1') };
+    expect(expiring(month, endedAtMs).expiresAtSeconds).toBeUndefined();
     const shown = { key: pipeline(7), ...NO_AMOUNTS, rev: 1 };
     expect(encodeCounter(shown, keys, 5).ttl).toEqual({ N: '5' });
   });
+
+  test.each(['2026-11-21', '2026-11-21T14Z', '2026-11-21T14:05Z'])(
+    'the counter of the window %s goes once nothing compares it any more, also after a repair',
+    (period) => {
+      const reset: CounterReset = {
+        kind: 'reset',
+        key: counter('group/1', 'money', period),
+        amounts: NO_AMOUNTS,
+        rev: 3,
+      };
+      const days = ((expiring(reset, endedAtMs).expiresAtSeconds ?? 0) - endedAtMs / 1000) / 86_400;
+      expect(days).toBe(2 + 90 + 35);
+    },
+  );
 });
 
 test('write units: two per started KB and item, one per change of the due index, none for a throttle', () => {

@@ -7,6 +7,7 @@ import {
   type AnnounceCrossingsDeps,
   announceCrossings,
 } from '../../../functions/thresholds/announce-crossings.ts';
+import { KnownTold } from '../../../functions/thresholds/announced.ts';
 import type { Transition } from '../../../functions/thresholds/crossings.ts';
 import type { WatchedLimit } from '../../../functions/thresholds/level.ts';
 import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
@@ -69,6 +70,29 @@ describe('once per period and level', () => {
     await announce(...path);
     await announce(...[...path].reverse());
     expect(told()).toEqual(['committed 90 %']);
+  });
+
+  test('a step that was lost is made good by the next one, whichever way it goes', async () => {
+    const { announce, told } = house();
+    await announce(step([0, 0], [0, 40]));
+    // 40 → 95 never arrives.
+    await announce(step([0, 95], [0, 96]));
+    expect(told()).toEqual(['committed 90 %']);
+    // The spent side of 40 → 80 neither.
+    await announce(step([80, 96], [80, 95]));
+    expect(told()).toEqual(['committed 90 %', 'spent 75 %']);
+  });
+
+  test('a process that knows a level to be told does not ask the ledger again', async () => {
+    let asked = 0;
+    const { announce, told } = house({ knownTold: new KnownTold() }, () => {
+      asked += 1;
+      return undefined;
+    });
+    await announce(step([0, 0], [0, 60]));
+    const before = asked;
+    for (let to = 61; to < 70; to += 1) await announce(step([0, to - 1], [0, to]));
+    expect({ asked: asked - before, told: told() }).toEqual({ asked: 0, told: ['committed 50 %'] });
   });
 
   test('a new period starts anew', async () => {

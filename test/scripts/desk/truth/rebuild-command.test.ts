@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/ledger/store.ts';
+import { MemoryRollupStore } from '../../../../functions/rollup/memory-rollup-store.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import { EXIT, UsageError } from '../../../../scripts/desk/command.ts';
 import { rebuildCommandOn } from '../../../../scripts/desk/truth/rebuild-command.ts';
@@ -71,6 +72,30 @@ test('a repair that is declined writes nothing', async () => {
     err: 'Nothing was written.\n',
   });
   expect(await shown(bench)).toBe(2_000_007);
+});
+
+test('--usage counts what usage lacks, touches no counter, and finds nothing the second time', async () => {
+  const bench = await house(true);
+  const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
+  const open = bench.opening(bench.store);
+  const command = rebuildCommandOn({
+    open: bench.opening(),
+    openToRepair: async (flags, io) => ({ ...(await open(flags, io)), usage }),
+    confirm: async () => undefined,
+  });
+  const { io, told } = bench.desk();
+  expect(await command.run(['--usage', '--zone', 'Europe/Berlin'], io)).toBe(EXIT.ok);
+  expect(told.out).toContain('2 jobs were missing and are counted now.\n2 job records looked at\n');
+  expect(await command.run(['--usage', '--json'], io)).toBe(EXIT.ok);
+  expect(told.out).toContain('"records":2,"changed":0,"failed":0');
+  expect(usage.usage().size).toBeGreaterThan(0);
+  expect(await shown(bench)).toBe(2_000_007);
+  expect(bench.stillOpen()).toBe(0);
+});
+
+test('--usage and --repair are two things', async () => {
+  await expect(run(await house(false), ['--usage', '--repair'])).rejects.toThrow(UsageError);
+  await expect(run(await house(false), ['--zone', 'UTC'])).rejects.toThrow(UsageError);
 });
 
 test('without a terminal --repair wants --yes', async () => {

@@ -1,0 +1,47 @@
+import type { JobRecord } from '../ledger/ledger.ts';
+import type { LedgerStore, StoredItem } from '../ledger/store.ts';
+
+/** Some 1 KB each. What is more than this is left to `tollgate rebuild --usage`. */
+const RECORDS_MAX = 200_000;
+
+export interface RecentRecords {
+  /** The same table, whose first scan shows them on the way. */
+  readonly store: LedgerStore;
+  /** Records of jobs that were decided or ended since, as that scan found them. */
+  readonly records: () => readonly JobRecord[];
+  /** How many found no room. */
+  readonly leftOut: () => number;
+}
+
+/** Keeps the records of recent jobs from a scan that is made anyhow. @param sinceMs - Unix ms */
+export function recentRecords(table: LedgerStore, sinceMs: number): RecentRecords {
+  const records: JobRecord[] = [];
+  let leftOut = 0;
+  let scans = 0;
+  const isRecent = ({ decidedAtMs, endedAtMs = 0 }: JobRecord): boolean =>
+    decidedAtMs >= sinceMs || endedAtMs >= sinceMs;
+  async function* scan(consistency?: Parameters<LedgerStore['scan']>[0]): AsyncGenerator<StoredItem> {
+    scans += 1;
+    const isFirst = scans === 1;
+    for await (const item of table.scan(consistency)) {
+      if (isFirst && item.kind === 'record' && isRecent(item.record)) {
+        if (records.length < RECORDS_MAX) records.push(item.record);
+        else leftOut += 1;
+      }
+      yield item;
+    }
+  }
+  return {
+    store: {
+      transact: (writes, options) => table.transact(writes, options),
+      announce: (announcement, options) => table.announce(announcement, options),
+      readCounters: (keys, options) => table.readCounters(keys, options),
+      readRecords: (jobIds, options) => table.readRecords(jobIds, options),
+      readEntries: (jobId, options) => table.readEntries(jobId, options),
+      due: (shard, beforeMs, limit, options) => table.due(shard, beforeMs, limit, options),
+      scan,
+    },
+    records: () => records,
+    leftOut: () => leftOut,
+  };
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { mendUsage } from '../../../functions/drift/mend-usage.ts';
+import { recentRecords } from '../../../functions/drift/recent-records.ts';
+import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { usageOf } from '../../../functions/rollup/usage.ts';
+import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
+import { manualClock } from '../../support/ledger/test-clock.ts';
+import { Feed, INSTANCE, rollupBench } from '../rollup/rollup-bench.ts';
+
+const DAY = '2026-11-21';
+
+test('usage that the stream lost is counted by the night, once, and what it delivered stays as it is', async () => {
+  const clock = manualClock();
+  const feed = new Feed();
+  const table = new MemoryStore({ instance: INSTANCE, clock, onCommit: feed.onCommit });
+  const ledger = createLedger({ store: table, clock });
+  const { store, deps, deliver } = rollupBench();
+  const facts = someFacts({ groupId: 104, rootId: 100, projectId: 7 });
+  const asks = [1, 2].map((jobId) => anAsk(jobId, [claim('group/101', 600, 10_000)], { facts }));
+  await ledger.hold(asks, clock.monotonicMs() + 60_000);
+  await ledger.settle([1, 2].map((jobId) => ({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() })));
+  // Of job 2 nothing arrives.
+  await deliver(feed.records.filter(({ dynamodb }) => !JSON.stringify(dynamodb).includes('job#2"')));
+  const seconds = async () => {
+    const [tally] = await store.readUsage([{ subject: 'group/101', day: DAY }]);
+    return usageOf(tally ?? new Map()).seconds;
+  };
+  expect(await seconds()).toBe(60);
+
+  for (const changed of [1, 0]) {
+    const recent = recentRecords(table, clock.nowMs() - 86_400_000);
+    await createLedger({ store: recent.store, clock }).rebuild({ repair: false, close: true });
+    const found = { records: recent.records(), leftOut: recent.leftOut() };
+    expect(await mendUsage(found, deps)).toEqual({ records: 2, changed, failed: 0 });
+    expect(await seconds()).toBe(120);
+  }
+  clock.advance(10 * 86_400_000);
+  const later = recentRecords(table, clock.nowMs() - 86_400_000);
+  await createLedger({ store: later.store, clock }).rebuild({ repair: false });
+  expect(later.records()).toEqual([]);
+});
