@@ -16,7 +16,7 @@ const ROOT = '0';
  * As whom a job's containers may run: `image:kubernetes:user` and `image:docker:user` of the job and of its services
  * against `users` and `groups`, as the runner's `allowed_users` and `allowed_groups`.
  *
- * - Kubernetes: `uid` or `uid:gid`, whole numbers from 0; anything else is refused.
+ * - Kubernetes: `uid` or `uid:gid`, whole numbers from 0, or a part left empty; anything else is refused.
  * - Docker: names or ids, perhaps with a group. The rule compares texts: which id a name has is the image's business.
  * - Root (id 0, `00` too, or the name `root`) only where it is listed, as `0` or `root`. An empty list: any but root.
  * - Where a `$VARIABLE` is left, it is not known who it will be: nothing that is listed allows it.
