@@ -18,8 +18,9 @@ const NOTHING: readonly Reason[] = [];
 
 /**
  * Reads `allow`, `deny` and `tags`; undefined if none of them says anything. An empty `allow` allows everything that is
- * not denied; `deny` wins over it. The text is compared as GitLab sent it, before the runner expands variables: what
- * `$CI_IMAGE` will be is not known.
+ * not denied; `deny` wins over it. The text is compared as the runner will use it, with its variables put in. Where a `$`
+ * is left, it is not known what the image will be: no entry of `allow` matches it, whatever the wildcard, and under
+ * `deny` alone it is a missing field.
  */
 export function readImageJudge(reading: Reading, judged: 'image' | 'service'): ImageJudge | undefined {
   const allowed = reading.at('allow').list('image patterns', PATTERNS_MAX);
@@ -28,18 +29,31 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
     ? reading.at('tags').oneOf('a rule for tags', TAG_RULES)
     : undefined;
   if (allowed.length + denied.length === 0 && !reading.at('tags').isThere) return undefined;
-  const allow = allowed.flatMap((each) => readWildcard(each) ?? []);
+  const allow = allowed.flatMap((each) => readAllowed(each) ?? []);
   const deny = denied.flatMap((each) => readWildcard(each) ?? []);
   const service = judged === 'service' ? ({ service: true } as const) : {};
   return remembering((image) => {
     const notAllowed = imageRefusal(image, allow, deny);
     const floats = tags !== undefined && !meetsTagRule(image, tags);
-    if (notAllowed === undefined && !floats) return NOTHING;
+    const untold = notAllowed === undefined && deny.length > 0 && !isKnownImage(image);
+    if (notAllowed === undefined && !floats && !untold) return NOTHING;
     const reasons: Reason[] = [];
+    if (untold) reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
     if (notAllowed !== undefined) reasons.push({ ...notAllowed, ...service });
     if (floats) reasons.push({ code: 'TAG_NOT_ALLOWED', image, wanted: tags, ...service });
     return reasons;
   });
+}
+
+/** Whether it is certain what the runner will start. No image tool takes a name with a `$`. */
+export const isKnownImage = (image: string): boolean => !image.includes('$');
+
+function readAllowed(reading: Reading): Wildcard | undefined {
+  const wildcard = readWildcard(reading);
+  if (wildcard === undefined || isKnownImage(wildcard.pattern)) return wildcard;
+  return reading.refuse(
+    `'${wildcard.pattern}' has a variable and can match nothing: images are compared with their variables put in; write out what it stands for, or '*'`,
+  );
 }
 
 type ImageRefusal = Extract<Reason, { code: 'IMAGE_NOT_ALLOWED' }>;
@@ -50,8 +64,8 @@ function imageRefusal(
   deny: readonly Wildcard[],
 ): ImageRefusal | undefined {
   const denied = deny.find((each) => each.matches(image));
-  if (denied === undefined && (allow.length === 0 || allow.some((each) => each.matches(image))))
-    return undefined;
+  const isAllowed = allow.length === 0 || (isKnownImage(image) && allow.some((each) => each.matches(image)));
+  if (denied === undefined && isAllowed) return undefined;
   const patterns = allow.map((each) => each.pattern);
   return {
     code: 'IMAGE_NOT_ALLOWED',

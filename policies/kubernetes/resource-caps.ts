@@ -11,6 +11,8 @@ export interface Cap {
   readonly resource: ResourceName;
   readonly bound: Bound;
   readonly max: Quantity;
+  /** It was written for this bound alone (`memory_limit`), not for both (`memory`). */
+  readonly isOwn: boolean;
 }
 
 export const CAP_SUBJECTS: readonly CapSubject[] = ['build', 'helper', 'service', 'pod', 'job'];
@@ -45,8 +47,9 @@ function readSubject(reading: Reading, subject: CapSubject): readonly Cap[] {
   return resources.flatMap(({ key, resource }) => {
     const both = readMax(reading.at(key), resource);
     return BOUNDS.flatMap((bound) => {
-      const max = readMax(reading.at(`${key}_${bound}`), resource) ?? both;
-      return max === undefined ? [] : [{ subject, resource, bound, max }];
+      const own = readMax(reading.at(`${key}_${bound}`), resource);
+      const max = own ?? both;
+      return max === undefined ? [] : [{ subject, resource, bound, max, isOwn: own !== undefined }];
     });
   });
 }

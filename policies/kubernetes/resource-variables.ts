@@ -40,6 +40,10 @@ const NAMES: Readonly<Record<ContainerKind, Names>> = {
 
 const NOTHING: Asked = {};
 
+/** The variable by which a job asks for it, e.g. `KUBERNETES_HELPER_MEMORY_LIMIT`. */
+export const resourceVariableName = (kind: ContainerKind, resource: ResourceName, bound: Bound): string =>
+  NAMES[kind][resource][bound];
+
 /** What the job's variables ask for; for `service` that is what a service gets that asks for nothing itself. */
 export function askedByJob(
   variables: Variables | undefined,
@@ -54,7 +58,7 @@ export function askedByJob(
 
 /**
  * What a service asks for itself, else what the job asks for its services. GitLab's documentation has two spellings in a
- * service's variables; the runner reads the one with `SERVICE_`, so that one goes first.
+ * service's variables; the runner reads the one with `SERVICE_` only.
  *
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#overwrite-service-containers-resources
  */
@@ -65,8 +69,7 @@ export function askedByService(
 ): Asked {
   if (variables === undefined) return general;
   const own = (bound: Bound): Setting | undefined =>
-    settingIn(variables, NAMES.service[resource][bound], name) ??
-    settingIn(variables, NAMES.build[resource][bound], name);
+    settingIn(variables, NAMES.service[resource][bound], name);
   return asked(own('request') ?? general.request, own('limit') ?? general.limit);
 }
 

@@ -29,12 +29,13 @@ export interface AdmissionRequest {
   readonly refProtected?: boolean;
   readonly environment?: string;
 
+  /** As the runner will use it, its variables put in. With a `$` left: it cannot be told what it will be. */
   readonly image?: string;
   /** `image.pull_policy` of the job. Absent: GitLab sent none, or this version cannot say. */
   readonly pullPolicies?: readonly string[];
-  /** `image.docker.user`, as written: a name or an id, `$VARIABLES` not expanded. */
+  /** `image.docker.user`, variables put in as in `image`: a name or an id, perhaps with a group. */
   readonly dockerUser?: string;
-  /** `image.kubernetes.user`, as written: `1000` or `1000:1001`. */
+  /** `image.kubernetes.user`, variables put in as in `image`: `1000` or `1000:1001`. */
   readonly kubernetesUser?: string;
   readonly services?: readonly ServiceRequest[];
 
@@ -54,7 +55,7 @@ export interface AdmissionRequest {
 }
 
 export interface ServiceRequest {
-  /** The image. */
+  /** The image, variables put in as in the job's own. */
   readonly name: string;
   readonly alias?: string;
   readonly pullPolicies?: readonly string[];

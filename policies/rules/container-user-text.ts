@@ -31,11 +31,11 @@ export function readContainerUser(text: string, syntax: UserSyntax): ContainerUs
 
 function askedId(text: string, syntax: UserSyntax): AskedId | undefined {
   if (text.includes('$')) return { text, id: text, isVariable: true, invalid: false };
-  // Docker leaves an empty part to the image; Kubernetes has no number to read.
-  if (text === '' && syntax === 'docker') return undefined;
+  // Both executors leave an empty part to the image.
+  if (text === '') return undefined;
   const name = syntax === 'docker' ? text.trim() : text;
-  // Docker takes `+0` and `-0` for root.
-  if ((syntax === 'docker' ? /^[+-]?\d+$/ : /^\d+$/).test(name)) {
+  // Both take `+0` and `-0` for root.
+  if (/^[+-]?\d+$/.test(name)) {
     const number = Number(name);
     return { text, id: String(number), isVariable: false, invalid: number < 0 || number > ID_MAX };
   }

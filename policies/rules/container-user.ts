@@ -16,10 +16,10 @@ const ROOT = '0';
  * As whom a job's containers may run: `image:kubernetes:user` and `image:docker:user` of the job and of its services
  * against `users` and `groups`, as the runner's `allowed_users` and `allowed_groups`.
  *
- * - Kubernetes: `uid` or `uid:gid`, whole numbers from 0; anything else is refused.
+ * - Kubernetes: `uid` or `uid:gid`, whole numbers from 0, or a part left empty; anything else is refused.
  * - Docker: names or ids, perhaps with a group. The rule compares texts: which id a name has is the image's business.
  * - Root (id 0, `00` too, or the name `root`) only where it is listed, as `0` or `root`. An empty list: any but root.
- * - `$VARIABLES` are not expanded when GitLab asks: one passes only if it is listed as written.
+ * - Where a `$VARIABLE` is left, it is not known who it will be: nothing that is listed allows it.
  * - `executors` names whose user counts; a job may give one for each and we are not told which executor it meets.
  *   Both by default.
  *
@@ -53,8 +53,7 @@ function readRule(reading: Reading): Check {
   function reasonsFor(container: ContainerUsers, service: string | undefined): Reason[] {
     return executors.flatMap((syntax) => {
       const text = syntax === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
-      // Listed as a whole, a text such as `$RUN_AS` is allowed with all that it may hold.
-      if (text === undefined || (text.includes('$') && users.ids.has(text))) return [];
+      if (text === undefined) return [];
       const { user, group } = readContainerUser(text, syntax);
       return [judge('user', user, users, service), judge('group', group, groups, service)].filter(
         (reason) => reason !== undefined,
@@ -76,8 +75,7 @@ function judge(
 ): Reason | undefined {
   if (asked === undefined) return undefined;
   const { id, isVariable, invalid } = asked;
-  const passes =
-    allowed.ids.size === 0 ? id !== ROOT && !isVariable && !invalid : allowed.ids.has(id) && !invalid;
+  const passes = !isVariable && !invalid && (allowed.ids.size === 0 ? id !== ROOT : allowed.ids.has(id));
   if (passes) return undefined;
   return {
     code: 'CONTAINER_USER_NOT_ALLOWED',
@@ -97,13 +95,13 @@ function readIds(reading: Reading, what: string): AllowedIds {
   });
   const told = ids.map(String);
   return {
-    ids: new Set(told.map((each) => (each.includes('$') ? each : idOf(each)))),
+    ids: new Set(told.map(idOf)),
     told: told.slice(0, ALLOWED_TOLD_MAX),
   };
 }
 
-/** `1000:1001` would be a user and a group; both have a list of their own. */
-const isOneId = (text: string): boolean => text.trim() !== '' && (text.includes('$') || !text.includes(':'));
+/** `1000:1001` would be a user and a group; both have a list of their own. Variables are put in before. */
+const isOneId = (text: string): boolean => text.trim() !== '' && !/[:$]/.test(text);
 
 const idOf = (text: string): string => readContainerUser(text, 'docker').user?.id ?? text;
 

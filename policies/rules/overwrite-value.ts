@@ -1,4 +1,4 @@
-import { REGEX_TEXT_CHARACTERS_MAX } from '../regex/regex.ts';
+import { REGEX_TEXT_CHARACTERS_MAX } from '../match/regex.ts';
 
 /** What the runner takes for a variable: `$NAME`, `${NAME}`, one of the shell's own; `$$` is a dollar. */
 const REFERENCE = /\$(?:\{[^}]*\}|\{|[A-Za-z_]\w*|[*#$@!?\d-])/g;

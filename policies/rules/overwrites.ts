@@ -6,9 +6,9 @@ import {
   type OverwriteVariable,
   overwriteVariable,
 } from '../kubernetes/overwrite-variables.ts';
+import { compileRegex, type Regex } from '../match/regex.ts';
 import { remembering } from '../match/remember.ts';
 import type { Reason } from '../reason.ts';
-import { compileRegex, type Regex } from '../regex/regex.ts';
 import type { Check } from '../rule.ts';
 import { isReservedLabel, judgedForms } from './overwrite-value.ts';
 import type { StatelessRuleKind } from './stateless-rule-kind.ts';

@@ -1,8 +1,8 @@
 import type { Reading } from '../document/reading.ts';
-import { demandOf, partsOf, type ResourceDemand } from '../kubernetes/demand.ts';
+import { type Demand, demandOf, partsOf, type ResourceDemand } from '../kubernetes/demand.ts';
 import { type Quantity, quantityText, sumOfQuantities } from '../kubernetes/quantity.ts';
 import { CAP_SUBJECTS, type Cap, readCaps } from '../kubernetes/resource-caps.ts';
-import { effective, type Setting } from '../kubernetes/resource-variables.ts';
+import { effective, resourceVariableName, type Setting } from '../kubernetes/resource-variables.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
 import type { StatelessRuleKind } from './stateless-rule-kind.ts';
@@ -22,7 +22,8 @@ interface Amount {
 
 /**
  * How much CPU, memory and ephemeral storage a job may ask the Kubernetes executor for. What the runner gives a
- * container that asks for nothing stands in the runner's configuration and is not counted.
+ * container that asks for nothing stands in the runner's configuration and is not counted. But under a cap for a limit
+ * alone (`build: {memory_limit: 16Gi}`) a job that sets no such limit lacks a field: its container may have none.
  */
 export const resources: StatelessRuleKind = { class: 'security', keys: CAP_SUBJECTS, read: readResources };
 
@@ -32,8 +33,11 @@ function readResources(reading: Reading): Check {
     reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}`);
   }
   return ({ request }) => {
-    const reasons: Reason[] = request.variables === undefined ? [VARIABLES_MISSING] : [];
     const demand = demandOf(request);
+    const reasons: Reason[] =
+      request.variables === undefined
+        ? [VARIABLES_MISSING]
+        : caps.flatMap((cap) => limitMissing(cap, demand));
     if (demand === undefined) return reasons;
     for (const cap of caps) {
       for (const reason of reasonsUnder(cap, demand[cap.resource])) {
@@ -45,6 +49,17 @@ function readResources(reading: Reading): Check {
     }
     return reasons;
   };
+}
+
+/** For the build and its helper, which every job has; a limit of the pod holds for them, too. */
+function limitMissing(
+  { subject, resource, bound, isOwn }: Cap,
+  demand: Demand | undefined,
+): readonly Reason[] {
+  if (!isOwn || bound !== 'limit' || (subject !== 'build' && subject !== 'helper')) return NONE;
+  const asked = demand?.[resource];
+  if (asked?.[subject].limit !== undefined || asked?.pod.limit !== undefined) return NONE;
+  return [{ code: 'FIELD_MISSING', field: resourceVariableName(subject, resource, bound) }];
 }
 
 function reasonsUnder(cap: Cap, demand: ResourceDemand): readonly Reason[] {

@@ -1,6 +1,6 @@
 import type { Reading } from '../document/reading.ts';
 import { isDockerInDocker } from '../images/docker-in-docker.ts';
-import { IMAGE_KEYS, type ImageJudge, readImageJudge } from '../images/image-judge.ts';
+import { IMAGE_KEYS, type ImageJudge, isKnownImage, readImageJudge } from '../images/image-judge.ts';
 import type { Reason } from '../reason.ts';
 import type { ServiceRequest } from '../request/request.ts';
 import type { Check } from '../rule.ts';
@@ -11,6 +11,8 @@ const SERVICES_MAX = 100;
 /** A job with more wrong services than this has been told enough. */
 const REASONS_MAX = 5;
 
+const SERVICE_UNKNOWN: readonly Reason[] = [{ code: 'FIELD_MISSING', field: 'services' }];
+
 /** Which services a job may run beside its own container, how many, and whether Docker may be one. */
 export const services: StatelessRuleKind = {
   class: 'security',
@@ -18,7 +20,10 @@ export const services: StatelessRuleKind = {
   read: readServices,
 };
 
-/** Absent services are none, because GitLab's wire format cannot tell the two apart: no field is missing here. */
+/**
+ * Absent services are none, because GitLab's wire format cannot tell the two apart. The field is missing where it is not
+ * known what a service's image will be and only a deny list or `docker_in_docker: false` could tell.
+ */
 function readServices(reading: Reading): Check {
   const judge = readImageJudge(reading, 'service');
   const max = reading.at('max').isThere
@@ -47,5 +52,7 @@ const imagesOf = (asked: readonly ServiceRequest[]): ReadonlySet<string> =>
 
 function refusals(image: string, judge: ImageJudge | undefined, deniesDocker: boolean): readonly Reason[] {
   const judged = judge?.(image) ?? [];
-  return deniesDocker && isDockerInDocker(image) ? [{ code: 'PRIVILEGED_DENIED', image }, ...judged] : judged;
+  if (!deniesDocker) return judged;
+  if (isDockerInDocker(image)) return [{ code: 'PRIVILEGED_DENIED', image }, ...judged];
+  return isKnownImage(image) || judged.length > 0 ? judged : SERVICE_UNKNOWN;
 }

@@ -7,6 +7,10 @@ export const VARIABLES_KEPT_MAX = 128;
 /** More labels, tolerations or annotations than a job sets by hand; of each kind. */
 export const OVERWRITES_KEPT_MAX = 32;
 
+/** Whether the Kubernetes executor acts on a variable of this name. */
+export const isActedOn = (name: string): boolean =>
+  overwriteVariable(name) !== undefined || isResourceVariable(name);
+
 /**
  * The survivors of one job's variables. The runner lets the last one of a name win, so a later one that may not be read
  * also takes away the earlier. What the executor acts on is kept apart: no flood of others pushes it out, and where its

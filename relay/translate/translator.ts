@@ -1,9 +1,10 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { resolveContainers } from '../../policies/variables/resolve-containers.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
-import { expandReferences } from './expansion.ts';
 import type { MessageObject } from './field-path.ts';
+import { resolutionOf } from './resolution.ts';
 import { text, wholeNumber } from './value-reader.ts';
 import { type AllowedVariables, variableAllowlist } from './variable-allowlist.ts';
 import { readTags } from './variable-tags.ts';
@@ -66,7 +67,9 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
   const aliasedNames = new Set(ALIASES.flatMap((alias) => alias.variables.map((variable) => variable.name)));
 
   return (question) => {
-    const seen = variables && readVariables(variables, question, fateOf, aliasedNames);
+    const resolution = resolutionOf(variables, question);
+    const seen =
+      variables && readVariables(variables, question, fateOf, aliasedNames, resolution.valueForPod);
     const problems: string[] = [];
     const suspicious: string[] = [];
     const unknown: string[] = [];
@@ -80,7 +83,7 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
       const value = typed ?? (seen && readFromVariables(field, seen, options.trustVariables, unknown));
       if (value !== undefined) request[field.name] = value;
     }
-    expandReferences(request, variables, question);
+    resolveContainers(request, resolution.resolve);
     // Newer GitLab sends both lists: beside the runner's tags an empty one means "untagged", not "not sent".
     if (request.jobTags === undefined && runnerTags?.(question) === true) request.jobTags = [];
     if (seen !== undefined) request.variables = Object.fromEntries(seen.kept);

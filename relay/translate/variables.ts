@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { Wanted } from '../wire/plan.ts';
 import { hasPresence, type MessageObject, type ResolvedPath, resolvePath } from './field-path.ts';
-import { KeptVariables } from './kept-variables.ts';
+import { isActedOn, KeptVariables } from './kept-variables.ts';
 import { type Fate, isServiceVariable, type VariableFlags } from './variable-allowlist.ts';
 import { isEmptyValue, type RawValue, readValue, sameValue, type VariableValue } from './variable-value.ts';
 
@@ -15,6 +15,15 @@ export interface SeenVariables {
   readonly contested: ReadonlySet<string>;
 }
 
+/**
+ * What the Kubernetes executor makes of the value of a variable it acts on. References to names that did not come stay
+ * as they are, because most are set nowhere and become empty. `undefined`: it refers to what may not be looked at.
+ */
+export type ValueForPod = (variable: {
+  readonly value: string;
+  readonly raw: boolean | undefined;
+}) => string | undefined;
+
 /** Where a schema keeps a job's variables. */
 export interface VariablesField {
   readonly path: string;
@@ -22,6 +31,8 @@ export interface VariablesField {
   readonly key: (entry: MessageObject) => unknown;
   readonly value: (entry: MessageObject) => RawValue;
   readonly flags: (entry: MessageObject) => VariableFlags;
+  /** Whether the value's own references stay as they are; `undefined`: the schema cannot say. */
+  readonly raw: (entry: MessageObject) => boolean | undefined;
   /** What must be decoded of a message for it: names and flags, and a value only when it is looked at. */
   readonly wanted: Wanted;
 }
@@ -35,8 +46,8 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   const value = resolvePath(entry, 'value');
   if (key === undefined || value === undefined || !isString(key.leaf) || !isString(value.leaf))
     return undefined;
-  const flags = ['public', 'masked', 'file'].map((name) => booleanField(entry, name));
-  const [isPublic, masked, file] = flags.map(flag) as [Flag, Flag, Flag];
+  const flags = ['public', 'masked', 'file', 'raw'].map((name) => booleanField(entry, name));
+  const [isPublic, masked, file, raw] = flags.map(flag) as [Flag, Flag, Flag, Flag];
   const eager = [key, ...flags].filter((each) => each !== undefined);
   return {
     path: found.path,
@@ -45,6 +56,7 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
     key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
     value: (message) => value.get(message) as RawValue,
     flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),
+    raw,
     wanted: {
       fields: found.fields,
       within: [...eager.map(({ fields }) => ({ fields })), { fields: value.fields, lazy: true }],
@@ -58,6 +70,7 @@ export function readVariables(
   message: MessageObject,
   fateOf: (name: string, flags: VariableFlags) => Fate,
   aliasedNames: ReadonlySet<string>,
+  valueForPod: ValueForPod,
 ): SeenVariables | undefined {
   const entries = field.list(message);
   // Every job has predefined variables, so an empty list says that they were left out, not that none is set.
@@ -78,7 +91,9 @@ export function readVariables(
       first.set(name, value);
       if (typeof value === 'string' && isPlain(flags)) aliased.set(name, value);
     }
-    putVariable(kept, name, raw, fateOf(name, flags));
+    const fate = fateOf(name, flags);
+    if (fate === 'keep' && isActedOn(name)) putActedOn(kept, name, raw, field.raw(entry), valueForPod);
+    else putVariable(kept, name, raw, fate);
   }
   // Which of two is GitLab's own cannot be told, so neither is believed.
   for (const name of contested) {
@@ -113,6 +128,20 @@ export function readServiceVariables(
 function putVariable(kept: KeptVariables, name: string, raw: RawValue, fate: Fate): void {
   if (fate === 'keep') kept.put(name, readValue(raw), fate);
   else kept.put(name, isEmptyValue(raw) ? '' : undefined, fate);
+}
+
+/** What the Kubernetes executor acts on is judged as that executor reads it; what nobody can tell is hidden. */
+function putActedOn(
+  kept: KeptVariables,
+  name: string,
+  received: RawValue,
+  raw: boolean | undefined,
+  valueForPod: ValueForPod,
+): void {
+  const value = readValue(received);
+  const refers = typeof value === 'string' && value.includes('$');
+  const resolved = refers ? valueForPod({ value, raw }) : value;
+  kept.put(name, resolved, resolved === undefined ? 'hide' : 'keep');
 }
 
 /** As GitLab's own variables are: public where the schema can say so, never masked, never a file. */

@@ -1,5 +1,5 @@
 import type { PipelineJob } from './pipeline-job.ts';
-import { expandVariables, type Variables } from './variables.ts';
+import { expandKnown, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-source.ts';
 
 /**
@@ -10,9 +10,5 @@ export function environmentOf(job: PipelineJob, entry: YamlMap, predefined: Vari
   const written = isMap(entry.environment) ? entry.environment.name : entry.environment;
   if (typeof written !== 'string' || written === '') return undefined;
   const known = { ...predefined, CI_JOB_NAME: job.name, CI_JOB_STAGE: job.stage, ...job.variables };
-  const unknown: Record<string, string> = {};
-  expandVariables(written, known, (name) => {
-    unknown[name] = `$$${name}`;
-  });
-  return expandVariables(written, { ...known, ...unknown }, () => {});
+  return expandKnown(written, known);
 }

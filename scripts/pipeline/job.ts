@@ -1,7 +1,14 @@
+import type { Passes } from '../../policies/variables/runner-variables.ts';
 import { parseDuration } from './durations.ts';
 import { expandParallel } from './parallel.ts';
 import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
-import { expandVariables, readVariables, type Variables } from './variables.ts';
+import {
+  expandVariables,
+  readVariables,
+  runnerVariablesOf,
+  unsetNames,
+  type Variables,
+} from './variables.ts';
 import { isMap, type YamlMap } from './yaml-source.ts';
 
 /** What jobs inherit from the top of the file. */
@@ -31,19 +38,30 @@ export function readJob(
       expandVariables(text, known, (unknown) =>
         problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
       );
+    const runner = runnerVariablesOf(known);
+    /** As the runner will use it; what no file can tell stays as it is written. */
+    const resolve = (text: string, key: string, passes: Passes): string => {
+      const resolved = runner.resolve(text, passes);
+      if (resolved !== undefined) return resolved;
+      for (const unset of unsetNames(text, known))
+        problems.push(
+          `${name}: ${key} uses $${unset}, which no file sets; it cannot be told what it will be`,
+        );
+      return text;
+    };
     const value = (key: string) =>
       entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
     const image = nameOf(value('image'));
-    const expandedImage = image === undefined ? undefined : expand(image, 'image');
+    const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
     const timeoutSeconds = readTimeout(name, value('timeout'), problems);
     return {
       name: parallel.name,
       stage,
-      ...(expandedImage !== undefined && { image: expandedImage }),
-      ...(image !== undefined && image !== expandedImage && { imageAsWritten: image }),
-      ...(image !== undefined && containerOptions(value('image'))),
+      ...(resolvedImage !== undefined && { image: resolvedImage }),
+      ...(image !== undefined && image !== resolvedImage && { imageAsWritten: image }),
+      ...(image !== undefined && containerOptions(value('image'), (text) => resolve(text, 'image', 1))),
       services: listOf(value('services')).flatMap((service) =>
-        readService(service, (text) => expand(text, 'services')),
+        readService(service, (text) => resolve(text, 'services', 1)),
       ),
       tags: listOf(value('tags'))
         .map((tag) => expand(String(tag), 'tags'))
@@ -73,27 +91,27 @@ function nameOf(value: unknown): string | undefined {
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
-function readService(value: unknown, expand: (text: string) => string): PipelineService[] {
+function readService(value: unknown, resolve: (text: string) => string): PipelineService[] {
   const name = nameOf(value);
   if (name === undefined) return [];
   const alias = isMap(value) && typeof value.alias === 'string' ? value.alias : undefined;
   const variables = isMap(value) && isMap(value.variables) ? readVariables(value.variables) : undefined;
   return [
     {
-      name: expand(name),
+      name: resolve(name) || name,
       ...(alias !== undefined && { alias }),
-      ...containerOptions(value),
+      ...containerOptions(value, resolve),
       ...(variables !== undefined && { variables }),
     },
   ];
 }
 
 /** Pull policy and users of an image or a service that is written as a mapping. */
-function containerOptions(value: unknown): ContainerOptions {
+function containerOptions(value: unknown, resolve: (text: string) => string): ContainerOptions {
   if (!isMap(value)) return {};
   const pullPolicies = listOf(value.pull_policy).map(String);
-  const dockerUser = userOf(value.docker);
-  const kubernetesUser = userOf(value.kubernetes);
+  const dockerUser = userOf(value.docker, resolve);
+  const kubernetesUser = userOf(value.kubernetes, resolve);
   return {
     ...(pullPolicies.length > 0 && { pullPolicies }),
     ...(dockerUser !== undefined && { dockerUser }),
@@ -102,9 +120,11 @@ function containerOptions(value: unknown): ContainerOptions {
 }
 
 /** YAML reads `user: 1000` as a number. */
-function userOf(options: unknown): string | undefined {
+function userOf(options: unknown, resolve: (text: string) => string): string | undefined {
   const user = isMap(options) ? options.user : undefined;
-  return typeof user === 'number' || (typeof user === 'string' && user !== '') ? String(user) : undefined;
+  return typeof user === 'number' || (typeof user === 'string' && user !== '')
+    ? resolve(String(user)) || undefined
+    : undefined;
 }
 
 function readTimeout(name: string, value: unknown, problems: string[]): number | undefined {

@@ -1,6 +1,6 @@
 import type { Variables } from './variables.ts';
 
-/** What a file says of a container beside its image, as written. */
+/** What a file says of a container beside its image; users as the runner will use them. */
 export interface ContainerOptions {
   /** One entry where the file has a single word. */
   readonly pullPolicies?: readonly string[];
@@ -13,7 +13,7 @@ export interface PipelineJob extends ContainerOptions {
   /** With the suffix of `parallel`, e.g. `build 1/4` or `package: [deb64]`. */
   readonly name: string;
   readonly stage: string;
-  /** Variables expanded. */
+  /** As the runner will use it; with a `$` left where the files cannot tell. */
   readonly image?: string;
   /** The image as the file has it, when that is different: `$CI_IMAGE`. */
   readonly imageAsWritten?: string;

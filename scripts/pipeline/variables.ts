@@ -1,3 +1,4 @@
+import { type RunnerVariables, runnerVariables } from '../../policies/variables/runner-variables.ts';
 import { isMap } from './yaml-source.ts';
 
 export type Variables = Readonly<Record<string, string>>;
@@ -42,4 +43,31 @@ export function expandVariables(
       },
     );
   }
+}
+
+/**
+ * Values put in as GitLab puts variables into each other before it asks: a name that no file sets stays as it is
+ * written, and so does `$$`.
+ */
+export const expandKnown = (text: string, variables: Variables, depth = 0): string =>
+  text.replaceAll(
+    /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g,
+    (whole, braced?: string, bare?: string, percent?: string) => {
+      const value = variables[braced ?? bare ?? percent ?? ''];
+      return value === undefined || depth >= DEPTH_MAX ? whole : expandKnown(value, variables, depth + 1);
+    },
+  );
+
+/** The variables of a file as the runner reads them. */
+export const runnerVariablesOf = (variables: Variables): RunnerVariables =>
+  runnerVariables((name) => {
+    const value = variables[name];
+    return value === undefined ? undefined : { value: expandKnown(value, variables), raw: false };
+  });
+
+/** Names that a text refers to and that are not set, each once. */
+export function unsetNames(text: string, variables: Variables): readonly string[] {
+  const names = new Set<string>();
+  expandVariables(text, variables, (name) => names.add(name));
+  return [...names];
 }

@@ -123,8 +123,10 @@ function pullPolicyRemedy(
 const imageText = ({ image, service }: NamedImage): string =>
   `${service ? 'service image' : 'image'} ${quoted(image, IMAGE_CHARACTERS_MAX)}`;
 
-/** The runner expands variables, after the decision. */
+/** Where a variable is left, its value may not be shown or did not come. */
 const variableAdvice = (image: string): readonly string[] =>
   image.includes('$')
-    ? ['The name is checked as written, before its variable is expanded: write the name out.']
+    ? [
+        'What its variable holds cannot be told before the job runs (masked, a file, a secret, or not set): write the name out.',
+      ]
     : [];

@@ -1,7 +1,9 @@
 import type { EvaluationRules } from '../../../functions/explain/rule-results.ts';
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { resolveContainers } from '../../../policies/variables/resolve-containers.ts';
 import { parseDuration } from '../../pipeline/durations.ts';
+import { runnerVariablesOf } from '../../pipeline/variables.ts';
 import { UsageError } from '../command.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
 import { withClass } from '../evaluation/class-override.ts';
@@ -44,7 +46,8 @@ export function syntheticRequest(
 ): SyntheticRequest {
   const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
   const policy = chosen?.policy ?? documents.policy;
-  const { kept, dropped } = allowedVariables(readVariables(flags.variable), policy.variables);
+  const variables = readVariables(flags.variable);
+  const { kept, dropped } = allowedVariables(variables, policy.variables);
   const { image, job, environment } = flags;
   const pullPolicies = flags['pull-policy'];
   const timeoutSeconds = flags.timeout === undefined ? undefined : durationOf(flags.timeout);
@@ -61,6 +64,7 @@ export function syntheticRequest(
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables: kept,
   };
+  resolveContainers(request, runnerVariablesOf(variables).resolve);
   return {
     request,
     rules: { ...documents, policy, estimator: estimatorOf(flags.minutes) },

@@ -65,9 +65,9 @@ test.each<[Partial<AdmissionRequest>, number | undefined, string]>([
 test.each<[Readonly<Record<string, string>> | undefined, number, string]>([
   [undefined, 2, 'a service that says nothing follows the job'],
   [{ KUBERNETES_SERVICE_CPU_REQUEST: '5' }, 5, 'its own word goes before the job'],
-  [{ KUBERNETES_CPU_REQUEST: '6' }, 6, 'in the other spelling, too'],
-  [{ KUBERNETES_CPU_REQUEST: '6', KUBERNETES_SERVICE_CPU_REQUEST: '5' }, 5, 'of both the full one counts'],
-  [{ KUBERNETES_CPU_REQUEST: '6', KUBERNETES_SERVICE_CPU_REQUEST: '' }, 6, 'unless it is empty'],
+  [{ KUBERNETES_CPU_REQUEST: '6' }, 2, 'the short spelling is not read, as by the runner'],
+  [{ KUBERNETES_CPU_REQUEST: '6', KUBERNETES_SERVICE_CPU_REQUEST: '5' }, 5, 'beside the full one'],
+  [{ KUBERNETES_CPU_REQUEST: '6', KUBERNETES_SERVICE_CPU_REQUEST: '' }, 2, 'nor beside an empty one'],
   [{ KUBERNETES_SERVICE_CPU_LIMIT: '9' }, 2, 'a request of the job goes before its own limit'],
   [{ KUBERNETES_HELPER_CPU_REQUEST: '9' }, 2, 'it cannot speak for another container'],
 ])('a service with %j takes %d CPUs: %s', (own, cpus) => {

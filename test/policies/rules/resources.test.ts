@@ -33,6 +33,17 @@ const said = (caps: object, request: Partial<AdmissionRequest>): readonly string
   reasons(caps, request).map(short);
 
 test.each<[object, Variables, readonly string[], string]>([
+  [{ build: { memory_limit: '16Gi' } }, {}, ['KUBERNETES_MEMORY_LIMIT missing'], 'no limit may be any'],
+  [
+    { build: { memory_limit: '16Gi' } },
+    { KUBERNETES_MEMORY_REQUEST: '64Gi' },
+    ['KUBERNETES_MEMORY_LIMIT missing'],
+    'and a request is none',
+  ],
+  [{ build: { memory_limit: '16Gi' } }, { KUBERNETES_MEMORY_LIMIT: '16Gi' }, [], 'a limit on the cap passes'],
+  [{ build: { memory_limit: '16Gi' } }, { KUBERNETES_POD_MEMORY_LIMIT: '1Gi' }, [], "the pod's holds, too"],
+  [{ helper: { cpu_limit: 1 } }, {}, ['KUBERNETES_HELPER_CPU_LIMIT missing'], 'the helper has one, too'],
+  [{ build: { memory: '16Gi' } }, {}, [], 'a cap for both bounds leaves the runner its default'],
   [{ build: { cpu: 8 } }, {}, [], 'a job that asks for nothing passes'],
   [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '8' }, [], 'ending exactly on the cap is allowed'],
   [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '8000m' }, [], 'in whatever unit'],
@@ -137,9 +148,9 @@ test.each<[object, Variables, readonly (Variables | undefined)[], readonly strin
   [
     { service: { cpu: 2 } },
     {},
-    [{ KUBERNETES_SERVICE_CPU_REQUEST: '3' }, { KUBERNETES_CPU_LIMIT: '4' }],
-    ['s0: KUBERNETES_SERVICE_CPU_REQUEST 3 > 2', 's1: KUBERNETES_CPU_LIMIT 4 > 2'],
-    'each service by itself, in both spellings',
+    [{ KUBERNETES_SERVICE_CPU_REQUEST: '3' }, { KUBERNETES_SERVICE_CPU_LIMIT: '4' }],
+    ['s0: KUBERNETES_SERVICE_CPU_REQUEST 3 > 2', 's1: KUBERNETES_SERVICE_CPU_LIMIT 4 > 2'],
+    'each service by itself',
   ],
   [
     { service: { cpu: 2 } },
@@ -167,7 +178,7 @@ test.each<[object, Variables, readonly (Variables | undefined)[], readonly strin
     {},
     [{ KUBERNETES_CPU_REQUEST: '64' }],
     [],
-    "in a service's variables the short spelling means the service",
+    "in a service's variables the short spelling means nothing",
   ],
   [
     { service: { cpu: 2 } },
@@ -284,7 +295,7 @@ test.each<[object, Variables, readonly (Variables | undefined)[], readonly strin
 
 test('a reason has all a person needs, and nothing that was written in the variable', () => {
   const variables = { KUBERNETES_CPU_REQUEST: '0012.50', KUBERNETES_MEMORY_LIMIT: 'hunter2' };
-  const services = [{ name: 'redis:7', variables: { KUBERNETES_MEMORY_REQUEST: '1.5Gi' } }];
+  const services = [{ name: 'redis:7', variables: { KUBERNETES_SERVICE_MEMORY_REQUEST: '1.5Gi' } }];
   const caps = { build: { cpu: '8', memory: '16Gi' }, service: { memory: '1Gi' } };
   const told = reasons(caps, { variables, services });
   expect(told).toEqual([
@@ -299,7 +310,7 @@ test('a reason has all a person needs, and nothing that was written in the varia
     {
       code: 'RESOURCE_CAP',
       resource: 'memory',
-      variable: 'KUBERNETES_MEMORY_REQUEST',
+      variable: 'KUBERNETES_SERVICE_MEMORY_REQUEST',
       service: 'redis:7',
       asked: '1536Mi',
       cap: '1Gi',

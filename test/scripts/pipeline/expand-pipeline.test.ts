@@ -228,7 +228,7 @@ job: { script: x, image: !reference [.loop, image], tags: [a, !reference [.gone,
 });
 
 describe('variables', () => {
-  test('they expand in images, services and tags, through each other, a job’s over the file’s', () => {
+  test('they expand in images, services and tags, through each other, a job’s over the file’s; the runner knows no %NAME%', () => {
     const pipeline = expanded(`
 variables:
   REGISTRY: { value: registry.example.com:5000, description: where }
@@ -246,20 +246,22 @@ job:
       image: 'registry.example.com:5000/base:3.2',
       imageAsWritten: '$NAME:$VERSION',
       services: [
-        { name: 'registry.example.com:5000/db:large' },
+        { name: 'registry.example.com:5000/db:%TAG%' },
         { name: 'registry.example.com:5000/base', alias: 'base' },
       ],
       tags: ['large', 'linux'],
     });
   });
 
-  test('an unknown one is empty and named, a circle ends, $$ is a dollar', () => {
+  test('an unknown one is named, in an image it stays and in a tag it is empty; a circle ends, $$ is a dollar', () => {
     const pipeline = expanded(`
 variables: { A: $B, B: $A }
 job: { script: x, image: 'i:$GONE', tags: ['t$$', $A] }
 `);
-    expect(jobNamed(pipeline, 'job')).toMatchObject({ image: 'i:', tags: ['t$'] });
-    expect(pipeline.problems).toContain('job: image uses $GONE, which no file sets; taken as empty');
+    expect(jobNamed(pipeline, 'job')).toMatchObject({ image: 'i:$GONE', tags: ['t$'] });
+    expect(pipeline.problems).toContain(
+      'job: image uses $GONE, which no file sets; it cannot be told what it will be',
+    );
   });
 
   test('GitLab’s own are known', () => {

@@ -17,7 +17,7 @@ test('an image that matches no pattern, one that is denied, and a service', () =
     [IMAGE_NOT_ALLOWED] job "e2e-large" was not started.
       image "$CI_IMAGE" matches no allowed pattern
     Retrying will fail again. Use an allowed image; closest: registry.acme.example/** , alpine:*
-    The name is checked as written, before its variable is expanded: write the name out.
+    What its variable holds cannot be told before the job runs (masked, a file, a secret, or not set): write the name out.
     Decision: d-01JABC"
   `);
   expect(toldDiscreetly(image)).toMatchInlineSnapshot(`
@@ -25,7 +25,7 @@ test('an image that matches no pattern, one that is denied, and a service', () =
 
     [IMAGE_NOT_ALLOWED] job "e2e-large" was not started.
     Retrying will fail again. Use another image.
-    The name is checked as written, before its variable is expanded: write the name out.
+    What its variable holds cannot be told before the job runs (masked, a file, a secret, or not set): write the name out.
     Decision: d-01JABC"
   `);
   expect(

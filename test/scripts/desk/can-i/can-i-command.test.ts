@@ -54,6 +54,15 @@ test.each([
   expect(out).toContain(`[${code}] job 1 was not started.`);
 });
 
+test.each([
+  { says: 'is put in', variables: ['--variable', 'V=3.22'], exit: EXIT.ok },
+  { says: 'may lead elsewhere', variables: ['--variable', 'V=3/evil'], exit: EXIT.wouldReject },
+  { says: 'that is not set is not allowed', variables: [], exit: EXIT.wouldReject },
+])('a variable in the image $says', async ({ variables, exit }) => {
+  const { code } = await canI(bench(), [...HERE, '--minutes', '1', '--image', 'alpine:$V', ...variables]);
+  expect(code).toBe(exit);
+});
+
 test('the text is the one the admit function gives, but for the decision', async () => {
   const house = bench();
   const [decision] = await house.ask([aRequest(1, { image: 'node:24' })]);

@@ -35,6 +35,9 @@ const imageOf = (name: string): string | undefined => requestOf({ image: { name 
 test.each([
   ['alpine:3', 'alpine:3'],
   ['$REGISTRY/go:$TAG', 'registry.example.com/go:1.1'],
+  ['$$REGISTRY/$TAG', 'registry.example.com/1.1'],
+  ['$1/x', '/x'],
+  ['$TAG'.repeat(21), '1.1'.repeat(21)],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: GitLab's own way to write a variable
   ['${REGISTRY}/go${EMPTY}:${TAG}-x', 'registry.example.com/go:1.1-x'],
 ])('%s is judged as %s, as the runner will read it', (written, judged) => {
@@ -45,13 +48,15 @@ test.each([
   ['a masked variable', 'x/$DEPLOY_KEY'],
   ['a file', 'x/$KUBECONFIG'],
   ['one that did not come', '$NOWHERE/x'],
-  ['two dollars', '$$REGISTRY/$TAG'],
   ['a text that would grow too long', 'x/$LONG'],
-  ['a text that would become empty', '$EMPTY'],
-  ['what is no name', '$1/x'],
-  ['too many references', '$TAG'.repeat(21)],
+  ['an input', 'x/${' + '{ job.inputs.tag }}'],
+  ['what the runner sets itself', 'x/$CI_RUNNER_VERSION'],
 ])('%s is left as it is written: %s', (_, written) => {
   expect(imageOf(written)).toBe(written);
+});
+
+test('an image that becomes empty is none: the runner takes its own', () => {
+  expect(imageOf('$EMPTY')).toBeUndefined();
 });
 
 test('services and users are expanded, too', () => {
@@ -74,15 +79,24 @@ test('where a schema cannot say what is masked, only public variables are put in
     id: 'int64',
     variables: [{ key: 'string', value: 'string', public: 'bool' }],
     image: { name: 'string' },
+    services: [{ name: 'string' }],
   });
   const translate = compileTranslator(desc, {
     variables: { names: [], prefixes: [] },
     trustVariables: false,
   });
   const translation = translate(
-    messageFrom(desc, { id: '7', variables: VARIABLES.slice(0, 3), image: { name: '$REGISTRY/$TAG' } }),
+    messageFrom(desc, {
+      id: '7',
+      variables: VARIABLES.slice(0, 3),
+      image: { name: '$REGISTRY/go' },
+      services: [{ name: '$REGISTRY/$TAG' }],
+    }),
   );
-  expect(translation).toMatchObject({ ok: true, request: { image: 'registry.example.com/$TAG' } });
+  expect(translation).toMatchObject({
+    ok: true,
+    request: { image: 'registry.example.com/go', services: [{ name: '$REGISTRY/$TAG' }] },
+  });
 });
 
 test('of two variables with one name the later counts, also when it may not be looked at', () => {

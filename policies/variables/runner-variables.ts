@@ -1,0 +1,80 @@
+import { expandValue, type LookUp } from './expand-value.ts';
+
+/** One of a job's variables, as the runner gets it. */
+export interface RunnerVariable {
+  /** `undefined`: it is set, but what it holds is not for us to know: masked, a file, too long. */
+  readonly value: string | undefined;
+  /** Its own references stay as they are. `undefined`: the schema cannot say. */
+  readonly raw: boolean | undefined;
+}
+
+/** The last one of this name, which is the one that counts; `undefined`: none came. */
+export type FindVariable = (name: string) => RunnerVariable | undefined;
+
+/** How often a text is expanded before its container gets it: the Docker executor expands the image of the job once more. */
+export type Passes = 1 | 2;
+
+export interface RunnerVariables {
+  /**
+   * The text as the runner's executors will use it; `undefined` where that cannot be told. Also where a `$` is left at
+   * the end: no reference to an image, no user and no quantity has one, and another executor might expand it again.
+   */
+  resolve(text: string, passes: Passes): string | undefined;
+  /** What one more expansion makes of a variable's own value, as the Kubernetes executor reads its `KUBERNETES_*`. */
+  resolveOwn(variable: RunnerVariable): string | undefined;
+}
+
+/** The shell's own names: the runner has `$` for the first and nothing for the others. */
+const SHELLS_OWN: ReadonlyMap<string, string> = new Map([
+  ['$', '$'],
+  ...[...'*#@!?0123456789'].map((name) => [name, ''] as const),
+]);
+
+/** The runner sets these after the job's variables, or in their place: what the job says they hold does not count. */
+const RUNNERS_OWN =
+  /^(?:FF_.*|CI_SHARED_ENVIRONMENT|CI_DISPOSABLE_ENVIRONMENT|CI_RUNNER_(?:VERSION|REVISION|EXECUTABLE_ARCH)|RUNNER_TEMP_PROJECT_DIR|CI_BUILD_NETWORK_NAME)$/;
+
+/**
+ * A job's variables as the runner expands them: each value once with the values of the others as they came, then a text
+ * once or twice with the results. A name that did not come is not empty but unknown: the runner's configuration or the
+ * job's `secrets:` may set it.
+ *
+ * @see https://docs.gitlab.com/ci/variables/where_variables_can_be_used/#gitlab-runner-internal-variable-expansion-mechanism
+ */
+export function runnerVariables(find: FindVariable): RunnerVariables {
+  const values = new Map<string, string | undefined>();
+
+  const received = (name: string): RunnerVariable | undefined =>
+    RUNNERS_OWN.test(name) ? undefined : find(name);
+  const receivedValue = (name: string): string | undefined => SHELLS_OWN.get(name) ?? received(name)?.value;
+
+  function expandedValue(name: string): string | undefined {
+    const special = SHELLS_OWN.get(name);
+    if (special !== undefined) return special;
+    if (!values.has(name)) {
+      const variable = received(name);
+      values.set(name, variable && valueIn(variable, receivedValue));
+    }
+    return values.get(name);
+  }
+
+  return {
+    resolve(text, passes) {
+      // An input is put in before anything else, by its own rules.
+      if (/\$\{\{|\$\[\[/.test(text)) return undefined;
+      const once = expandValue(text, expandedValue);
+      const last = passes === 1 || once === undefined ? once : expandValue(once, expandedValue);
+      return last?.includes('$') ? undefined : last;
+    },
+    resolveOwn(variable) {
+      const once = valueIn(variable, receivedValue);
+      if (once === undefined || variable.raw === true) return once;
+      return expandValue(once, expandedValue);
+    },
+  };
+}
+
+function valueIn({ value, raw }: RunnerVariable, lookUp: LookUp): string | undefined {
+  if (value === undefined || raw === true || !value.includes('$')) return value;
+  return raw === undefined ? undefined : expandValue(value, lookUp);
+}

@@ -1,0 +1,55 @@
+import {
+  type RunnerVariable,
+  type RunnerVariables,
+  runnerVariables,
+} from '../../policies/variables/runner-variables.ts';
+import type { MessageObject } from './field-path.ts';
+import { readValue } from './variable-value.ts';
+import type { ValueForPod, VariablesField } from './variables.ts';
+
+/** What the runner makes of the references in a job, with the job's own variables. They stay here. */
+export interface Resolution {
+  readonly resolve: RunnerVariables['resolve'];
+  readonly valueForPod: ValueForPod;
+}
+
+/** Reads the variables of a question when the first reference is met; most jobs have none. */
+export function resolutionOf(field: VariablesField | undefined, question: MessageObject): Resolution {
+  let read: { readonly variables: Received; readonly runner: RunnerVariables } | undefined;
+  const known = () => {
+    if (read === undefined) {
+      const variables = field === undefined ? new Map() : receivedVariables(field, question);
+      read = { variables, runner: runnerVariables((name) => variables.get(name)?.()) };
+    }
+    return read;
+  };
+  return {
+    resolve: (text, passes) => (text.includes('$') ? known().runner.resolve(text, passes) : text),
+    valueForPod(variable) {
+      const { runner, variables } = known();
+      const refersToKnown = (variable.value.match(/\w+/g) ?? []).some((name) => variables.has(name));
+      return runner.resolveOwn(variable) ?? (refersToKnown ? undefined : variable.value);
+    },
+  };
+}
+
+/** By name; a value is decoded when it is asked for. */
+type Received = ReadonlyMap<string, () => RunnerVariable>;
+
+/** Of two with one name the runner takes the last. Values that the job's log may not show are not known. */
+function receivedVariables(field: VariablesField, question: MessageObject): Received {
+  const variables = new Map<string, () => RunnerVariable>();
+  const entries = field.list(question);
+  for (const entry of Array.isArray(entries) ? (entries as readonly MessageObject[]) : []) {
+    const name = field.key(entry);
+    if (typeof name === 'string') variables.set(name, () => receivedVariable(field, entry));
+  }
+  return variables;
+}
+
+function receivedVariable(field: VariablesField, entry: MessageObject): RunnerVariable {
+  const { masked, file, public: isPublic } = field.flags(entry);
+  const hidden = masked === true || file === true || (masked === undefined && isPublic !== true);
+  const value = hidden ? undefined : readValue(field.value(entry));
+  return { value: typeof value === 'string' ? value : undefined, raw: field.raw(entry) };
+}

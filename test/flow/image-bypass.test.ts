@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { compileTranslator } from '../../relay/translate/translator.ts';
+import { reasonsOf } from '../policies/rules/checking.ts';
+import { descOf, messageFrom, type Shape } from '../relay/translate/support/desc-of.ts';
+
+const VARIABLE = { key: 'string', value: 'string', public: 'bool', file: 'bool', masked: 'bool' } as const;
+const shapeWith = (variable: Shape): Shape => ({
+  id: 'int64',
+  variables: [variable],
+  image: { name: 'string', executor_opts: { kubernetes: { user: 'string' }, docker: { user: 'string' } } },
+  services: [
+    { name: 'string', executor_opts: { kubernetes: { user: 'string' }, docker: { user: 'string' } } },
+  ],
+});
+const SHAPE = shapeWith({ ...VARIABLE, raw: 'bool' });
+
+interface Entry {
+  readonly key: string;
+  readonly value: string;
+  readonly public?: boolean;
+  readonly masked?: boolean;
+  readonly file?: boolean;
+  readonly raw?: boolean;
+}
+const set = (key: string, value: string, flags: Omit<Entry, 'key' | 'value'> = {}): Entry => ({
+  key,
+  value,
+  public: true,
+  ...flags,
+});
+const E = set('E', '');
+const EVIL = 'evil.example/miner:1';
+
+function requestOf(question: Record<string, unknown>, shape: Shape = SHAPE): AdmissionRequest {
+  const desc = descOf(shape);
+  const translate = compileTranslator(desc, {
+    variables: { names: [], prefixes: [] },
+    trustVariables: false,
+  });
+  const translation = translate(messageFrom(desc, { id: '7', ...question }));
+  if (!translation.ok) throw new Error(translation.problem);
+  return translation.request;
+}
+
+/** What a runner would start is none of these images, whatever executor it has. */
+const ALLOW = ['golang:[!lx]*', 'golang:1.*', 'registry.example.com/**', 'registry.example.com/*/*:*'];
+
+const ATTEMPTS: readonly (readonly [string, string, readonly Entry[]])[] = [
+  [
+    'twenty-one references, the last of which is the tag',
+    `golang:${'$E'.repeat(20)}$V`,
+    [E, set('V', 'latest')],
+  ],
+  [
+    'references that leave the list',
+    `golang:${'$E'.repeat(21)}$V`,
+    [E, set('V', `x@sha256:${'a'.repeat(64)}`)],
+  ],
+  ['a hundred references before a registry', `${'$E'.repeat(100)}$V`, [E, set('V', EVIL)]],
+  ['a masked tag', 'golang:$V', [set('V', '1.2/../evil', { masked: true })]],
+  [
+    'a masked variable behind an allowed prefix',
+    'registry.example.com/$V',
+    [set('V', 'x', { masked: true })],
+  ],
+  ['a masked image', '$V', [set('V', EVIL, { masked: true })]],
+  ['braces around a masked tag', '$' + '{V}:1', [set('V', 'golang', { masked: true })]],
+  [
+    'a plain value that a masked one replaces',
+    'golang:$V',
+    [set('V', '1.22'), set('V', 'x', { masked: true })],
+  ],
+  ['a plain value that a file replaces', 'golang:$V', [set('V', '1.22'), set('V', 'x', { file: true })]],
+  ['a file, which becomes a path', 'registry.example.com/$V', [set('V', 'a:1', { file: true })]],
+  ['a plain value that a second one replaces', '$V', [set('V', 'golang:1.22'), set('V', EVIL)]],
+  ['a name that did not come, as of a secret', 'golang:1.$V', []],
+  ['an unknown registry', '$V/golang:1', []],
+  ['two dollars', 'golang:$$V', [set('V', 'latest/x')]],
+  ['four dollars', 'golang:$$$$V', [set('V', 'x')]],
+  ['two dollars in front of a whole name', '$$V', [set('V', EVIL)]],
+  ['a value that refers to another', '$A', [set('A', '$V'), set('V', EVIL)]],
+  ['a chain of three', '$A', [set('A', '$B'), set('B', '$V'), set('V', EVIL)]],
+  ['a chain behind an allowed prefix', 'golang:$A', [set('A', '$B'), set('B', '$C'), set('C', '$D')]],
+  ['a variable that refers to itself', 'golang:$A', [set('A', '$A')]],
+  ['two that refer to each other', 'golang:$A', [set('A', '$B'), set('B', '$A')]],
+  ['a raw value that the second pass expands', 'golang:$A', [set('A', '$V', { raw: true }), set('V', '1/x')]],
+  ['a raw value that names a foreign image', '$A', [set('A', '$V', { raw: true }), set('V', EVIL)]],
+  ['a value with a masked reference', 'golang:$A', [set('A', '1.$V'), set('V', 'x', { masked: true })]],
+  ['a value that grows too long', 'golang:$V', [set('V', 'x'.repeat(1_024))]],
+  ['values that grow too long together', `golang:${'$V'.repeat(300)}`, [set('V', 'xxxx')]],
+  ['an odd name in braces', 'golang:${' + 'V-1.22}', [set('V', 'x')]],
+  ['a brace that is not closed', 'golang:${' + 'x', [set('x', '1')]],
+  ['a job input', 'golang:${' + '{ job.inputs.tag }}', []],
+  ['a pipeline input', 'golang:$[[ inputs.tag ]]', []],
+  ['a flag of the runner', 'golang:1.$FF_NETWORK_PER_BUILD', [set('FF_NETWORK_PER_BUILD', '22')]],
+  ['a version that the runner sets itself', 'golang:1.$CI_RUNNER_VERSION', [set('CI_RUNNER_VERSION', '22')]],
+  ['the temporary folder', 'golang:1.$RUNNER_TEMP_PROJECT_DIR', [set('RUNNER_TEMP_PROJECT_DIR', '22')]],
+  ['a dollar at the end', 'golang:1.22$', []],
+  ['a dollar before a sign', 'golang:1.22$.', []],
+  ['a percent sign, which the runner leaves', '%V%', [set('V', 'golang:1.22')]],
+  ['the shell\u2019s own names around a registry', '$@$V$*', [set('V', EVIL)]],
+  ['a dollar that a value lends', 'golang:$A{V}', [set('A', '$$'), set('V', '1/x')]],
+  ['a masked name in a digest', 'golang:1@$V', [set('V', 'x', { masked: true })]],
+];
+
+test.each(ATTEMPTS)('an allow list does not admit %s: %s', (_, name, variables) => {
+  const request = requestOf({ image: { name }, variables, services: [{ name }] });
+  const codes = (kind: string) => reasonsOf({ kind, allow: ALLOW }, request).map(({ code }) => code);
+  expect(codes('image'), `judged as ${request.image}`).toEqual(['IMAGE_NOT_ALLOWED']);
+  expect(codes('services')).toEqual(['IMAGE_NOT_ALLOWED']);
+});
+
+test('a schema that cannot say which values are raw leaves a value with a reference unknown', () => {
+  const variables = [set('A', '$V'), set('V', '1.22')];
+  const { image } = requestOf({ image: { name: 'golang:$A' }, variables }, shapeWith(VARIABLE));
+  expect(image).toBe('golang:$A');
+});
+
+test.each<[string, string, readonly Entry[]]>([
+  ['golang:1.22', `golang:${'$E'.repeat(40)}$V`, [E, set('V', '1.22')]],
+  ['golang:1.22', '$A', [set('A', '$B:$V'), set('B', 'golang'), set('V', '1.22')]],
+  ['golang:1.22', '$A', [set('A', 'golang:$V', { raw: true }), set('V', '1.22')]],
+  ['golang:1.22', 'golang:$$V', [set('V', '1.22')]],
+  ['golang:1.22', 'golang:$1$V$*', [set('V', '1.22')]],
+  ['golang:1.22', 'golang:${' + '}$V', [set('V', '1.22')]],
+])('%s is admitted, written as %s', (image, name, variables) => {
+  const request = requestOf({ image: { name }, variables });
+  expect(request.image).toBe(image);
+  expect(reasonsOf({ kind: 'image', allow: ['golang:1.*'] }, request)).toEqual([]);
+});
+
+test('a service is expanded once and the image of the job twice', () => {
+  const variables = [set('A', '$B', { raw: true }), set('B', 'golang:1')];
+  const request = requestOf({ image: { name: '$A' }, services: [{ name: '$A' }], variables });
+  expect(request).toMatchObject({ image: 'golang:1', services: [{ name: '$A' }] });
+});
+
+test.each(['$U', '1000:$U', '$$U'])('a user that cannot be told is not allowed: %s', (user) => {
+  const options = { kubernetes: { user }, docker: { user } };
+  const request = requestOf({
+    image: { name: 'a', executor_opts: options },
+    variables: [set('U', '0', { masked: true })],
+  });
+  expect(reasonsOf({ kind: 'container-user' }, request)).toHaveLength(2);
+});
+
+test('where GitLab sends no variables, a reference is unknown', () => {
+  const request = requestOf({ image: { name: 'golang:$V' } });
+  expect(reasonsOf({ kind: 'image', allow: ['golang:*'] }, request)).toHaveLength(1);
+});
+
+test('with a deny list alone, what cannot be told is a missing field; on_missing decides', () => {
+  const request = requestOf({ image: { name: '$V' }, services: [{ name: '$V' }] });
+  expect(reasonsOf({ kind: 'image', deny: ['evil*/**'] }, request)).toEqual([
+    { code: 'FIELD_MISSING', field: 'image' },
+  ]);
+  const missing = [{ code: 'FIELD_MISSING', field: 'services' }];
+  expect(reasonsOf({ kind: 'services', deny: ['evil*/**'] }, request)).toEqual(missing);
+  expect(reasonsOf({ kind: 'services', docker_in_docker: false }, request)).toEqual(missing);
+});
+
+test.each<[string, readonly Entry[]]>([
+  ['8', [set('A', '8'), set('KUBERNETES_CPU_REQUEST', '$A')]],
+  ['8', [set('A', '8'), set('B', '$A', { raw: true }), set('KUBERNETES_CPU_REQUEST', '$B')]],
+  ['$A', [set('A', '8'), set('KUBERNETES_CPU_REQUEST', '$A', { raw: true })]],
+  ['[set]', [set('A', '8', { masked: true }), set('KUBERNETES_CPU_REQUEST', '$A')]],
+])('a quantity is %s to the rules, as it is to the runner', (value, variables) => {
+  expect(requestOf({ variables }).variables).toEqual({ KUBERNETES_CPU_REQUEST: value });
+});
+
+test('a pattern that excludes a letter is not met by a reference that hides it', () => {
+  const namespace = { kind: 'overwrites', namespace: '^[^p]+$' };
+  const of = (...entries: readonly Entry[]) =>
+    reasonsOf(
+      namespace,
+      requestOf({ variables: [...entries, set('KUBERNETES_NAMESPACE_OVERWRITE', 'c$V')] }),
+    );
+  expect(of(set('V', 'prod'))).toHaveLength(1);
+  expect(of(set('V', 'prod', { masked: true }))).toHaveLength(1);
+  expect(of(set('V', 'i'))).toEqual([]);
+});
