@@ -43,7 +43,7 @@ export function createApi(deps: ApiDeps) {
     // Whoever asks for what is not there learns no more than that.
     if (route === undefined) return c.json(NO_ROUTE, 404);
     if (!mayEnter(ACCESS, route, c.var.user.roles)) {
-      deps.log.warn('api denied', { route, user: c.var.user.username });
+      deps.log.warn('api denied', { route, user: c.var.user.id });
       return c.json(forbidden([whoMayEnter(ACCESS, route)]), 403);
     }
     return next();

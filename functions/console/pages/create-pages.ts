@@ -36,7 +36,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     const { user } = c.var;
     const route = routeOf(c);
     if (route === undefined || mayOpen(route, user.roles)) return next();
-    log.warn('page denied', { route, user: user.username });
+    log.warn('page denied', { route, user: user.id });
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
 
@@ -98,7 +98,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     const row = rows.find(({ subject }) => subject === `group/${group}`);
     if (row === undefined || deps.tellOwner === undefined) return send(c, unknownPlace(user), 404);
     const sent = await deps.tellOwner(ownerMessage(row, days, deps.origin, tellingOf(deps)));
-    log.info('shadow report', { actor: user.username, subject: row.subject, outcome: sent });
+    log.info('shadow report', { user: user.id, subject: row.subject, outcome: sent });
     return c.redirect(`/shadow?days=${days}&sent=${sent}`, 303);
   });
 
