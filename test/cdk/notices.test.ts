@@ -42,10 +42,7 @@ test('it may publish to one topic and write one item: how far it has told', () =
     readonly Effect: string;
     readonly Action: string | string[];
     readonly Condition?: object;
-  }[] = own(
-    synthesized,
-    'AWS::IAM::Policy',
-  )
+  }[] = own(synthesized, 'AWS::IAM::Policy')
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
     .filter(({ Effect }) => Effect === 'Allow');
   const writes = statements.filter(({ Action }) =>

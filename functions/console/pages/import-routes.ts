@@ -4,6 +4,7 @@ import type { CsvProblem } from '../../limits/csv/columns.ts';
 import { exportLimits } from '../../limits/csv/export-limits.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
 import { actingUser } from '../acting-user.ts';
+import { readForm } from '../unreadable-request.ts';
 import { query, readValues } from './asked.ts';
 import { countedFor } from './counted-for.ts';
 import { dialectOf, drafted, type Upload } from './draft-import.ts';
@@ -64,7 +65,7 @@ async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values):
     const bytes = await uploads.read(c.var.user.id, kept);
     return bytes && { bytes, kept, name: nameOf(values.name ?? '') };
   }
-  const { file } = await c.req.parseBody();
+  const { file } = await readForm(c);
   if (!(file instanceof File) || file.size === 0) return undefined;
   const bytes = new Uint8Array(await file.arrayBuffer());
   return { bytes, kept: await uploads.keep(c.var.user.id, bytes), name: nameOf(file.name) };
