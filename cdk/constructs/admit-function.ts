@@ -33,7 +33,7 @@ export class AdmitFunction extends Construct {
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
     });
-    ledger.grant(this.program, 'keepBooks');
+    ledger.grant(this.program, 'decide');
     const { fn } = this.program;
     this.target =
       settings.admitRoute === 'invoke'

@@ -13,8 +13,6 @@ import {
   ENV_SIGNIN_CLIENT_ID,
   ENV_SIGNIN_SECRET_PARAMETER,
   ENV_VIEWERS_FROM,
-  LIMITS_PK_SUFFIX,
-  SESSIONS_PK_SUFFIX,
 } from '../../functions/names.ts';
 import type { ConsoleSettings, Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
@@ -70,15 +68,7 @@ export class Console extends Construct {
       },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
-    ledger.grant(this.program, 'read');
-    const { instance } = settings.gitlab;
-    const limits = `${instance}${LIMITS_PK_SUFFIX}`;
-    const sessions = `${instance}${SESSIONS_PK_SUFFIX}#*`;
-    // That an owner was told, so that nobody is told twice.
-    const told = `${instance}#announced#*`;
-    const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
-    ledger.grantPartitions(this.program, write, [limits, `${limits}#*`, sessions, told]);
-    ledger.grantPartitions(this.program, ['dynamodb:DeleteItem'], [sessions]);
+    ledger.grant(this.program, 'serveConsole');
     thresholds.grantPublish(this.program);
     const { signInSecret, consoleToken } = settings.parameters;
     grantSecret(this.program, ENV_SIGNIN_SECRET_PARAMETER, signInSecret, settings);

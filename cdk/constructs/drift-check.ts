@@ -37,12 +37,6 @@ export class DriftCheck extends Construct {
       environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
     });
     ledger.grant(this.program, 'recount');
-    // Closing entries beside their counters, and what is counted of each job beside its record.
-    ledger.grantPartitions(
-      this.program,
-      ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      [`${settings.gitlab.instance}#*`],
-    );
     new Scheduled(this, 'Nightly', {
       settings,
       program: this.program,

@@ -13,29 +13,8 @@ import { Construct } from 'constructs';
 import { DUE_AT, DUE_INDEX, DUE_PK, ENV_LEDGER_TABLE, PK, SK, TTL_ATTRIBUTE } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { NodeLambda } from './node-lambda.ts';
-
-/** What a program does with the table; none may change the table itself, and only who is signed in is ever deleted. */
-export type LedgerUse = keyof typeof ACTIONS;
-
-/** A transaction needs the action of each write in it, and none of its own. */
-const ACTIONS = {
-  /** Admit, settle, count, tell: counters and records, what is known about jobs, and the limits, read by the set. */
-  keepBooks: [
-    'dynamodb:BatchGetItem',
-    'dynamodb:GetItem',
-    'dynamodb:PutItem',
-    'dynamodb:Query',
-    'dynamodb:UpdateItem',
-  ],
-  /** One inbox item for each webhook. */
-  receive: ['dynamodb:PutItem'],
-  /** Groups and projects, beside the books. */
-  keepDirectory: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
-  /** Any item it knows the key of, read only. */
-  read: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'],
-  /** All of the table, read only. */
-  recount: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:Scan'],
-} as const satisfies Readonly<Record<string, readonly string[]>>;
+import { tableKeyStatements } from './table-key.ts';
+import { ALL_NAMED, ALL_WRITES, type LedgerUse, sessionPartitions, tableRights } from './table-rights.ts';
 
 const STREAM_ACTIONS = [
   'dynamodb:DescribeStream',
@@ -43,15 +22,6 @@ const STREAM_ACTIONS = [
   'dynamodb:GetShardIterator',
   'dynamodb:ListStreams',
 ];
-const KEY_ACTIONS = [
-  'kms:Decrypt',
-  'kms:DescribeKey',
-  'kms:Encrypt',
-  'kms:GenerateDataKey',
-  'kms:ReEncryptFrom',
-  'kms:ReEncryptTo',
-];
-
 export interface LedgerTableProps {
   readonly settings: Settings;
 }
@@ -63,10 +33,12 @@ export interface LedgerTableProps {
 export class LedgerTable extends Construct {
   readonly table: ITable;
   readonly #key: IKey | undefined;
+  readonly #instance: string;
 
   constructor(scope: Construct, id: string, { settings }: LedgerTableProps) {
     super(scope, id);
     const { tableKeyArn } = settings.state;
+    this.#instance = settings.gitlab.instance;
     this.#key = tableKeyArn === undefined ? undefined : Key.fromKeyArn(this, 'Key', tableKeyArn);
     const table = new Table(this, 'Table', {
       partitionKey: { name: PK, type: AttributeType.STRING },
@@ -91,18 +63,32 @@ export class LedgerTable extends Construct {
     this.table = table as ITable;
   }
 
-  /** Lets `program` use the table, and tells it where it is. */
+  /**
+   * Lets `program` use the table, and tells it where it is. What it may not write is denied beside: a right that somebody
+   * adds later opens nothing.
+   */
   grant(program: NodeLambda, use: LedgerUse): void {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);
-    program.allow(ACTIONS[use], [this.table.tableArn]);
-    this.#grantKey(program);
-  }
-
-  /** Lets `program` do `actions` to items of these partitions alone; `*` stands for the rest of a key. */
-  grantPartitions(program: NodeLambda, actions: readonly string[], partitions: readonly string[]): void {
-    program.allow(actions, [this.table.tableArn], {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] },
-    });
+    const { reads, writes, sessions } = tableRights(this.#instance)[use];
+    const table = [this.table.tableArn];
+    if (reads.length > 0) program.allow(reads, table);
+    for (const { actions, partitions } of writes) {
+      program.allow(actions, table, {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] },
+      });
+    }
+    const written = [...new Set(writes.flatMap(({ partitions }) => partitions))];
+    if (written.length === 0) program.deny(ALL_WRITES, table);
+    else
+      program.deny(ALL_WRITES, table, {
+        'ForAnyValue:StringNotLike': { 'dynamodb:LeadingKeys': written },
+      });
+    if (sessions !== true) {
+      program.deny(ALL_NAMED, table, {
+        'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [...sessionPartitions(this.#instance)] },
+      });
+    }
+    for (const statement of tableKeyStatements(this, this.#key)) program.role.addToPolicy(statement);
   }
 
   /** Lets `program` ask which jobs are live. */
@@ -116,12 +102,5 @@ export class LedgerTable extends Construct {
     if (tableStreamArn === undefined) throw new Error('the ledger table has no stream');
     program.allow(STREAM_ACTIONS, [tableStreamArn]);
     return tableStreamArn;
-  }
-
-  #grantKey(program: NodeLambda): void {
-    if (this.#key === undefined) return;
-    // Only through the table: the key may serve others.
-    const viaTable = { StringLike: { 'kms:ViaService': 'dynamodb.*.amazonaws.com' } };
-    program.allow(KEY_ACTIONS, [this.#key.keyArn], viaTable);
   }
 }

@@ -102,6 +102,18 @@ export class NodeLambda extends Construct {
     );
   }
 
+  /** Wins over every right, whoever adds it. */
+  deny(actions: readonly string[], resources: readonly string[], conditions?: Record<string, unknown>): void {
+    this.role.addToPolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: [...actions],
+        resources: [...resources],
+        ...(conditions !== undefined && { conditions }),
+      }),
+    );
+  }
+
   /** Interfaces have no name before they are made, so Lambda asks for all of them. */
   #allowNetworkInterfaces(): void {
     this.allow(

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { ENV_ROLLUP_ZONE, NOTICES_PK_SUFFIX } from '../../functions/names.ts';
+import { ENV_ROLLUP_ZONE } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
@@ -40,12 +40,7 @@ export class Notices extends Construct {
       reservedConcurrency: 1,
       environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
     });
-    ledger.grant(this.program, 'read');
-    ledger.grantPartitions(
-      this.program,
-      ['dynamodb:PutItem'],
-      [`${settings.gitlab.instance}${NOTICES_PK_SUFFIX}`],
-    );
+    ledger.grant(this.program, 'tellOwners');
     thresholds.grantPublish(this.program);
     new Scheduled(this, 'Schedule', {
       settings,

@@ -35,6 +35,8 @@ export class OperatorsTopic extends Construct {
         actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
         // In a key's own policy this is the key.
         resources: ['*'],
+        // Alarms of another account have no business with it.
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
     );
     this.topic = new Topic(this, 'Topic', {

@@ -4,6 +4,7 @@ import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { HEARTBEAT_PK_SUFFIX } from '../../functions/names.ts';
 import type { RelayServiceProps } from './relay-service-props.ts';
+import { tableKeyStatements } from './table-key.ts';
 
 /** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat. */
 export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {
@@ -12,10 +13,11 @@ export function grantRelay(role: IRole, { settings, admit, table }: RelayService
   const statements = [
     ...(admit.route === 'url' ? callByUrl(admit.fn) : [invoke(admit.fn)]),
     ...readSecrets(Stack.of(role), secrets, parameters.keyArn),
-    ...(settings.watchdog ? [putHeartbeat(table, settings.gitlab.instance)] : []),
+    ...(settings.watchdog
+      ? [putHeartbeat(table, settings.gitlab.instance), ...tableKeyStatements(role, table.encryptionKey)]
+      : []),
   ];
   for (const statement of statements) role.addToPrincipalPolicy(statement);
-  if (settings.watchdog) table.encryptionKey?.grantEncryptDecrypt(role);
 }
 
 /** New Function URLs ask for both rights; the second only by way of the URL. */

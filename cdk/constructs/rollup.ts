@@ -39,7 +39,7 @@ export class Rollup extends Construct {
       timeout: TIMEOUT,
       environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
     });
-    ledger.grant(this.program, 'keepBooks');
+    ledger.grant(this.program, 'rollUp');
     thresholds.grantPublish(this.program);
     this.consumer = new StreamConsumer(this, 'Consumer', {
       settings,

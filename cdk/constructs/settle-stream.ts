@@ -38,7 +38,7 @@ export class SettleStream extends Construct {
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
     });
-    ledger.grant(this.program, 'keepBooks');
+    ledger.grant(this.program, 'settle');
     this.consumer = new StreamConsumer(this, 'Consumer', {
       settings,
       ledger,

@@ -40,7 +40,7 @@ export class SsmLimits extends Construct {
       reservedConcurrency: 1,
       environment: { [ENV_LIMITS_PATH]: this.path },
     });
-    ledger.grant(this.program, 'keepBooks');
+    ledger.grant(this.program, 'takeLimits');
     // Limits are no secrets: there is no right to decrypt anything.
     const below = arnHere(this, 'ssm', `parameter${this.path}/*`);
     const itself = arnHere(this, 'ssm', `parameter${this.path}`);

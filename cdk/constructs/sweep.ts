@@ -47,7 +47,7 @@ export class Sweep extends Construct {
       },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
-    ledger.grant(this.program, 'keepBooks');
+    ledger.grant(this.program, 'sweep');
     ledger.grantDueJobs(this.program);
     grantGitLabToken(this.program, settings);
     new Scheduled(this, 'EveryMinute', {

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
@@ -9,6 +9,7 @@ import type { Settings } from '../settings/settings.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { Scheduled } from './scheduled.ts';
 import { grantSecret } from './secret-parameter.ts';
+import { tableKeyStatements } from './table-key.ts';
 
 export interface WatchdogProps {
   readonly settings: Settings;
@@ -57,7 +58,7 @@ export class Watchdog extends Construct {
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
     this.#allowOwnItems(props);
-    topic.grantPublish(this.program.fn);
+    this.#allowPage(topic);
     const { ENV_CONTROLLER_TOKEN_PARAMETER } = names;
     grantSecret(this.program, ENV_CONTROLLER_TOKEN_PARAMETER, props.controllerTokenParameter, settings);
     new Scheduled(this, 'EveryMinute', {
@@ -71,6 +72,15 @@ export class Watchdog extends Construct {
     });
   }
 
+  /** The topic's key, too, by way of SNS only. */
+  #allowPage({ topicArn, masterKey }: ITopic): void {
+    this.program.allow(['sns:Publish'], [topicArn]);
+    if (masterKey === undefined) return;
+    this.program.allow(['kms:Decrypt', 'kms:GenerateDataKey'], [masterKey.keyArn], {
+      StringEquals: { 'kms:ViaService': `sns.${Stack.of(this).region}.amazonaws.com` },
+    });
+  }
+
   /** Reads the heartbeats and keeps its own mark; the books are closed to it. */
   #allowOwnItems({ table, settings }: WatchdogProps): void {
     const { instance } = settings.gitlab;
@@ -80,6 +90,7 @@ export class Watchdog extends Construct {
     const tables = [table.tableArn];
     this.program.allow(['dynamodb:Query'], tables, leading(names.HEARTBEAT_PK_SUFFIX));
     this.program.allow(['dynamodb:GetItem', 'dynamodb:PutItem'], tables, leading(names.WATCHDOG_PK_SUFFIX));
-    table.encryptionKey?.grantEncryptDecrypt(this.program.role);
+    for (const statement of tableKeyStatements(this, table.encryptionKey))
+      this.program.role.addToPolicy(statement);
   }
 }

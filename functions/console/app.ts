@@ -8,9 +8,10 @@ import type { Log } from '../shared/log.ts';
 import type { SignIn } from '../signin/create-sign-in.ts';
 import { pageHeaders } from '../signin/page-headers.ts';
 import type { SignInEnv } from '../signin/user.ts';
-import { apiError } from './api/api-error.ts';
+import { apiError, UNREADABLE } from './api/api-error.ts';
 import { API_PATH, createApi } from './api/create-api.ts';
 import type { ConsoleRead } from './read/contract.ts';
+import { unreadableStatus } from './unreadable-request.ts';
 
 export interface ConsoleAppDeps {
   readonly desk: LimitsDesk;
@@ -35,6 +36,8 @@ export function createConsoleApp(deps: ConsoleAppDeps): Hono {
   const app = new Hono();
 
   app.onError((error, c) => {
+    const unreadable = unreadableStatus(error);
+    if (unreadable !== undefined) return c.json(UNREADABLE, unreadable);
     // The message of another's error could quote what it was given.
     log.error('console failed', { path: c.req.path, error: error.name });
     return c.json(BROKEN, 500);

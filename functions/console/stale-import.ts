@@ -4,8 +4,9 @@ import type { CsvDialect } from '../limits/csv/columns.ts';
 import { importLimits } from '../limits/csv/import-limits.ts';
 import type { CsvRow } from '../limits/csv/read-rows.ts';
 import type { LimitsDesk } from '../limits/desk/contract.ts';
+import type { Asker } from '../limits/desk/limit-request.ts';
 import type { LiveLimits } from '../limits/desk/live-limits.ts';
-import type { ApplyOutcome, EditedBy } from '../limits/desk/outcome.ts';
+import type { ApplyOutcome } from '../limits/desk/outcome.ts';
 
 export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
@@ -30,7 +31,7 @@ export interface StaleFile {
 export async function staleImport(
   { rows, dialect, prune, base }: StaleFile,
   live: LiveLimits,
-  by: Pick<EditedBy, 'actor' | 'rights'>,
+  by: Asker,
   { desk, policy, directory }: StaleImportDeps,
 ): Promise<Stale> {
   const was = await desk.at(base);

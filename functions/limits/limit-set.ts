@@ -11,6 +11,8 @@ export type LimitsDocument = Readonly<Record<string, unknown>>;
 /** Who changed the limits, why, from where; stays with the set. */
 export interface LimitChange {
   readonly actor: string;
+  /** GitLab's id of the user; absent: nobody who was signed in. */
+  readonly userId?: number;
   readonly why: string;
   /** E.g. `file limits.yaml`, `page`, `ssm`. */
   readonly source: string;

@@ -28,6 +28,10 @@ export function isSigned(
   if (id === undefined || timestamp === undefined || signature === undefined) return false;
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
   return tokens.some((token, index) => {
+    if (isGuessable(bytesOf(token))) {
+      log.error('webhook signing token too weak, not taken', { number: index + 1, SECRET_BYTES_MIN });
+      return false;
+    }
     const webhook = readToken(token);
     if (webhook === undefined) {
       log.error('webhook signing token unreadable: expected base64, as GitLab shows it', {
@@ -55,7 +59,15 @@ function readToken(token: string): Webhook | undefined {
 }
 
 /** Anything shorter is guessed, or was never meant to be a secret. */
-export const TOKEN_CHARACTERS_MIN = 16;
+export const SECRET_BYTES_MIN = 16;
+/** Random secrets of 16 bytes have fewer once in 10^12 or so; `aaaaaaaaaaaaaaaa` has one. */
+const DISTINCT_BYTES_MIN = 8;
+
+const isGuessable = (secret: Buffer): boolean =>
+  secret.length < SECRET_BYTES_MIN || new Set(secret).size < DISTINCT_BYTES_MIN;
+
+/** What signs: a token is base64 of it. */
+const bytesOf = (token: string): Buffer => Buffer.from(token.replace(/^whsec_/, ''), 'base64');
 
 /** Digests are compared: they have one length, and every one of them is compared whatever came before. */
 export function hasToken({ token }: SignedHeaders, tokens: readonly string[], log: Log): boolean {
@@ -63,9 +75,9 @@ export function hasToken({ token }: SignedHeaders, tokens: readonly string[], lo
   const given = digest(token);
   let found = false;
   for (const [index, each] of tokens.entries()) {
-    const long = each.length >= TOKEN_CHARACTERS_MIN;
-    if (!long) log.error('webhook token too short, not taken', { number: index + 1, TOKEN_CHARACTERS_MIN });
-    found = (timingSafeEqual(given, digest(each)) && long) || found;
+    const weak = isGuessable(Buffer.from(each));
+    if (weak) log.error('webhook token too weak, not taken', { number: index + 1, SECRET_BYTES_MIN });
+    found = (timingSafeEqual(given, digest(each)) && !weak) || found;
   }
   return found;
 }

@@ -3,6 +3,7 @@ import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
 import { checkOrder, readEdge } from './parse-validity.ts';
+import { readUser } from './read-user.ts';
 import type { Reading } from './reading.ts';
 
 /** Each job is compared with all of them; a company that needs more has the wrong limits. */
@@ -20,7 +21,7 @@ const PERIODS = ['hour', 'day', 'once'] as const;
 /** `by` and `reviewed` are for people: who broke it, and who has looked at what was done with it. */
 const KEYS = [
   ...['on', 'id', 'users', 'protected', 'jobs', 'per', 'from', 'until'],
-  ...['reason', 'ticket', 'owner', 'by', 'reviewed'],
+  ...['reason', 'ticket', 'owner', 'by', 'by_user', 'reviewed'],
 ];
 
 /** Reads `breakglass: [{on, users, protected, jobs, per, from, until, reason}]`; undefined: there are none. */
@@ -64,6 +65,7 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
   const reason = neededText(reading.at('reason'), 'why, in a text', REASON_CHARACTERS_MAX);
   const ticket = readText(reading.at('ticket'), 'a ticket', TICKET_CHARACTERS_MAX);
   const by = readText(reading.at('by'), 'who did it, in a text', REASON_CHARACTERS_MAX);
+  const byUser = readUser(reading.at('by_user'));
   const reviewed = readReviewed(reading.at('reviewed'));
   const owner = readOwner(reading);
   if (subject === undefined || id === undefined || jobs === undefined || per === undefined) return undefined;
@@ -81,15 +83,22 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
     ...(owner !== undefined && { owner }),
     ...(ticket !== undefined && { ticket }),
     ...(by !== undefined && { by }),
+    ...(byUser !== undefined && { byUser }),
     ...(reviewed !== undefined && { reviewed }),
   };
 }
 
 function readReviewed(reading: Reading): Reviewed | undefined {
-  if (!reading.isThere || !reading.object(['by', 'at', 'note'])) return undefined;
+  if (!reading.isThere || !reading.object(['by', 'by_user', 'at', 'note'])) return undefined;
   const by = neededText(reading.at('by'), 'who looked at it, in a text', REASON_CHARACTERS_MAX);
+  const byUser = readUser(reading.at('by_user'));
   const atMs = readEdge(reading.at('at'), 'start', 'UTC');
   const note = readText(reading.at('note'), 'what was found, in a text', NOTE_CHARACTERS_MAX);
   if (by === undefined || atMs === undefined) return undefined;
-  return { by, atMs, ...(note !== undefined && { note }) };
+  return {
+    by,
+    atMs,
+    ...(byUser !== undefined && { byUser }),
+    ...(note !== undefined && { note }),
+  };
 }

@@ -4,6 +4,7 @@ import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
 import { readValidity, VALIDITY_KEYS } from './parse-validity.ts';
+import { readUser } from './read-user.ts';
 import type { Reading } from './reading.ts';
 
 /** A bound for memory; those that are over may be taken out of the document. */
@@ -11,8 +12,17 @@ const FREEZES_MAX = 10_000;
 /** Stands on the page of every job it stops. */
 const REASON_CHARACTERS_MAX = 200;
 
-/** `by`: who did it, for people. */
-export const FREEZE_KEYS = ['on', 'id', ...VALIDITY_KEYS, 'zone', 'reason', 'owner', 'by'] as const;
+/** `by`: who did it, for people; `by_user`: the same by id, so that they may undo it. */
+export const FREEZE_KEYS = [
+  'on',
+  'id',
+  ...VALIDITY_KEYS,
+  'zone',
+  'reason',
+  'owner',
+  'by',
+  'by_user',
+] as const;
 
 /** Reads `freezes: [{on, from, until, reason, owner}]`, by subject; undefined: there are none. */
 export function readFreezes(
@@ -42,6 +52,7 @@ function readFreeze(reading: Reading, ordinal: string, runnerClasses: readonly s
   const reason = neededText(reading.at('reason'), 'why nothing starts, in a text', REASON_CHARACTERS_MAX);
   const owner = readOwner(reading);
   const by = readText(reading.at('by'), 'who did it, in a text', REASON_CHARACTERS_MAX);
+  const byUser = readUser(reading.at('by_user'));
   if (subject === undefined || id === undefined || zone === undefined || reason === undefined)
     return undefined;
   return {
@@ -52,5 +63,6 @@ function readFreeze(reading: Reading, ordinal: string, runnerClasses: readonly s
     reason,
     ...(owner !== undefined && { owner }),
     ...(by !== undefined && { by }),
+    ...(byUser !== undefined && { byUser }),
   };
 }

@@ -5,6 +5,7 @@ import { readUnits } from './parse-limit-amount.ts';
 import { readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
 import { checkOrder, readEdge } from './parse-validity.ts';
+import { readUser } from './read-user.ts';
 import type { Reading } from './reading.ts';
 
 /** A bound for memory. Grants that ended long ago may be taken out of the document. */
@@ -12,6 +13,7 @@ const GRANTS_MAX = 100_000;
 const KEYS = [
   ...['on', 'id', 'limit', 'amount', 'from', 'until', 'reason', 'ticket'],
   ...['requested_by', 'approved_by', 'by'],
+  ...['requested_by_user', 'approved_by_user', 'by_user'],
 ];
 const PERSON_CHARACTERS_MAX = 200;
 const REASON_CHARACTERS_MAX = 500;
@@ -79,6 +81,9 @@ function readGrant(reading: Reading, limit: Limit): Grant | undefined {
   const [by, requestedBy, approvedBy] = ['by', 'requested_by', 'approved_by'].map((key) =>
     readText(reading.at(key), 'a name', PERSON_CHARACTERS_MAX),
   );
+  const [byUser, requestedByUser, approvedByUser] = [
+    ...['by_user', 'requested_by_user', 'approved_by_user'],
+  ].map((key) => readUser(reading.at(key)));
   if (amount === undefined || fromMs === undefined || untilMs === undefined || reason === undefined)
     return undefined;
   return {
@@ -91,6 +96,9 @@ function readGrant(reading: Reading, limit: Limit): Grant | undefined {
     ...(by !== undefined && { by }),
     ...(requestedBy !== undefined && { requestedBy }),
     ...(approvedBy !== undefined && { approvedBy }),
+    ...(byUser !== undefined && { byUser }),
+    ...(requestedByUser !== undefined && { requestedByUser }),
+    ...(approvedByUser !== undefined && { approvedByUser }),
   };
 }
 

@@ -24,12 +24,15 @@ export interface BreakGlass {
   readonly ticket?: string;
   /** Who broke it. */
   readonly by?: string;
+  /** GitLab's id of them, where they were signed in. */
+  readonly byUser?: number;
   /** Who has looked at what was done with it; absent: nobody yet. */
   readonly reviewed?: Reviewed;
 }
 
 export interface Reviewed {
   readonly by: string;
+  readonly byUser?: number;
   readonly atMs: number;
   readonly note?: string;
 }

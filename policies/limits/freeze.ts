@@ -9,6 +9,8 @@ export interface Freeze extends Validity {
   readonly owner?: string;
   /** Who did it. */
   readonly by?: string;
+  /** GitLab's id of them, where they were signed in. */
+  readonly byUser?: number;
   /** IANA zone the edges were written in, and are told in. */
   readonly zone: string;
 }

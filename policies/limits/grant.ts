@@ -13,6 +13,10 @@ export interface Grant {
   readonly by?: string;
   readonly requestedBy?: string;
   readonly approvedBy?: string;
+  /** GitLab's ids of the same, where they were signed in: names change hands. */
+  readonly byUser?: number;
+  readonly requestedByUser?: number;
+  readonly approvedByUser?: number;
 }
 
 /** What the grants in force at an instant come to. */

@@ -16,6 +16,7 @@ const own = (from: Synthesized, type: string): readonly Resource[] =>
     .map(([, resource]) => resource);
 
 interface Statement {
+  readonly Effect: 'Allow' | 'Deny';
   readonly Action: string | readonly string[];
   readonly Condition?: { readonly 'ForAllValues:StringLike'?: Record<string, string | readonly string[]> };
 }
@@ -25,7 +26,7 @@ const statements = (): readonly Statement[] =>
 /** Of the partitions that an action is allowed on; undefined: on all. */
 function partitionsOf(action: string): readonly (readonly string[] | undefined)[] {
   return statements()
-    .filter(({ Action }) => [Action].flat().includes(`dynamodb:${action}`))
+    .filter(({ Effect, Action }) => Effect === 'Allow' && [Action].flat().includes(`dynamodb:${action}`))
     .map(({ Condition }) => {
       const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
       return keys === undefined ? undefined : [keys].flat();

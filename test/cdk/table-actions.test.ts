@@ -71,7 +71,10 @@ function granted(construct: string): readonly string[] {
   const policies = synthesized
     .resources('AWS::IAM::Policy')
     .filter(([where]) => where.startsWith(`Tollgate-prod-Service/${construct}ProgramRole`));
-  const actions = JSON.stringify(policies.map(([, { Properties }]) => Properties)).matchAll(
+  const statements: readonly { readonly Effect: string }[] = policies.flatMap(
+    ([, { Properties }]) => Properties.PolicyDocument.Statement,
+  );
+  const actions = JSON.stringify(statements.filter(({ Effect }) => Effect === 'Allow')).matchAll(
     // Not the names of conditions.
     /"dynamodb:(\w+)"(?!:)/g,
   );

@@ -37,14 +37,4 @@ export const WILDCARDS: readonly Wildcard[] = [
     where: /\/OperatorsKey/,
     reason: 'A key’s own policy, for CloudWatch alone: "*" is the key itself.',
   },
-  {
-    actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-    where: /\/WatchdogProgramRoleDefaultPolicy/,
-    reason: 'The library’s grant to publish on an encrypted topic.',
-  },
-  {
-    actions: ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
-    where: /\/(?:RelayTaskTaskRole|WatchdogProgramRole)DefaultPolicy/,
-    reason: 'The library’s grant to use a table with a customer key: two pairs of actions, one key.',
-  },
 ];

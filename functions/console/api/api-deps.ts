@@ -5,8 +5,8 @@ import type { LimitsDesk } from '../../limits/desk/contract.ts';
 import type { EditedBy } from '../../limits/desk/outcome.ts';
 import type { Log } from '../../shared/log.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
+import { actingUser } from '../acting-user.ts';
 import type { ConsoleRead } from '../read/contract.ts';
-import { rightsOf } from '../read/rights-of.ts';
 
 export interface ApiDeps {
   readonly desk: LimitsDesk;
@@ -36,8 +36,7 @@ export const editedBy = (
   base: string | undefined,
   { why, confirmed }: { readonly why: string; readonly confirmed?: boolean | undefined },
 ): EditedBy => ({
-  actor: user.username,
-  rights: rightsOf(user.roles),
+  ...actingUser(user),
   why,
   source: 'api',
   base,

@@ -47,6 +47,12 @@ export const apiError = (code: string, message: string, remedy: string): ApiErro
   error: { code, message, remedy },
 });
 
+export const UNREADABLE = apiError(
+  'malformed',
+  'The body or an encoding in the address cannot be read; nothing was changed.',
+  'Send JSON in UTF-8 with `content-type: application/json`, or a form as the pages send it.',
+);
+
 export const NOT_THERE = apiError(
   'unknown',
   'There is nothing of this name, or it is not in one of your groups.',

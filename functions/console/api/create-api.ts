@@ -7,9 +7,10 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { matchedRoutes } from 'hono/route';
 import type { SignInEnv } from '../../signin/user.ts';
 import { mayEnter, whoMayEnter } from '../access.ts';
+import { unreadableStatus } from '../unreadable-request.ts';
 import { ACCESS } from './access.ts';
 import type { ApiDeps } from './api-deps.ts';
-import { apiError } from './api-error.ts';
+import { apiError, UNREADABLE } from './api-error.ts';
 import { csvRoutes } from './csv-routes.ts';
 import { invalidHook } from './invalid-hook.ts';
 import { limitRoutes } from './limit-routes.ts';
@@ -29,6 +30,8 @@ export function createApi(deps: ApiDeps) {
   const app = new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook });
 
   app.onError((error, c) => {
+    const unreadable = unreadableStatus(error);
+    if (unreadable !== undefined) return c.json(UNREADABLE, unreadable);
     // The message of another's error could quote what it was given.
     deps.log.error('api failed', { path: c.req.path, error: error.name });
     if (!UNANSWERED.has(error.name)) return c.json(BROKEN, 500);
@@ -43,7 +46,7 @@ export function createApi(deps: ApiDeps) {
     // Whoever asks for what is not there learns no more than that.
     if (route === undefined) return c.json(NO_ROUTE, 404);
     if (!mayEnter(ACCESS, route, c.var.user.roles)) {
-      deps.log.warn('api denied', { route, user: c.var.user.username });
+      deps.log.warn('api denied', { route, user: c.var.user.id });
       return c.json(forbidden([whoMayEnter(ACCESS, route)]), 403);
     }
     return next();

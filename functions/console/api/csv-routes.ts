@@ -5,7 +5,7 @@ import { exportLimits } from '../../limits/csv/export-limits.ts';
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
 import type { SignInEnv } from '../../signin/user.ts';
-import { rightsOf } from '../read/rights-of.ts';
+import { actingUser } from '../acting-user.ts';
 import { staleImport } from '../stale-import.ts';
 import type { BacktestAnswer } from '../view/backtest.ts';
 import type { PreviewAnswer } from '../view/preview.ts';
@@ -96,7 +96,7 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
           prune: asked.prune === 'yes',
           base,
         };
-        const by = { actor: user.username, rights: rightsOf(user.roles) };
+        const by = actingUser(user);
         const stale = outcomeAnswer(await staleImport(file, live, by, { desk, policy, directory }), sees);
         return c.json(stale.body as ApiError, 412);
       }

@@ -8,7 +8,7 @@ import type {
 } from '../../limits/desk/limit-request.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv } from '../../signin/user.ts';
-import { rightsOf } from '../read/rights-of.ts';
+import { actingUser } from '../acting-user.ts';
 import type { RequestRow } from '../view/request.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
@@ -66,7 +66,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       const asked = c.req.valid('json');
       const sees = await read.sight(user);
       if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
-      const by = { actor: user.username, rights: rightsOf(user.roles) };
+      const by = actingUser(user);
       // JSON knows no undefined.
       const outcome = await desk.request(asked as AskForMore, by);
       switch (outcome.outcome) {
@@ -86,7 +86,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       // Whose it is, is not said to whom it does not concern.
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
-      const by = { actor: user.username, rights: rightsOf(user.roles) };
+      const by = actingUser(user);
       const { status, body } = decided(await desk.decide(id, c.req.valid('json') as RequestVerdict, by));
       return status === 200 ? c.json(body, status) : c.json(body, status);
     });

@@ -1,3 +1,4 @@
+import { readForm } from '../unreadable-request.ts';
 import type { Values } from './form-field.ts';
 import type { PageContext } from './pages-deps.ts';
 
@@ -6,7 +7,7 @@ const FIELD_CHARACTERS_MAX = 2_000;
 
 /** The texts of a form, trimmed and cut; files and the token are left out. */
 export async function readValues(c: PageContext): Promise<Values> {
-  const form = await c.req.parseBody();
+  const form = await readForm(c);
   const texts = Object.entries(form)
     .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[0] !== 'csrf')
     .slice(0, FIELDS_MAX);

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { SignInEnv } from '../../signin/user.ts';
+import { unreadableStatus } from '../unreadable-request.ts';
 import type { OverviewAsked, OverviewSort } from '../view/overview.ts';
 import { query, readValues, wholeNumber } from './asked.ts';
 import { editRoutes } from './edit-routes.ts';
@@ -25,6 +26,8 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
 
   app.onError((error, c) => {
     const { user } = c.var;
+    const unreadable = unreadableStatus(error);
+    if (unreadable !== undefined) return send(c, problemPage(user, UNREADABLE_FORM), unreadable);
     const unanswered = UNANSWERED.has(error.name);
     // The message of another's error could quote what it was given.
     log.error('page failed', { path: c.req.path, error: error.name });
@@ -36,7 +39,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     const { user } = c.var;
     const route = routeOf(c);
     if (route === undefined || mayOpen(route, user.roles)) return next();
-    log.warn('page denied', { route, user: user.username });
+    log.warn('page denied', { route, user: user.id });
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
 
@@ -98,7 +101,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     const row = rows.find(({ subject }) => subject === `group/${group}`);
     if (row === undefined || deps.tellOwner === undefined) return send(c, unknownPlace(user), 404);
     const sent = await deps.tellOwner(ownerMessage(row, days, deps.origin, tellingOf(deps)));
-    log.info('shadow report', { actor: user.username, subject: row.subject, outcome: sent });
+    log.info('shadow report', { user: user.id, subject: row.subject, outcome: sent });
     return c.redirect(`/shadow?days=${days}&sent=${sent}`, 303);
   });
 
@@ -141,6 +144,11 @@ const SENT: Readonly<Record<string, string>> = {
   'told-before': 'Not sent: the owner was told of this group within the last hour.',
 };
 
+const UNREADABLE_FORM = {
+  title: 'Not read',
+  sentence: 'What was sent is no form that can be read, so nothing was changed.',
+  remedy: 'Go back, load the page again and send it from there.',
+} as const;
 const BROKEN = {
   title: 'Failed',
   sentence: 'Something went wrong here, not in your browser.',

@@ -5,7 +5,7 @@ import { type TotalChange, totalChanges } from '../../limits/csv/totals.ts';
 import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
 import type { LiveLimits } from '../../limits/desk/live-limits.ts';
 import type { User } from '../../signin/user.ts';
-import { rightsOf } from '../read/rights-of.ts';
+import { actingUser } from '../acting-user.ts';
 import { type Stale, staleImport } from '../stale-import.ts';
 import type { Values } from './form-field.ts';
 import type { PagesDeps } from './pages-deps.ts';
@@ -57,7 +57,7 @@ export async function drafted(
   // What the rows are edits of is gone: against another set they would undo what others did meanwhile.
   if (base !== live.pointer.set) {
     const file = { rows: read.rows, dialect, prune: values.prune === 'yes', base };
-    const by = { actor: user.username, rights: rightsOf(user.roles) };
+    const by = actingUser(user);
     return { outcome: 'old', stale: await staleImport(file, live, by, deps) };
   }
   const imported = importLimits(read.rows, {

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
 import type { ApplyOutcome } from '../../limits/desk/outcome.ts';
 import type { SignInEnv } from '../../signin/user.ts';
-import { rightsOf } from '../read/rights-of.ts';
+import { actingUser } from '../acting-user.ts';
 import { query, readValues } from './asked.ts';
 import { countedFor } from './counted-for.ts';
 import { byField } from './document-problems.ts';
@@ -115,8 +115,7 @@ async function apply(
   const { form, values } = shown;
   const back = backOf(values);
   const outcome = await deps.desk.apply([edit], {
-    actor: user.username,
-    rights: rightsOf(user.roles),
+    ...actingUser(user),
     why,
     source: 'page',
     base: values.base || undefined,
@@ -126,7 +125,7 @@ async function apply(
   switch (outcome.outcome) {
     case 'live':
       deps.log.info('limits edited', {
-        actor: user.username,
+        user: user.id,
         edit: outcome.pointer.edit,
         rows: outcome.rows.length,
       });

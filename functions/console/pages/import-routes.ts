@@ -3,7 +3,8 @@ import { Hono } from 'hono';
 import type { CsvProblem } from '../../limits/csv/columns.ts';
 import { exportLimits } from '../../limits/csv/export-limits.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
-import { rightsOf } from '../read/rights-of.ts';
+import { actingUser } from '../acting-user.ts';
+import { readForm } from '../unreadable-request.ts';
 import { query, readValues } from './asked.ts';
 import { countedFor } from './counted-for.ts';
 import { dialectOf, drafted, type Upload } from './draft-import.ts';
@@ -64,7 +65,7 @@ async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values):
     const bytes = await uploads.read(c.var.user.id, kept);
     return bytes && { bytes, kept, name: nameOf(values.name ?? '') };
   }
-  const { file } = await c.req.parseBody();
+  const { file } = await readForm(c);
   if (!(file instanceof File) || file.size === 0) return undefined;
   const bytes = new Uint8Array(await file.arrayBuffer());
   return { bytes, kept: await uploads.keep(c.var.user.id, bytes), name: nameOf(file.name) };
@@ -115,8 +116,7 @@ async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
   if (answer.outcome !== 'drafted' || !values.why) return preview(c, deps, upload, values);
   const { edit, base } = answer.draft;
   const outcome = await deps.desk.apply([edit], {
-    actor: user.username,
-    rights: rightsOf(user.roles),
+    ...actingUser(user),
     why: values.why,
     source: `file ${upload.name}`,
     base,
@@ -125,7 +125,7 @@ async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
   switch (outcome.outcome) {
     case 'live':
       deps.log.info('limits imported', {
-        actor: user.username,
+        user: user.id,
         edit: outcome.pointer.edit,
         rows: outcome.rows.length,
       });

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { DecideOutcome, RequestOutcome } from '../../limits/desk/limit-request.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
-import { rightsOf } from '../read/rights-of.ts';
+import { actingUser } from '../acting-user.ts';
 import { query, readValues } from './asked.ts';
 import { byField } from './document-problems.ts';
 import { grantFields } from './exception-forms.ts';
@@ -40,7 +40,7 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[]): Markup =>
       askPage(user, { view, values, problems, others }, tellingOf(deps));
     if (missing.length > 0) return send(c, again(new Map(missing), []), 422);
-    const outcome = await desk.request(asked(values), { actor: user.username, rights: rightsOf(user.roles) });
+    const outcome = await desk.request(asked(values), actingUser(user));
     if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
     if (outcome.outcome === 'invalid') {
       const { problems, others } = byField(outcome.problems, { fields: grantFields(view.limits) });
@@ -57,7 +57,7 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.post('/requests/:id', async (c) => {
     const { user } = c.var;
     const { verdict, note } = await readValues(c);
-    const by = { actor: user.username, rights: rightsOf(user.roles) };
+    const by = actingUser(user);
     // Nobody decides about what they cannot see.
     const known = (await read.requests(user)).some(({ id }) => id === c.req.param('id'));
     if (!known) return send(c, unknownPlace(user), 404);

@@ -1,11 +1,13 @@
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import type { LimitRequest } from '../../limits/desk/limit-request.ts';
+import { mayBeSame } from '../../limits/desk/person.ts';
+import { isOwn, requesterOf } from '../../limits/desk/request-items.ts';
 import { mayDo } from '../../limits/desk/rights.ts';
+import { actingUser } from '../acting-user.ts';
 import type { RequestRow } from '../view/request.ts';
 import type { Reading } from './console-read-deps.ts';
 import type { Viewer } from './contract.ts';
 import { labelOf, NOWHERE } from './places.ts';
-import { rightsOf } from './rights-of.ts';
 import { scopeOf } from './scope.ts';
 import { subjectRow } from './subject-rows.ts';
 
@@ -13,18 +15,17 @@ import { subjectRow } from './subject-rows.ts';
 export const requestRows =
   (reading: Reading) =>
   async (viewer: Viewer): Promise<readonly RequestRow[]> => {
-    const rights = rightsOf(viewer.roles);
+    const by = actingUser(viewer);
+    const { rights } = by;
     const [all, { limits }, places = NOWHERE] = await Promise.all([
-      reading.desk.requests({ rights, actor: viewer.username }),
+      reading.desk.requests(by),
       reading.limits(),
       reading.places(),
     ]);
     const { directory } = places;
     const nowMs = reading.clock.nowMs();
     const scope = scopeOf(viewer.roles, directory);
-    const shown = all.filter(
-      ({ requestedBy, subject }) => requestedBy === viewer.username || scope.sees(subject),
-    );
+    const shown = all.filter((request) => isOwn(request, by) || scope.sees(request.subject));
     const limitOf = ({ subject, limit }: LimitRequest) =>
       scope.sees(subject) ? limitsOn(limits, subject).find(({ id }) => id === limit) : undefined;
     const keys = shown.flatMap((request) => {
@@ -34,7 +35,7 @@ export const requestRows =
     const counters = await reading.counters.fresh(keys);
     return shown.map((request) => {
       const limit = limitOf(request);
-      const own = request.requestedBy === viewer.username;
+      const own = mayBeSame(requesterOf(request), by);
       const { policy } = reading;
       return {
         ...request,

@@ -47,6 +47,9 @@ export const grantFields = (grant: Grant): Fields =>
     by: grant.by,
     requested_by: grant.requestedBy,
     approved_by: grant.approvedBy,
+    by_user: grant.byUser,
+    requested_by_user: grant.requestedByUser,
+    approved_by_user: grant.approvedByUser,
   });
 
 export const freezeFields = (freeze: Freeze): Fields =>
@@ -59,6 +62,7 @@ export const freezeFields = (freeze: Freeze): Fields =>
     reason: freeze.reason,
     owner: freeze.owner,
     by: freeze.by,
+    by_user: freeze.byUser,
   });
 
 export const breakGlassFields = (glass: BreakGlass): Fields =>
@@ -73,7 +77,9 @@ export const breakGlassFields = (glass: BreakGlass): Fields =>
     ticket: glass.ticket,
     owner: glass.owner,
     by: glass.by,
+    by_user: glass.byUser,
     reviewed: glass.reviewed && [glass.reviewed.by, glass.reviewed.note].filter(Boolean).join(': '),
+    reviewed_by_user: glass.reviewed?.byUser,
   });
 
 function fields(values: Readonly<Record<string, FieldValue | undefined>>): Fields {

@@ -9,6 +9,7 @@ import type { LimitRequest } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
 import { APPROVAL_DEFAULT } from './needs.ts';
 import type { ApplyOutcome, EditedBy } from './outcome.ts';
+import type { Person } from './person.ts';
 import { type Plan, plan, type Read } from './plan.ts';
 import { deniedOf, rolesFor } from './rights.ts';
 import { theirRows } from './their-rows.ts';
@@ -19,7 +20,7 @@ export interface ApplyWith {
   /** Files a grant that needs approval. */
   readonly file?: (
     edit: Extract<LimitEdit, { kind: 'grant' }>,
-    actor: string,
+    by: Person,
   ) => Promise<LimitRequest | undefined>;
   /** The grant was asked for and is approved by `by.actor`, whose right to do so was looked at. */
   readonly asked?: NonNullable<EditContext['asked']>;
@@ -37,7 +38,7 @@ export async function applyEdits(
   if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
   const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
   const context: EditContext = {
-    actor: by.actor,
+    ...personOf(by),
     nowMs: deps.clock.nowMs(),
     newId: () => deps.newId().toLowerCase(),
     ...(asked !== undefined && { asked }),
@@ -57,7 +58,8 @@ export async function applyEdits(
   if (denied !== undefined) return { outcome: 'forbidden', denied: [denied, ...more] };
   if (planned.toApprove.length > 0 && asked === undefined) {
     const [edit] = edits;
-    const request = edits.length === 1 && edit?.kind === 'grant' ? await file?.(edit, by.actor) : undefined;
+    const request =
+      edits.length === 1 && edit?.kind === 'grant' ? await file?.(edit, personOf(by)) : undefined;
     const [first] = planned.toApprove;
     const approvers = rolesFor('approve', first?.subject, { ...rightsContext, unit: first?.unit });
     return {
@@ -70,8 +72,8 @@ export async function applyEdits(
   if (by.confirmed !== true && planned.toConfirm.length + lockout.length > 0)
     return { outcome: 'needs_confirmation', rows: planned.toConfirm, lockout };
 
-  const { actor, why, source, base } = by;
-  const change = { actor, why, source, atMs: context.nowMs, ...(base !== undefined && { base }) };
+  const { why, source, base } = by;
+  const change = { ...personOf(by), why, source, atMs: context.nowMs, ...(base !== undefined && { base }) };
   const published = await publishLimits(after.document, change, {
     table,
     policy,
@@ -115,16 +117,29 @@ function textProblem(
   return [{ path: [field], message: `${stands}; expected a text of at most ${charactersMax} characters` }];
 }
 
-const WRITTEN_BY_DESK: readonly string[] = ['by', 'requested_by', 'approved_by', 'reviewed'];
+const WRITTEN_BY_DESK: readonly string[] = [
+  ...['by', 'requested_by', 'approved_by', 'reviewed'],
+  ...['by_user', 'requested_by_user', 'approved_by_user', 'reviewed_by_user'],
+];
+const OWN_USER: readonly string[] = ['by_user', 'reviewed_by_user'];
 
 /** Nobody writes a name but their own into an import; an admin may, who restores what was exported. */
-function forgedNames(rows: readonly ChangeRow[], { actor, rights }: EditedBy): readonly DocumentProblem[] {
+function forgedNames(
+  rows: readonly ChangeRow[],
+  { actor, userId, rights }: EditedBy,
+): readonly DocumentProblem[] {
   if (rights.some(({ role }) => role === 'admin')) return [];
   return rows.flatMap(({ about, limit, subject, id, field, to, whole }): readonly DocumentProblem[] => {
     if (about === 'limit' || !WRITTEN_BY_DESK.includes(field) || whole === 'removed') return [];
+    if (OWN_USER.includes(field) && userId !== undefined && to === userId) return [];
     const own = to === actor || (field === 'reviewed' && String(to).startsWith(`${actor}: `));
     if (own && field !== 'approved_by' && field !== 'requested_by') return [];
     const message = `'${to}' on ${id ?? limit}; the desk writes who did what: leave it as it was, or out`;
     return [{ path: [subject, field], message }];
   });
 }
+
+const personOf = ({ actor, userId }: Person): Person => ({
+  actor,
+  ...(userId !== undefined && { userId }),
+});

@@ -24,7 +24,6 @@ import type {
 } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
 import type { ApplyOutcome, EditedBy, Preview } from './outcome.ts';
-import type { Rights } from './role.ts';
 
 export interface LimitsDeskDeps {
   readonly table: LimitTable;
@@ -66,7 +65,7 @@ export interface LimitsDesk {
   /** Files "ask for more". @throws {LimitsError} */
   request(asked: AskForMore, by: Asker): Promise<RequestOutcome>;
   /** Requests, newest first: those this role may see. Gone 30 days after they were filed. @throws {LimitsError} */
-  requests(asked: { readonly rights: Rights; readonly actor: string }): Promise<readonly LimitRequest[]>;
+  requests(asked: Asker): Promise<readonly LimitRequest[]>;
   /** Approves (and so gives the grant) or declines. The requester never decides. @throws {LimitsError} */
   decide(id: string, verdict: RequestVerdict, by: Asker): Promise<DecideOutcome>;
   /** Who was let in by breaking glass, with what is left of it; newest first. @throws {LimitsError} */

@@ -10,7 +10,7 @@ import type { Preview } from './outcome.ts';
 import { oversubscriptionOf, touchedBy } from './oversubscription.ts';
 import { plan } from './plan.ts';
 import { readHistory } from './read-history.ts';
-import { readRequests } from './request-items.ts';
+import { isOwn, readRequests } from './request-items.ts';
 import { mayDo } from './rights.ts';
 import { theirRows } from './their-rows.ts';
 
@@ -23,9 +23,9 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
   const using: ApplyWith = {
     deps,
     reads,
-    file: async ({ kind: _, ...asked }, actor) => {
+    file: async ({ kind: _, ...asked }, by) => {
       // Whoever may give may ask.
-      const filed = await fileRequest(asked, { actor, rights: [{ role: 'finance' }] }, { deps, reads });
+      const filed = await fileRequest(asked, { ...by, rights: [{ role: 'finance' }] }, { deps, reads });
       return filed.outcome === 'filed' ? filed.request : undefined;
     },
   };
@@ -36,16 +36,14 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
     apply: (edits, by) => applyEdits(edits, by, using),
     history: (asked) => readHistory(asked, deps.table),
     request: (asked, by) => fileRequest(asked, by, using),
-    requests: async ({ rights, actor }) => {
+    requests: async (by) => {
       const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
       const { limits } = await reads.base(live?.pointer.set);
       const context = { limits, directory, nowMs: deps.clock.nowMs() };
       const all = await readRequests(deps.table, context.nowMs);
       return all
         .map(({ request }) => request)
-        .filter(
-          ({ subject, requestedBy }) => requestedBy === actor || mayDo('view', subject, rights, context),
-        );
+        .filter((request) => isOwn(request, by) || mayDo('view', request.subject, by.rights, context));
     },
     decide: (id, verdict, by) => decideRequest(id, verdict, by, using),
     breakGlasses: () => breakGlassStates(deps, reads),

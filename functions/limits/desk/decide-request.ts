@@ -7,7 +7,8 @@ import { limitsOn } from '../../../policies/limits/limits.ts';
 import { type ApplyWith, applyEdits } from './apply-edits.ts';
 import type { Asker, DecideOutcome, LimitRequest, RequestVerdict } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
-import { isDecided, readRequests, type StoredRequest, writeRequest } from './request-items.ts';
+import { mayBeSame } from './person.ts';
+import { isDecided, readRequests, requesterOf, type StoredRequest, writeRequest } from './request-items.ts';
 import { mayDo, rolesFor } from './rights.ts';
 
 /** Each time somebody else edited in the milliseconds between reading and writing. */
@@ -33,7 +34,7 @@ export async function decideRequest(
   const needs = rolesFor('approve', request.subject, { ...context, unit });
   if (!mayDo('approve', request.subject, by.rights, context, unit))
     return { outcome: 'forbidden', act: 'approve', needs };
-  if (request.requestedBy === by.actor) return { outcome: 'forbidden', act: 'approve', needs, own: true };
+  if (mayBeSame(requesterOf(request), by)) return { outcome: 'forbidden', act: 'approve', needs, own: true };
   if (isDecided(stored)) return { outcome: 'decided', request };
   if (
     (verdict.note ?? '').length > NOTE_CHARACTERS_MAX ||
@@ -46,6 +47,7 @@ export async function decideRequest(
   const written = {
     ...request,
     decidedBy: by.actor,
+    ...(by.userId !== undefined && { decidedByUser: by.userId }),
     decidedAtMs: nowMs,
     ...(verdict.note !== undefined && { note: verdict.note }),
   };
@@ -65,7 +67,7 @@ export async function decideRequest(
 async function giveIt(approved: StoredRequest, by: Asker, using: ApplyWith): Promise<DecideOutcome> {
   const { deps, reads } = using;
   const { request } = approved;
-  const { id, requestedBy, subject, limit, amount, from, until, reason, ticket } = request;
+  const { id, requestedBy, requestedByUser, subject, limit, amount, from, until, reason, ticket } = request;
   const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const live = await reads.live();
@@ -79,7 +81,7 @@ async function giveIt(approved: StoredRequest, by: Asker, using: ApplyWith): Pro
         base: live?.pointer.set,
         confirmed: true,
       },
-      { deps, reads, asked: { id, requestedBy } },
+      { deps, reads, asked: { id, requestedBy, ...(requestedByUser !== undefined && { requestedByUser }) } },
     );
     if (outcome.outcome === 'live') return granted(approved, { pointer: outcome.pointer }, using);
     if (outcome.outcome === 'invalid') {
@@ -103,7 +105,7 @@ async function granted(
 }
 
 async function pendingAgain({ rev, request }: StoredRequest, { deps }: ApplyWith): Promise<void> {
-  const { decidedBy: _, decidedAtMs: __, note: ___, ...pending } = request;
+  const { decidedBy: _, decidedByUser: __, decidedAtMs: ___, note: ____, ...pending } = request;
   await writeRequest({ rev: rev + 1, request: { ...pending, state: 'pending' } }, deps.table);
 }
 

@@ -2,15 +2,16 @@
 import type { DocumentPath, DocumentProblem } from '../../../policies/document/parsed.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitsDocument } from '../limit-set.ts';
+import type { LimitRequest } from './limit-request.ts';
+import type { Person } from './person.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-export interface EditContext {
-  readonly actor: string;
+export interface EditContext extends Person {
   readonly nowMs: number;
   readonly newId: () => string;
   /** Of a grant that was asked for: whose wish it was, and its id. */
-  readonly asked?: { readonly id: string; readonly requestedBy: string };
+  readonly asked?: Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'>;
 }
 
 /** One list of the document. An import has thousands of edits, so no edit looks through it. */

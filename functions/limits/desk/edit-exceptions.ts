@@ -13,7 +13,7 @@ export function giveGrant(draft: Draft, edit: GiveGrant): undefined {
   if (on === undefined) return undefined;
   if (findLimit(draft, subject, limit) === undefined)
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own to add to`);
-  const { asked, actor, newId } = draft.context;
+  const { asked, actor, userId, newId } = draft.context;
   const id = asked?.id ?? `g-${newId()}`;
   return draft.add('grants', {
     ...on,
@@ -24,8 +24,13 @@ export function giveGrant(draft: Draft, edit: GiveGrant): undefined {
     until,
     reason,
     ...(ticket !== undefined && { ticket }),
-    by: actor,
-    ...(asked !== undefined && { requested_by: asked.requestedBy, approved_by: actor }),
+    ...writtenBy(draft),
+    ...(asked !== undefined && {
+      requested_by: asked.requestedBy,
+      ...(asked.requestedByUser !== undefined && { requested_by_user: asked.requestedByUser }),
+      approved_by: actor,
+      ...(userId !== undefined && { approved_by_user: userId }),
+    }),
   });
 }
 
@@ -47,7 +52,7 @@ export function revokeGrant(draft: Draft, { grant: id }: Of<'revoke'>): undefine
 export function freeze(draft: Draft, { subject, from, until, reason, owner }: FreezeSubject): undefined {
   const on = onOf(draft, subject);
   if (on === undefined) return undefined;
-  const { newId, nowMs, actor } = draft.context;
+  const { newId, nowMs } = draft.context;
   return draft.add('freezes', {
     ...on,
     id: `f-${newId()}`,
@@ -55,7 +60,7 @@ export function freeze(draft: Draft, { subject, from, until, reason, owner }: Fr
     ...(until !== undefined && { until }),
     reason,
     ...(owner !== undefined && { owner }),
-    by: actor,
+    ...writtenBy(draft),
   });
 }
 
@@ -72,7 +77,7 @@ export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
   const { subject, users, jobs, per, from, until, reason, ticket } = edit;
   const on = onOf(draft, subject);
   if (on === undefined) return undefined;
-  const { newId, nowMs, actor } = draft.context;
+  const { newId, nowMs } = draft.context;
   return draft.add('breakglass', {
     ...on,
     id: `b-${newId()}`,
@@ -84,7 +89,7 @@ export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
     until,
     reason,
     ...(ticket !== undefined && { ticket }),
-    by: actor,
+    ...writtenBy(draft),
   });
 }
 
@@ -98,8 +103,8 @@ export function endBreakGlass(draft: Draft, { breakglass: id }: Of<'end-breakgla
 export function reviewBreakGlass(draft: Draft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
   const glass = draft.find('breakglass', id, writtenId);
   if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
-  const { actor, nowMs } = draft.context;
-  return draft.put('breakglass', glass, { ...glass, reviewed: { by: actor, at: instantAt(nowMs), note } });
+  const reviewed = { ...writtenBy(draft), at: instantAt(draft.context.nowMs), note };
+  return draft.put('breakglass', glass, { ...glass, reviewed });
 }
 
 export function rollOut(draft: Draft, { group, cost, capacity }: Of<'rollout'>): undefined {
@@ -127,6 +132,12 @@ function end(draft: Draft, list: string, entry: Entry, field: string): undefined
     edge(entry.from, 'start') < endMs ? { ...entry, until: instantAt(endMs) } : undefined,
   );
 }
+
+/** Who did it: the name for people, the id for the desk. */
+const writtenBy = ({ context: { actor, userId } }: Draft): Entry => ({
+  by: actor,
+  ...(userId !== undefined && { by_user: userId }),
+});
 
 function onOf(draft: Draft, subject: string): Entry | undefined {
   const on = writtenSubject(subject);

@@ -1,6 +1,7 @@
 import type { ApplyWith } from './apply-edits.ts';
 import type { Asker, AskForMore, LimitRequest, RequestOutcome } from './limit-request.ts';
 import { APPROVAL_DEFAULT } from './needs.ts';
+import { mayBeSame } from './person.ts';
 import { plan } from './plan.ts';
 import {
   isPending,
@@ -8,6 +9,7 @@ import {
   PENDING_MAX,
   PENDING_OF_ONE_MAX,
   readRequests,
+  requesterOf,
   requestId,
   writeRequest,
 } from './request-items.ts';
@@ -19,10 +21,11 @@ const ACTOR_CHARACTERS_MAX = 200;
 /** Files a request that would be a valid grant as limits are now. */
 export async function fileRequest(
   asked: AskForMore,
-  { actor, rights }: Asker,
+  by: Asker,
   { deps, reads }: ApplyWith,
 ): Promise<RequestOutcome> {
   const { policy, table, clock, newId, approval = APPROVAL_DEFAULT } = deps;
+  const { actor, userId, rights } = by;
   const nowMs = clock.nowMs();
   const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
   const before = await reads.base(live?.pointer.set);
@@ -47,7 +50,7 @@ export async function fileRequest(
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
 
   const pending = (await readRequests(table, nowMs)).filter(isPending);
-  if (pending.filter(({ request }) => request.requestedBy === actor).length >= PENDING_OF_ONE_MAX)
+  if (pending.filter(({ request }) => mayBeSame(requesterOf(request), by)).length >= PENDING_OF_ONE_MAX)
     return { outcome: 'too_many', whose: 'yours', max: PENDING_OF_ONE_MAX };
   if (pending.length >= PENDING_MAX) return { outcome: 'too_many', whose: 'all', max: PENDING_MAX };
   const request: LimitRequest = {
@@ -55,6 +58,7 @@ export async function fileRequest(
     id: requestId(nowMs, newId()),
     state: 'pending',
     requestedBy: actor,
+    ...(userId !== undefined && { requestedByUser: userId }),
     requestedAtMs: nowMs,
     granted: false,
     expiresAtMs: nowMs + KEPT_MS,

@@ -22,6 +22,7 @@ export interface LogEntry {
   readonly set: string;
   readonly atMs: number;
   readonly actor: string;
+  readonly userId?: number;
   readonly why: string;
   readonly source: string;
   readonly base?: string;

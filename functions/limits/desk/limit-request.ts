@@ -1,10 +1,10 @@
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
 import type { LimitPointer } from '../limit-table.ts';
 import type { GiveGrant } from './limit-edit.ts';
+import type { Person } from './person.ts';
 import type { Act, Rights, RoleName } from './role.ts';
 
-export interface Asker {
-  readonly actor: string;
+export interface Asker extends Person {
   readonly rights: Rights;
 }
 
@@ -19,8 +19,11 @@ export interface LimitRequest extends AskForMore {
   readonly id: string;
   readonly state: RequestState;
   readonly requestedBy: string;
+  /** GitLab's id of whoever asked; absent where nobody was signed in. */
+  readonly requestedByUser?: number;
   readonly requestedAtMs: number;
   readonly decidedBy?: string;
+  readonly decidedByUser?: number;
   readonly decidedAtMs?: number;
   /** Why it was declined, or what the approver added. */
   readonly note?: string;

@@ -6,6 +6,7 @@ import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitPointer } from '../limit-table.ts';
 import type { LimitRequest } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
+import type { Person } from './person.ts';
 import type { Denied, Rights, RoleName } from './role.ts';
 
 export type { ChangeRow, Effect } from '../changes/change-row.ts';
@@ -46,9 +47,7 @@ export type Preview =
       readonly lockout: readonly string[];
     };
 
-export interface EditedBy {
-  /** For the log: a name or login, at most 200 characters. */
-  readonly actor: string;
+export interface EditedBy extends Person {
   readonly rights: Rights;
   /** Required, at most 500 characters. */
   readonly why: string;

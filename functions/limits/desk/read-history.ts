@@ -46,8 +46,12 @@ async function entryOf(
   subject: string | undefined,
   table: LimitTable,
 ): Promise<LogEntry | undefined> {
-  const { set, atMs, actor, why, source, base, count } = logged;
-  const entry = { edit, set, atMs, actor, why, source, count, ...(base !== undefined && { base }) };
+  const { set, atMs, actor, userId, why, source, base, count } = logged;
+  const entry = {
+    ...{ edit, set, atMs, actor, why, source, count },
+    ...(userId !== undefined && { userId }),
+    ...(base !== undefined && { base }),
+  };
   if (subject === undefined) return { ...entry, ...(logged.rows !== undefined && { rows: logged.rows }) };
   if (logged.subjects !== undefined && !logged.subjects.includes(subject)) return undefined;
   const rows = (await rowsOf(logged, table))?.filter((row) => row.subject === subject);

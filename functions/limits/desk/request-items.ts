@@ -4,6 +4,7 @@ import type { LimitTable } from '../limit-table.ts';
 import { LimitsError } from '../limits-error.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
 import type { LimitRequest } from './limit-request.ts';
+import { isSame, type Person } from './person.ts';
 
 /** A request that nobody decided for so long is no need any more. */
 export const KEPT_MS = 30 * 86_400_000;
@@ -43,6 +44,14 @@ export const isPending = ({ request }: StoredRequest): boolean => request.state 
 /** Nothing more can become of it. Approved without its grant it can: whoever approves again goes on with it. */
 export const isDecided = ({ request: { state, granted } }: StoredRequest): boolean =>
   state === 'declined' || (state === 'approved' && granted);
+
+/** Who asked, as far as it is known. */
+export const requesterOf = ({ requestedBy, requestedByUser }: LimitRequest): Person => ({
+  actor: requestedBy,
+  ...(requestedByUser !== undefined && { userId: requestedByUser }),
+});
+
+export const isOwn = (request: LimitRequest, by: Person): boolean => isSame(requesterOf(request), by);
 
 /** Later ones sort higher. */
 export const requestId = (nowMs: number, unique: string): string =>

@@ -4,6 +4,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Unit } from '../../../policies/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { binds } from '../changes/effects.ts';
+import { isSame, type Person } from './person.ts';
 import { type Reach, RIGHTS, ROLES } from './rights-table.ts';
 import type { Act, Denied, Rights, Role, RoleName } from './role.ts';
 
@@ -35,13 +36,13 @@ export function actOf({ about, effect }: ChangeRow): Act {
 /** The differences somebody may not make. */
 export function deniedOf(
   rows: readonly ChangeRow[],
-  { actor, rights }: { readonly actor: string; readonly rights: Rights },
+  by: Person & { readonly rights: Rights },
   context: RightsContext,
 ): readonly Denied[] {
   return rows.flatMap((row): readonly Denied[] => {
     const act = actOf(row);
-    if (mayDo(act, row.subject, rights, context, row.unit)) return [];
-    if (liftsOwnFreeze(row, actor, context) && mayDo('tighten', row.subject, rights, context)) return [];
+    if (mayDo(act, row.subject, by.rights, context, row.unit)) return [];
+    if (liftsOwnFreeze(row, by, context) && mayDo('tighten', row.subject, by.rights, context)) return [];
     return [{ row, act, needs: rolesFor(act, row.subject, { ...context, unit: row.unit }) }];
   });
 }
@@ -122,8 +123,12 @@ const holds = (group: number, unit: Unit, { limits, nowMs }: RightsContext): boo
 
 function liftsOwnFreeze(
   { about, subject, limit }: ChangeRow,
-  actor: string,
+  by: Person,
   { limits }: RightsContext,
 ): boolean {
-  return about === 'freeze' && limits.freezes?.get(subject)?.find(({ id }) => id === limit)?.by === actor;
+  if (about !== 'freeze') return false;
+  const freeze = limits.freezes?.get(subject)?.find(({ id }) => id === limit);
+  if (freeze?.by === undefined) return false;
+  const frozenBy = { actor: freeze.by, ...(freeze.byUser !== undefined && { userId: freeze.byUser }) };
+  return isSame(frozenBy, by);
 }

@@ -47,8 +47,16 @@ export const DIRECTORY: Directory = directoryOf(
 
 const NOBODY: Roles = { admin: false, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
 
+const idsByName = new Map<string, number>();
+/** One id for each name, as long as nobody renames their account. */
+const userIdOf = (username: string): number => {
+  const id = idsByName.get(username) ?? 7 + idsByName.size;
+  idsByName.set(username, id);
+  return id;
+};
+
 export const aUser = (username: string, roles: Partial<Roles> = {}): User => ({
-  id: 7,
+  id: userIdOf(username),
   username,
   name: username,
   roles: { ...NOBODY, ...roles },

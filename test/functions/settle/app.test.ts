@@ -176,6 +176,21 @@ test('a token that anybody could guess is not taken, and is told by its number',
   expect(lines.join()).not.toContain('"short"');
 });
 
+test.each([
+  ['of one byte', Buffer.from('x')],
+  ['of 15 bytes', Buffer.from('fifteen  bytes!')],
+  ['of one byte sixteen times', Buffer.alloc(16, 'x')],
+])('a signing token %s signs nothing, and is told by its number', async (_, secret) => {
+  const token = `whsec_${secret.toString('base64')}`;
+  const { post, lines, items } = anApp({ secrets: async () => [token] });
+  expect(await post(body, signed(body, { token }))).toEqual(REFUSED);
+  expect(items).toEqual([]);
+  expect(lines.join()).toContain('"number":1');
+  expect(lines.join()).not.toContain(token);
+  const both = anApp({ secrets: async () => [token, TOKEN] });
+  expect(await both.post(body, signed(body))).toEqual(RECEIVED);
+});
+
 test('a signing token that is no base64 is reported without quoting it, and the others still work', async () => {
   const { post, lines } = anApp({ secrets: async () => ['whsec_not!base64', TOKEN] });
   expect(await post(body, signed(body))).toEqual(RECEIVED);

@@ -1,0 +1,131 @@
+import {
+  DIRECTORY_PK_SUFFIX,
+  LIMITS_PK_SUFFIX,
+  NOTICES_PK_SUFFIX,
+  SESSIONS_PK_SUFFIX,
+  SSM_LIMITS_PK_SUFFIX,
+} from '../../functions/names.ts';
+
+/** Actions on items whose partition keys are like one of these; `*` stands for the rest of a key. */
+export interface PartitionRight {
+  readonly actions: readonly string[];
+  readonly partitions: readonly string[];
+}
+
+/** What one kind of program does with the table. Nobody may change the table itself. */
+export interface TableRights {
+  /** Any item whose key is known, or all of them. */
+  readonly reads: readonly string[];
+  readonly writes: readonly PartitionRight[];
+  /** Only the console: whoever knows what a session looks like could make one. */
+  readonly sessions?: true;
+}
+
+export type LedgerUse =
+  | 'decide'
+  | 'receive'
+  | 'settle'
+  | 'rollUp'
+  | 'sweep'
+  | 'keepDirectory'
+  | 'takeLimits'
+  | 'serveConsole'
+  | 'tellOwners'
+  | 'recount';
+
+const READ = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
+/** A transaction needs the action of each write in it, and none of its own. */
+const WRITE = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
+const PUT = ['dynamodb:PutItem'];
+
+/** Every way to write an item, for what is denied. */
+export const ALL_WRITES = [
+  'dynamodb:BatchWriteItem',
+  'dynamodb:DeleteItem',
+  'dynamodb:PartiQLDelete',
+  'dynamodb:PartiQLInsert',
+  'dynamodb:PartiQLUpdate',
+  'dynamodb:PutItem',
+  'dynamodb:UpdateItem',
+];
+/** Every way to name an item. A scan names none. */
+export const ALL_NAMED = [
+  ...ALL_WRITES,
+  'dynamodb:BatchGetItem',
+  'dynamodb:ConditionCheckItem',
+  'dynamodb:GetItem',
+  'dynamodb:PartiQLSelect',
+  'dynamodb:Query',
+];
+
+export const sessionPartitions = (instance: string): readonly string[] => [
+  `${instance}${SESSIONS_PK_SUFFIX}#*`,
+];
+
+/** @param instance - begins every key, as `functions/ledger/keys.ts` builds them. */
+export function tableRights(instance: string): Readonly<Record<LedgerUse, TableRights>> {
+  const books = [`${instance}#job#*`, `${instance}#counter#*`];
+  const announced = `${instance}#announced#*`;
+  const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
+  // Whoever reads the rules notes what a period began with, and which groups the directory lacks.
+  const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`, `${instance}${DIRECTORY_PK_SUFFIX}#wishes`];
+  const keepBooks = {
+    reads: READ,
+    writes: [{ actions: WRITE, partitions: [...books, announced, ...noted] }],
+  };
+  const usage = ['usage', 'top', 'rejections', 'estimates'].map((kind) => `${instance}#${kind}#*`);
+  return {
+    decide: keepBooks,
+    settle: keepBooks,
+    /** One inbox item for each webhook. */
+    receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}#inbox#*`] }] },
+    /** What a job added to the usage lies beside its record; counters are closed to it. */
+    rollUp: {
+      reads: READ,
+      writes: [{ actions: WRITE, partitions: [`${instance}#job#*`, ...usage, announced, ...noted] }],
+    },
+    sweep: {
+      reads: READ,
+      writes: [
+        {
+          actions: WRITE,
+          partitions: [
+            ...[...books, announced, ...noted],
+            ...[`${instance}@sweep`, `${instance}@controller`, '@instances'],
+          ],
+        },
+      ],
+    },
+    keepDirectory: {
+      reads: ['dynamodb:GetItem', 'dynamodb:Query'],
+      writes: [
+        {
+          actions: WRITE,
+          partitions: [`${instance}${DIRECTORY_PK_SUFFIX}`, `${instance}${DIRECTORY_PK_SUFFIX}#*`],
+        },
+      ],
+    },
+    takeLimits: {
+      reads: READ,
+      writes: [{ actions: WRITE, partitions: [...limits, `${instance}${SSM_LIMITS_PK_SUFFIX}`] }],
+    },
+    serveConsole: {
+      reads: READ,
+      writes: [
+        // That an owner was told, so that nobody is told twice.
+        { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced] },
+        { actions: ['dynamodb:DeleteItem'], partitions: sessionPartitions(instance) },
+      ],
+      sessions: true,
+    },
+    tellOwners: {
+      reads: READ,
+      writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
+    },
+    /** Reads all of the table; writes closing entries beside counters, and what the stream lost of usage. */
+    recount: {
+      reads: [...READ, 'dynamodb:Scan'],
+      writes: [{ actions: WRITE, partitions: [...books, ...usage, announced] }],
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { beforeAll, expect, test } from 'vitest';
+import { INSTANCES_PK, ledgerKeys } from '../../functions/ledger/keys.ts';
+import * as names from '../../functions/names.ts';
+import { rollupKeys } from '../../functions/rollup/rollup-item.ts';
+import { isAllowed, type Statement } from './iam/evaluate.ts';
+import { PRIVATE, synthesize } from './synthesized.ts';
+
+const INSTANCE = 'gitlab.corp.test';
+const keys = ledgerKeys(INSTANCE);
+const usage = rollupKeys(INSTANCE);
+const counter = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
+const day = { subject: 'group/101', day: '2026-11-21' };
+
+/** One partition key of every kind of item, as the programs build it. */
+const PARTITIONS = {
+  session: keys.session('h').pk,
+  'pending sign-in': keys.pendingSignIn('h').pk,
+  record: keys.record(4711).pk,
+  counter: keys.counter(counter).pk,
+  'counter of another instance': ledgerKeys('gitlab.other.test').counter(counter).pk,
+  'announced mark': keys.announcement('x').pk,
+  'inbox item': keys.inbox('x').pk,
+  'limits pointer': keys.limitPointer.pk,
+  'limits chunk': keys.limitChunk('20261121', 'root/100', 0).pk,
+  'opening of a period': keys.limitOpening(counter).pk,
+  'change log': keys.limitLog(1).pk,
+  'request for more': keys.limitRequest('r-1').pk,
+  'directory pointer': keys.directoryPointer.pk,
+  'directory chunk': keys.directoryChunk('v1', 'groups/7', 0).pk,
+  'directory wish': keys.directoryWish('group/1').pk,
+  'sweep marks': keys.sweepMarks.pk,
+  'controller scope': keys.controllerScope.pk,
+  'register of instances': INSTANCES_PK,
+  heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
+  'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
+  'notices cursor': `${INSTANCE}${names.NOTICES_PK_SUFFIX}`,
+  'marks of parameters': `${INSTANCE}${names.SSM_LIMITS_PK_SUFFIX}`,
+  usage: usage.usage(day).pk,
+  'top projects': usage.top(day).pk,
+  'latest rejections': usage.rejections('group/101').pk,
+  estimates: usage.estimates(1001).pk,
+} as const;
+type Item = keyof typeof PARTITIONS;
+
+const BOOKS: readonly Item[] = [
+  'record',
+  'counter',
+  'announced mark',
+  'opening of a period',
+  'directory wish',
+];
+const LIMITS: readonly Item[] = [
+  ...(['limits pointer', 'limits chunk', 'opening of a period', 'change log', 'request for more'] as const),
+];
+
+/** All that each role may put or update. Nobody deletes, but the console a session. */
+const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
+  AdmitProgram: BOOKS,
+  SettleProgram: ['inbox item'],
+  SettleStreamProgram: BOOKS,
+  RollupProgram: [
+    ...(['record', 'announced mark', 'opening of a period', 'directory wish'] as const),
+    ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
+  ],
+  SweepProgram: [...BOOKS, 'sweep marks', 'controller scope', 'register of instances'],
+  DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
+  SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
+  NoticesProgram: ['notices cursor'],
+  ConsoleProgram: [...LIMITS, 'session', 'pending sign-in', 'announced mark'],
+  DriftCheckProgram: [],
+  WatchdogProgram: ['watchdog mark'],
+  Relay: ['heartbeat'],
+};
+const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLUpdate'] as const;
+
+const statementsOf = new Map<string, Statement[]>();
+let table = '';
+beforeAll(() => {
+  const { resources } = synthesize(PRIVATE);
+  for (const [where, { Properties }] of resources('AWS::IAM::Policy')) {
+    const id = where.split('/')[1] ?? '';
+    const role = Object.keys(MAY_WRITE).find((each) =>
+      each === 'Relay' ? /^Relay.*TaskRole/.test(id) : id.startsWith(`${each}Role`),
+    );
+    if (role === undefined) continue;
+    const statements = Properties.PolicyDocument.Statement as readonly Statement[];
+    statementsOf.set(role, [...(statementsOf.get(role) ?? []), ...statements]);
+  }
+  const put = (statementsOf.get('SettleProgram') ?? []).find(({ Action }) => Action === 'dynamodb:PutItem');
+  table = JSON.stringify(put?.Resource);
+}, 60_000);
+
+const may = (role: string, action: string, item: Item): boolean =>
+  isAllowed(
+    {
+      action: `dynamodb:${action}`,
+      resource: table,
+      context: { 'dynamodb:LeadingKeys': [PARTITIONS[item]] },
+    },
+    statementsOf.get(role) ?? [],
+  );
+
+test('no role writes an item that is not its own, by any action', () => {
+  expect([...statementsOf.keys()].sort()).toEqual(Object.keys(MAY_WRITE).sort());
+  const taken: string[] = [];
+  let refused = 0;
+  for (const [role, own] of Object.entries(MAY_WRITE)) {
+    for (const item of Object.keys(PARTITIONS) as Item[]) {
+      for (const action of WRITES) {
+        const legal =
+          (own.includes(item) && (action === 'PutItem' || action === 'UpdateItem')) ||
+          (role === 'ConsoleProgram' && action === 'DeleteItem' && /session|sign-in/.test(item));
+        if (legal) continue;
+        if (may(role, action, item)) taken.push(`${role} ${action} ${item}`);
+        else refused += 1;
+      }
+    }
+  }
+  expect(taken).toEqual([]);
+  expect(refused).toBeGreaterThan(1_400);
+});
+
+test('every role puts what it keeps', () => {
+  const missing = Object.entries(MAY_WRITE).flatMap(([role, own]) =>
+    own.filter((item) => !may(role, 'PutItem', item)).map((item) => `${role} ${item}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('only the console reads who is signed in, also in a batch beside items of one’s own', () => {
+  const readers = Object.keys(MAY_WRITE).filter((role) =>
+    ['GetItem', 'Query', 'BatchGetItem', 'PartiQLSelect'].some((action) => may(role, action, 'session')),
+  );
+  expect(readers).toEqual(['ConsoleProgram']);
+  const mixed = isAllowed(
+    {
+      action: 'dynamodb:BatchGetItem',
+      resource: table,
+      context: { 'dynamodb:LeadingKeys': [PARTITIONS.counter, PARTITIONS.session] },
+    },
+    statementsOf.get('AdmitProgram') ?? [],
+  );
+  expect(mixed).toBe(false);
+});
+
+test('a right that is added later opens no foreign item', () => {
+  const everything: Statement = { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' };
+  for (const [role, item] of [
+    ['SettleProgram', 'session'],
+    ['SettleProgram', 'counter'],
+    ['AdmitProgram', 'limits pointer'],
+    ['ConsoleProgram', 'counter'],
+    ['DriftCheckProgram', 'counter'],
+  ] as const) {
+    const call = {
+      action: 'dynamodb:PutItem',
+      resource: table,
+      context: { 'dynamodb:LeadingKeys': [PARTITIONS[item]] },
+    };
+    expect(isAllowed(call, [...(statementsOf.get(role) ?? []), everything])).toBe(false);
+  }
+});
+
+test('a customer’s key opens by way of one service of this region, and to alarms of this account', () => {
+  const open: string[] = [];
+  for (const [role, statements] of statementsOf) {
+    for (const { Effect, Action, Resource } of statements) {
+      const actions = (Array.isArray(Action) ? Action : [Action]) as readonly string[];
+      if (Effect !== 'Allow' || !actions.some((action) => action.startsWith('kms:'))) continue;
+      for (const context of [
+        {},
+        { 'kms:ViaService': ['s3.eu-central-1.amazonaws.com'] },
+        { 'kms:ViaService': ['dynamodb.us-east-1.amazonaws.com'] },
+      ]) {
+        const call = { action: 'kms:Decrypt', resource: JSON.stringify(Resource), context };
+        if (isAllowed(call, statements)) open.push(`${role} ${JSON.stringify(context)}`);
+      }
+    }
+  }
+  expect(open).toEqual([]);
+  const { resources } = synthesize(PRIVATE);
+  const alarms = resources('AWS::KMS::Key').flatMap(([, { Properties }]) =>
+    (Properties.KeyPolicy.Statement as readonly (Statement & { Principal: { Service?: string } })[]).filter(
+      ({ Principal }) => Principal.Service === 'cloudwatch.amazonaws.com',
+    ),
+  );
+  expect(alarms).toHaveLength(1);
+  const asked = (account: string): boolean =>
+    isAllowed(
+      { action: 'kms:Decrypt', resource: '"*"', context: { 'aws:SourceAccount': [account] } },
+      alarms,
+    );
+  expect([asked('111122223333'), asked('999999999999')]).toEqual([true, false]);
+});
