@@ -116,6 +116,39 @@ test('ten times as much is saved only when it was confirmed', async () => {
   expect(await amount()).toBe(5_000_000_000);
 });
 
+test('a new limit over one that is there opens that one, with the mode it has', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get('/edit?kind=set&subject=group/101')).text);
+  const sent = { ...form, unit: 'money', per: 'month', mode: 'shadow', amount: '600', why: 'release' };
+  const opened = await finance.post('/edit', { ...sent, step: 'preview' });
+  expect(opened.text).toContain('There is such a limit already');
+  expect(opened.text).not.toContain('loosens');
+  expect(fieldsOf(opened.text)).toMatchObject({
+    limit: 'money-month',
+    amount: '600',
+    'was.amount': '500',
+    'was.mode': 'enforce',
+  });
+  expect(opened.text).toContain('<option value="enforce" selected>');
+  // Nor does a form that was sent at once, without a look at what it does.
+  expect((await finance.post('/edit', { ...sent, step: 'apply' })).text).toContain('There is such a limit');
+  expect((await desk.live())?.pointer.edit).toBe(1);
+});
+
+test('a limit that would no longer reject jobs is saved only when it was confirmed', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  const sent = { ...form, mode: 'shadow', amount: '500', why: 'pilot' };
+  const shown = await finance.post('/edit', { ...sent, step: 'preview' });
+  expect(shown.text).toContain('Jobs pass that are rejected now');
+  expect(shown.text).not.toContain('More than three times');
+  expect((await finance.post('/edit', { ...sent, step: 'apply' })).status).toBe(409);
+  expect((await desk.live())?.pointer.edit).toBe(1);
+  expect((await finance.post('/edit', { ...sent, step: 'apply', confirmed: 'yes' })).status).toBe(303);
+});
+
 test('a stale edit is refused with both versions', async () => {
   const { appFor, apply, amount } = await house();
   const finance = appFor(USERS.finance);
@@ -279,7 +312,7 @@ test('a group without a rollout of its own is rolled out, and rolled back to wha
   const { appFor, desk } = await house();
   const admin = appFor(USERS.admin);
   const base = async () => (await desk.live())?.pointer.set ?? '';
-  const sent = { kind: 'rollout', subject: 'group/102', why: 'w', step: 'apply' };
+  const sent = { kind: 'rollout', subject: 'group/102', why: 'w', step: 'apply', confirmed: 'yes' };
   const send = async (cost: string) =>
     admin.post('/edit', { ...sent, cost, capacity: '', base: await base() });
   expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=nothing' });

@@ -56,13 +56,13 @@ function valueText(value: ChangeRow['from'], { unit }: ChangeRow, telling: Telli
   return html`${String(value)}`;
 }
 
-function effectTag({ effect, whole }: ChangeRow): Markup {
+function effectTag({ effect, whole, field }: ChangeRow): Markup {
   const word = whole === undefined ? '' : whole === 'added' ? 'new, ' : 'goes, ';
   switch (effect) {
     case 'tightens':
       return html`<span class="tag warn">${word}tightens</span>`;
     case 'loosens':
-      return html`<span class="tag good">${word}loosens</span>`;
+      return html`<span class="tag ${field === 'mode' && whole === undefined ? 'warn' : 'good'}">${word}loosens</span>`;
     case 'neutral':
       return html`<span class="tag">${word}no effect on jobs</span>`;
   }

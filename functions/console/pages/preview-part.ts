@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Oversubscription } from '../../limits/desk/outcome.ts';
+import type { ChangeRow, Oversubscription } from '../../limits/desk/outcome.ts';
 import type { BacktestAnswer } from '../view/backtest.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { EditEffect, PreviewAnswer } from '../view/preview.ts';
@@ -28,19 +28,27 @@ export function confirmPart(
   telling: Telling,
 ): Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
+  const milder = needsConfirmation.filter(({ field }) => field === 'mode');
+  const jumps = needsConfirmation.filter(({ field }) => field !== 'mode');
   return html`<fieldset><legend>Please confirm</legend>${
-    needsConfirmation.length > 0 &&
-    html`<p><strong class="warn-text">More than three times as much, or less than a third.</strong> A slip of the finger looks like this:</p><ul>${needsConfirmation
-      .slice(0, POOLS_SHOWN)
-      .map(
-        (row) =>
-          html`<li>${row.path ?? row.subject} <code>${row.limit}</code>: ${told(row.from, row.unit, telling)} → <strong>${told(row.to, row.unit, telling)}</strong></li>`,
-      )}${needsConfirmation.length > POOLS_SHOWN && html`<li>and ${counted(needsConfirmation.length - POOLS_SHOWN, 'more')}</li>`}</ul>`
+    milder.length > 0 &&
+    html`<p><strong class="warn-text">Jobs pass that are rejected now.</strong> The mode becomes milder:</p>${rowList(milder, telling)}`
+  }${
+    jumps.length > 0 &&
+    html`<p><strong class="warn-text">More than three times as much, or less than a third.</strong> A slip of the finger looks like this:</p>${rowList(jumps, telling)}`
   }${
     lockout.length > 0 &&
     html`<p><strong class="bad-text">Jobs of those who run Tollgate would be rejected:</strong></p><ul>${lockout.slice(0, POOLS_SHOWN).map((text) => html`<li>${text}</li>`)}</ul>`
   }<label class="check"><input type="checkbox" name="confirmed" value="yes" required>Yes, that is what I mean</label></fieldset>`;
 }
+
+const rowList = (rows: readonly ChangeRow[], telling: Telling): Markup =>
+  html`<ul>${rows
+    .slice(0, POOLS_SHOWN)
+    .map(
+      (row) =>
+        html`<li>${row.path ?? row.subject} <code>${row.limit}</code>: ${told(row.from, row.unit, telling)} → <strong>${told(row.to, row.unit, telling)}</strong></li>`,
+    )}${rows.length > POOLS_SHOWN && html`<li>and ${(rows.length - POOLS_SHOWN).toLocaleString('en-US')} more</li>`}</ul>`;
 
 const told = (
   value: string | number | null,

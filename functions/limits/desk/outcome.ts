@@ -38,7 +38,7 @@ export type Preview =
       readonly rows: readonly ChangeRow[];
       /** Of limits that the rows touch, and their parents. */
       readonly oversubscription: readonly Oversubscription[];
-      /** Amounts that become more than three times, or less than a third of, what they were: to be confirmed. */
+      /** Amounts that become more than three times, or less than a third of, what they were, and milder modes: to be confirmed. */
       readonly needsConfirmation: readonly ChangeRow[];
       /** Grants that somebody else must approve. */
       readonly needsApproval: readonly ChangeRow[];

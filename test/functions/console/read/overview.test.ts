@@ -178,6 +178,7 @@ test('a group whose rollout only watches has no limit that rejects', async () =>
     actor: 'ada',
     rights: [{ role: 'admin' }],
     why: 'back to shadow',
+    confirmed: true,
     source: 'test',
     base: (await desk.live())?.pointer.set,
   });
