@@ -118,6 +118,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
               amount: 9_000 * EUR,
               childrenAmount: 9_300 * EUR,
               children: 14,
+              unlimited: 0,
               larger: [],
             },
           ]

@@ -149,6 +149,25 @@ test('a limit that would no longer reject jobs is saved only when it was confirm
   expect((await finance.post('/edit', { ...sent, step: 'apply', confirmed: 'yes' })).status).toBe(303);
 });
 
+test('what a pool is given away as is told in numbers only where there are some', async () => {
+  const { appFor, apply } = await house();
+  const finance = appFor(USERS.finance);
+  const note = async () =>
+    /<strong>A pool:<\/strong> ([^<]*?) Whoever/.exec((await finance.get('/groups/101')).text)?.[1];
+  const cards = { kind: 'set', subject: 'group/104', limit: 'money-month' } as const;
+  await apply([{ ...cards, amount: 'unlimited' }]);
+  expect(await note()).toBe('1 limit below is unlimited, above the 500.00 EUR of Money per month here.');
+  await apply([{ ...cards, amount: 800 }]);
+  expect(await note()).toBe(
+    '1 limit below comes to 800.00 EUR, more than the 500.00 EUR of Money per month here.',
+  );
+  await apply([{ kind: 'set', subject: 'group/102', unit: 'money', amount: 'unlimited', per: 'month' }]);
+  const above = (await finance.get('/groups/100')).text;
+  expect(above).toContain(
+    '1 limit below comes to 500.00 EUR, within the 900.00 EUR, and 1 more is unlimited',
+  );
+});
+
 test('a stale edit is refused with both versions', async () => {
   const { appFor, apply, amount } = await house();
   const finance = appFor(USERS.finance);

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { ChangeRow, Oversubscription } from '../../limits/desk/outcome.ts';
+import { poolWords } from '../../limits/desk/pool-words.ts';
 import type { BacktestAnswer } from '../view/backtest.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { EditEffect, PreviewAnswer } from '../view/preview.ts';
@@ -83,6 +84,6 @@ const hasDate = ({ forecast }: LimitRow): boolean =>
   forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
 
 const poolText = (pool: Oversubscription, telling: Telling): Markup =>
-  html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${amount(pool.amount, pool.unit, telling)}, its ${counted(pool.children, 'child limit')} come to ${amount(pool.childrenAmount, pool.unit, telling)}${
-    pool.larger.length > 0 && html`; larger than itself: ${pool.larger.join(', ')}`
+  html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${poolWords(pool, pool.amount, (whole) => amount(whole, pool.unit, telling))} here${
+    pool.larger.length > 0 && html`; larger than the pool, or unlimited: ${pool.larger.join(', ')}`
   }`;

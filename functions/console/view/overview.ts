@@ -77,7 +77,9 @@ export interface PoolNote {
   /** What the closest limits below come to. */
   readonly childrenAmount: number;
   readonly children: number;
-  /** Paths of children whose own limit is larger than this one: this one binds them. At most ten. */
+  /** Of `children`: they are not in the sum. */
+  readonly unlimited: number;
+  /** Paths of children whose own limit is larger than this one, or unlimited: this one binds them. At most ten. */
   readonly larger: readonly string[];
 }
 

@@ -21,6 +21,8 @@ export interface Oversubscription {
   /** What the closest limits of this unit and period below it come to; `unlimited` children are not counted in. */
   readonly childrenAmount: number;
   readonly children: number;
+  /** Of `children`. */
+  readonly unlimited: number;
   /** Children that are larger than the limit itself, or unlimited: this one binds them. Paths where they are known; at most ten. */
   readonly larger: readonly string[];
 }
