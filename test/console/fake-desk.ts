@@ -176,6 +176,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
       return { outcome: 'live', pointer: { set: set(), edit, atMs: NOW_MS }, rows: checked.rows };
     },
     history: async () => ({ entries: [] }),
+    edit: async () => undefined,
     async request(asked, by) {
       seen += 1;
       const request: LimitRequest = {

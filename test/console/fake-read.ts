@@ -187,6 +187,9 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
     async history() {
       return { entries: amount === 'empty' ? [] : EDITS };
     },
+    async edit(edit) {
+      return EDITS.find((entry) => entry.edit === edit);
+    },
     async requests(viewer) {
       return (await desk.requests({ rights: rightsOf(viewer.roles), actor: viewer.username })).map(
         (request) => requestRow(request, viewer),

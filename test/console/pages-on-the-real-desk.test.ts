@@ -168,6 +168,35 @@ test('what a pool is given away as is told in numbers only where there are some'
   );
 });
 
+test('every difference of a large edit is on its own page, a hundred at a time, as far as it is theirs', async () => {
+  const { appFor, apply } = await house();
+  const limits = Array.from({ length: 250 }, (_, at) => ({
+    on: { group: at === 249 ? 101 : 1_000 + at },
+    money: 5,
+    per: 'month',
+    owner: `o${at}`,
+  }));
+  await apply([{ kind: 'replace', document: { limits } }]);
+  const finance = appFor(USERS.finance);
+  const { text } = await finance.get('/history');
+  const [, href = '', count] = /<a href="(\/history\/2)">([\d,]+) differences</.exec(text) ?? [];
+  expect(href).toBe('/history/2');
+  let rows = 0;
+  let pages = 0;
+  for (let next: string | undefined = href; next !== undefined && pages < 50; pages += 1) {
+    const shown: string = (await finance.get(next)).text;
+    rows += shown.split('<th scope="row"').length - 1;
+    next = /rel="next" href="([^"]+)"/.exec(shown)?.[1];
+  }
+  expect(rows).toBe(Number(count?.replace(',', '')));
+  expect(pages).toBe(Math.ceil(rows / 100));
+  const owner = appFor(USERS.owner);
+  expect((await owner.get('/history/2')).text).toContain('acme/payments');
+  expect((await owner.get('/history/2')).text).not.toContain('group 1007');
+  expect((await finance.get('/history/2')).text).toContain('group 1007');
+  expect((await finance.get('/history/99')).status).toBe(404);
+});
+
 test('a stale edit is refused with both versions', async () => {
   const { appFor, apply, amount } = await house();
   const finance = appFor(USERS.finance);

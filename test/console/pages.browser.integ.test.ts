@@ -67,6 +67,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['the break-glass list', '/break-glass'],
   ['the file', '/import'],
   ['the history', '/history'],
+  ['an edit', '/history/42'],
   ['who I am', '/me', 'olaf'],
   ['who I am without rights', '/me', 'nobody'],
   ['a refusal', '/import', 'dev'],

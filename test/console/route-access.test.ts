@@ -162,6 +162,12 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     ok: 200,
     elsewhere: 200,
   }),
+  'GET /history/:edit': () => ({
+    least: 'viewer',
+    path: '/history/1',
+    ok: 200,
+    elsewhere: 200,
+  }),
   'GET /edit': () => ({
     least: 'owner',
     path: '/edit?kind=set&subject=group/104&limit=money-month',

@@ -4,8 +4,8 @@ import { subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, counted, type Telling } from './told.ts';
 
-/** A page must stay small; whoever needs the others has the file. */
-const ROWS_SHOWN = 100;
+/** A page must stay small; whoever needs the others has the file, or the next page. */
+export const ROWS_SHOWN = 100;
 
 /** What differs, field by field. */
 export function changeTable(rows: readonly ChangeRow[], caption: string, telling: Telling): Markup {
@@ -23,13 +23,17 @@ export function changeTable(rows: readonly ChangeRow[], caption: string, telling
 }
 
 /** One line each, for a history. */
-export const changeLines = (rows: readonly ChangeRow[], telling: Telling, max: number): Markup =>
+export const changeLines = (
+  rows: readonly ChangeRow[],
+  telling: Telling,
+  { max, moreHref }: { readonly max: number; readonly moreHref: string },
+): Markup =>
   html`<ul>${rows
     .slice(0, max)
     .map(
       (row) =>
         html`<li>${row.path ?? subjectWords(row.subject)}: ${whatText(row)} ${row.whole === 'added' ? '' : html`<span class="from">${valueText(row.from, row, telling)}</span> → `}${row.whole === 'removed' ? 'removed' : valueText(row.to, row, telling)}</li>`,
-    )}${rows.length > max && html`<li class="soft">and ${counted(rows.length - max, 'more difference')}</li>`}</ul>`;
+    )}${rows.length > max && html`<li><a href="${moreHref}">and ${counted(rows.length - max, 'more difference')}</a></li>`}</ul>`;
 
 const whatText = (row: ChangeRow): Markup =>
   row.about === 'limit'

@@ -17,6 +17,7 @@ export const PAGE_ACCESS: AccessTable = {
   'POST /shadow/send': EDIT,
   'GET /break-glass': LOOK,
   'GET /history': LOOK,
+  'GET /history/:edit': LOOK,
   'GET /edit': EDIT,
   'POST /edit': EDIT,
   'GET /ask': LOOK,

@@ -5,7 +5,7 @@ import type { ConsoleReadDeps, Reading } from './console-read-deps.ts';
 import type { ConsoleRead } from './contract.ts';
 import { countersNow } from './counters-now.ts';
 import { explainJob } from './explain-job.ts';
-import { viewerHistory } from './history.ts';
+import { viewerEdit, viewerHistory } from './history.ts';
 import { limitsNow } from './limits-now.ts';
 import { meOf } from './me.ts';
 import { overviewOf } from './overview.ts';
@@ -39,6 +39,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
     preview: previewOf(reading),
     backtest: backtestOf(reading),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
+    edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
     requests,
     breakGlasses: async (viewer) => {
       const scope = await scopeFor(viewer);
