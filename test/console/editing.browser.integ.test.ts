@@ -257,5 +257,5 @@ test('a break-glass is reviewed with a note', async () => {
 test('a name that is markup stays text', async () => {
   const page = await as('fiona', '/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%22');
   expect(await page.locator('img').count()).toBe(0);
-  expect(await page.getByLabel('Search groups').inputValue()).toBe('<img src=x onerror=alert(1)>"');
+  expect(await page.getByLabel('Search budgets').inputValue()).toBe('<img src=x onerror=alert(1)>"');
 });

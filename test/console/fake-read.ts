@@ -219,6 +219,7 @@ function overviewOf(groups: readonly GroupRow[], asked: OverviewAsked, viewer: V
     directoryAtMs: NOW_MS - 120_000,
     rows: found.slice(from, from + max),
     total: found.length,
+    others: 0,
     first: from + 1,
     unranked: 0,
     ...(from + max < found.length && { next: String(from + max) }),

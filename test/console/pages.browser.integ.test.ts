@@ -134,7 +134,7 @@ test('without script every page that can be read is read, searched and paged thr
   await page.goto(full.origin);
   await page.getByRole('link', { name: 'Next' }).click();
   expect(await page.getByRole('navigation', { name: 'Pages' }).textContent()).toContain('51–100 of 10,000');
-  await page.getByLabel('Search groups').fill('team-4321');
+  await page.getByLabel('Search budgets').fill('team-4321');
   await page.getByRole('button', { name: 'Show' }).click();
   await page.getByRole('link', { name: 'team-4321' }).click();
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('team-4321');
