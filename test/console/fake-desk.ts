@@ -73,6 +73,19 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
             whole: 'added',
           },
         ];
+      if (each.kind === 'grant')
+        return [
+          {
+            ...row,
+            about: 'grant',
+            field: 'amount',
+            from: null,
+            to: Number(each.amount) * EUR,
+            unit: 'micros',
+            effect: 'loosens',
+            whole: 'added',
+          },
+        ];
       if (each.kind === 'review-breakglass')
         return [
           {

@@ -195,6 +195,9 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
         (request) => requestRow(request, viewer),
       );
     },
+    async waiting(viewer) {
+      return (await this.requests(viewer)).filter(({ mayDecide }) => mayDecide).length;
+    },
     async breakGlasses() {
       return amount === 'empty' ? [] : GLASSES;
     },

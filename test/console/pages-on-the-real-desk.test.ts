@@ -265,11 +265,15 @@ test('what a viewer asks for is granted by finance', async () => {
   };
   expect(await appFor(USERS.viewer).post('/ask', fields)).toMatchObject({ status: 303 });
   const finance = appFor(USERS.finance);
-  const id = /action="\/requests\/([^"]+)"/.exec((await finance.get('/requests')).text)?.[1];
+  // On every page of who may decide, and of nobody else.
+  expect((await finance.get('/')).text).toContain('>Requests <span class="count">1<');
+  expect((await appFor(USERS.viewer).get('/')).text).toContain('>Requests</a>');
+  const id = /href="\/requests\/([^"]+)"/.exec((await finance.get('/requests')).text)?.[1];
   expect(await finance.post(`/requests/${id}`, { verdict: 'approve' })).toMatchObject({
     status: 303,
     to: '/requests?done=approved',
   });
+  expect((await finance.get('/')).text).toContain('>Requests</a>');
   expect((await read.subject('group/101', {}, USERS.finance))?.grants).toHaveLength(1);
 });
 
@@ -390,5 +394,14 @@ test('a rejected job is explained to whoever sees its group, and to nobody else'
   await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
   const seen = await appFor(USERS.viewer).get('/jobs/4');
   expect(seen.text).toContain('BUDGET_EXHAUSTED');
+  // What decided, and the way on; what had nothing to say is folded away.
+  const [, mattered = '', folded = ''] = /id="rules">(.*?)<details>(.*?)<\/details>/s.exec(seen.text) ?? [];
+  expect(mattered.split('<th scope="row"').length - 1).toBe(1);
+  expect(mattered).not.toContain('does not ask');
+  expect(folded).toMatch(/^<summary>\d+ other rules? with nothing against it/);
+  const ask4 = /href="(\/ask\?subject=group%2F104&amp;limit=money-month&amp;link=[^"]+)"/.exec(
+    seen.text,
+  )?.[1];
+  expect((await appFor(USERS.viewer).get(ask4?.replaceAll('&amp;', '&') ?? '')).status).toBe(200);
   expect((await appFor(USERS['viewer of another subtree']).get('/jobs/4')).status).toBe(404);
 });

@@ -62,6 +62,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['a job', '/jobs/4711'],
   ['the shadow report', '/shadow'],
   ['the requests', '/requests'],
+  ['a request to decide', '/requests/r1'],
   ['asking for more', '/ask?subject=group/101', 'dev'],
   ['asking for which group', '/ask', 'dev'],
   ['the break-glass list', '/break-glass'],

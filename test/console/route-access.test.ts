@@ -203,6 +203,12 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     ok: 200,
     elsewhere: 200,
   }),
+  'GET /requests/:id': ({ request }) => ({
+    least: 'owner',
+    path: `/requests/${request}`,
+    ok: 200,
+    elsewhere: 404,
+  }),
   'POST /requests/:id': ({ request }) => ({
     least: 'owner',
     path: `/requests/${request}`,

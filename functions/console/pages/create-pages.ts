@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { SignInEnv } from '../../signin/user.ts';
 import type { OverviewAsked, OverviewSort } from '../view/overview.ts';
 import { query, readValues, wholeNumber } from './asked.ts';
+import { countWaiting } from './count-waiting.ts';
 import { editEntryPage } from './edit-entry-page.ts';
 import { editRoutes } from './edit-routes.ts';
 import { importRoutes } from './import-routes.ts';
@@ -40,6 +41,8 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     log.warn('page denied', { route, user: user.username });
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
+
+  app.use(countWaiting(deps));
 
   app.get('/', async (c) => {
     const { user } = c.var;

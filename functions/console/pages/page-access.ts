@@ -23,6 +23,7 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /ask': LOOK,
   'POST /ask': LOOK,
   'GET /requests': LOOK,
+  'GET /requests/:id': EDIT,
   'POST /requests/:id': EDIT,
   'GET /import': EVERYTHING,
   'POST /import': EVERYTHING,

@@ -42,6 +42,8 @@ export interface ConsoleRead {
   edit(edit: number, viewer: Viewer): Promise<LogEntry | undefined>;
   /** Newest first; those the viewer filed, and those of their groups. */
   requests(viewer: Viewer): Promise<readonly RequestRow[]>;
+  /** How many requests wait for the viewer to decide them. */
+  waiting(viewer: Viewer): Promise<number>;
   breakGlasses(viewer: Viewer): Promise<readonly BreakGlassState[]>;
   /** Day by day, as the rollup has it. Undefined: there is no such subject, or it is not theirs to see. */
   usage(asked: UsageAsked, viewer: Viewer): Promise<UsageDaysView | undefined>;

@@ -12,7 +12,7 @@ import { overviewOf } from './overview.ts';
 import { NOWHERE } from './places.ts';
 import { poolsNow } from './pools.ts';
 import { previewOf } from './preview-view.ts';
-import { requestRows } from './requests.ts';
+import { requestRows, waitingOf } from './requests.ts';
 import { scopeOf } from './scope.ts';
 import { shadowViewOf } from './shadow-view.ts';
 import { subjectViewOf } from './subject-view.ts';
@@ -41,6 +41,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
     edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
     requests,
+    waiting: waitingOf(reading),
     breakGlasses: async (viewer) => {
       const scope = await scopeFor(viewer);
       return (await desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
