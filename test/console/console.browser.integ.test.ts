@@ -157,7 +157,9 @@ test('a job that was rejected is admitted once finance approved what a developer
 
   const finance = await as('fiona-finance', '/requests');
   const card = finance.getByRole('article').filter({ hasText: 'Load tests' });
-  await card.getByRole('button', { name: /^Approve/ }).click();
+  await card.getByRole('link', { name: /^Look at it/ }).click();
+  expect(await main(finance)).toContain('What changes');
+  await finance.getByRole('button', { name: 'Approve' }).click();
   expect(await finance.getByRole('status').textContent()).toContain('Approved');
   expect(await console.ask(11)).toBe('admitted');
   await developer.goto(`${console.url}/groups/101`);

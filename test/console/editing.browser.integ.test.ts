@@ -152,7 +152,12 @@ test('what a developer asks for is approved by somebody else', async () => {
   expect(await asking.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   const deciding = await as('fiona', '/requests');
   const card = deciding.getByRole('article').filter({ hasText: 'Load tests' });
-  await card.getByRole('button', { name: /^Approve/ }).click();
+  expect(await deciding.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+  await card.getByRole('link', { name: /^Look at it/ }).click();
+  expect(await deciding.getByRole('region', { name: 'What changes', exact: true }).count()).toBeGreaterThan(
+    0,
+  );
+  await deciding.getByRole('button', { name: 'Approve' }).click();
   expect(await deciding.getByRole('status').textContent()).toContain('Approved');
   expect((await server.desk.requests({ rights: [], actor: 'x' }))[0]).toMatchObject({
     state: 'approved',
@@ -163,9 +168,10 @@ test('what a developer asks for is approved by somebody else', async () => {
 test('nobody declines without saying why', async () => {
   const page = await as('fiona', '/requests');
   await page
-    .getByRole('button', { name: /^Decline/ })
+    .getByRole('link', { name: /^Look at it/ })
     .first()
     .click();
+  await page.getByRole('button', { name: 'Decline' }).click();
   expect(await page.getByRole('main').textContent()).toContain('you must say why');
   expect((await server.desk.requests({ rights: [], actor: 'x' }))[0]?.state).toBe('pending');
 });
@@ -257,5 +263,5 @@ test('a break-glass is reviewed with a note', async () => {
 test('a name that is markup stays text', async () => {
   const page = await as('fiona', '/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%22');
   expect(await page.locator('img').count()).toBe(0);
-  expect(await page.getByLabel('Search groups').inputValue()).toBe('<img src=x onerror=alert(1)>"');
+  expect(await page.getByLabel('Search budgets').inputValue()).toBe('<img src=x onerror=alert(1)>"');
 });

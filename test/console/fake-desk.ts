@@ -73,6 +73,19 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
             whole: 'added',
           },
         ];
+      if (each.kind === 'grant')
+        return [
+          {
+            ...row,
+            about: 'grant',
+            field: 'amount',
+            from: null,
+            to: Number(each.amount) * EUR,
+            unit: 'micros',
+            effect: 'loosens',
+            whole: 'added',
+          },
+        ];
       if (each.kind === 'review-breakglass')
         return [
           {
@@ -118,6 +131,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
               amount: 9_000 * EUR,
               childrenAmount: 9_300 * EUR,
               children: 14,
+              unlimited: 0,
               larger: [],
             },
           ]
@@ -175,6 +189,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
       return { outcome: 'live', pointer: { set: set(), edit, atMs: NOW_MS }, rows: checked.rows };
     },
     history: async () => ({ entries: [] }),
+    edit: async () => undefined,
     async request(asked, by) {
       seen += 1;
       const request: LimitRequest = {

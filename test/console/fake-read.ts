@@ -187,10 +187,16 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
     async history() {
       return { entries: amount === 'empty' ? [] : EDITS };
     },
+    async edit(edit) {
+      return EDITS.find((entry) => entry.edit === edit);
+    },
     async requests(viewer) {
       return (await desk.requests({ rights: rightsOf(viewer.roles), actor: viewer.username })).map(
         (request) => requestRow(request, viewer),
       );
+    },
+    async waiting(viewer) {
+      return (await this.requests(viewer)).filter(({ mayDecide }) => mayDecide).length;
     },
     async breakGlasses() {
       return amount === 'empty' ? [] : GLASSES;
@@ -216,6 +222,7 @@ function overviewOf(groups: readonly GroupRow[], asked: OverviewAsked, viewer: V
     directoryAtMs: NOW_MS - 120_000,
     rows: found.slice(from, from + max),
     total: found.length,
+    others: 0,
     first: from + 1,
     unranked: 0,
     ...(from + max < found.length && { next: String(from + max) }),

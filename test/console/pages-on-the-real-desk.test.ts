@@ -116,6 +116,87 @@ test('ten times as much is saved only when it was confirmed', async () => {
   expect(await amount()).toBe(5_000_000_000);
 });
 
+test('a new limit over one that is there opens that one, with the mode it has', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get('/edit?kind=set&subject=group/101')).text);
+  const sent = { ...form, unit: 'money', per: 'month', mode: 'shadow', amount: '600', why: 'release' };
+  const opened = await finance.post('/edit', { ...sent, step: 'preview' });
+  expect(opened.text).toContain('There is such a limit already');
+  expect(opened.text).not.toContain('loosens');
+  expect(fieldsOf(opened.text)).toMatchObject({
+    limit: 'money-month',
+    amount: '600',
+    'was.amount': '500',
+    'was.mode': 'enforce',
+  });
+  expect(opened.text).toContain('<option value="enforce" selected>');
+  // Nor does a form that was sent at once, without a look at what it does.
+  expect((await finance.post('/edit', { ...sent, step: 'apply' })).text).toContain('There is such a limit');
+  expect((await desk.live())?.pointer.edit).toBe(1);
+});
+
+test('a limit that would no longer reject jobs is saved only when it was confirmed', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  const sent = { ...form, mode: 'shadow', amount: '500', why: 'pilot' };
+  const shown = await finance.post('/edit', { ...sent, step: 'preview' });
+  expect(shown.text).toContain('Jobs pass that are rejected now');
+  expect(shown.text).not.toContain('More than three times');
+  expect((await finance.post('/edit', { ...sent, step: 'apply' })).status).toBe(409);
+  expect((await desk.live())?.pointer.edit).toBe(1);
+  expect((await finance.post('/edit', { ...sent, step: 'apply', confirmed: 'yes' })).status).toBe(303);
+});
+
+test('what a pool is given away as is told in numbers only where there are some', async () => {
+  const { appFor, apply } = await house();
+  const finance = appFor(USERS.finance);
+  const note = async () =>
+    /<strong>A pool:<\/strong> ([^<]*?) Whoever/.exec((await finance.get('/groups/101')).text)?.[1];
+  const cards = { kind: 'set', subject: 'group/104', limit: 'money-month' } as const;
+  await apply([{ ...cards, amount: 'unlimited' }]);
+  expect(await note()).toBe('1 limit below is unlimited, above the 500.00 EUR of Money per month here.');
+  await apply([{ ...cards, amount: 800 }]);
+  expect(await note()).toBe(
+    '1 limit below comes to 800.00 EUR, more than the 500.00 EUR of Money per month here.',
+  );
+  await apply([{ kind: 'set', subject: 'group/102', unit: 'money', amount: 'unlimited', per: 'month' }]);
+  const above = (await finance.get('/groups/100')).text;
+  expect(above).toContain(
+    '1 limit below comes to 500.00 EUR, within the 900.00 EUR, and 1 more is unlimited',
+  );
+});
+
+test('every difference of a large edit is on its own page, a hundred at a time, as far as it is theirs', async () => {
+  const { appFor, apply } = await house();
+  const limits = Array.from({ length: 250 }, (_, at) => ({
+    on: { group: at === 249 ? 101 : 1_000 + at },
+    money: 5,
+    per: 'month',
+    owner: `o${at}`,
+  }));
+  await apply([{ kind: 'replace', document: { limits } }]);
+  const finance = appFor(USERS.finance);
+  const { text } = await finance.get('/history');
+  const [, href = '', count] = /<a href="(\/history\/2)">([\d,]+) differences</.exec(text) ?? [];
+  expect(href).toBe('/history/2');
+  let rows = 0;
+  let pages = 0;
+  for (let next: string | undefined = href; next !== undefined && pages < 50; pages += 1) {
+    const shown: string = (await finance.get(next)).text;
+    rows += shown.split('<th scope="row"').length - 1;
+    next = /rel="next" href="([^"]+)"/.exec(shown)?.[1];
+  }
+  expect(rows).toBe(Number(count?.replace(',', '')));
+  expect(pages).toBe(Math.ceil(rows / 100));
+  const owner = appFor(USERS.owner);
+  expect((await owner.get('/history/2')).text).toContain('acme/payments');
+  expect((await owner.get('/history/2')).text).not.toContain('group 1007');
+  expect((await finance.get('/history/2')).text).toContain('group 1007');
+  expect((await finance.get('/history/99')).status).toBe(404);
+});
+
 test('a stale edit is refused with both versions', async () => {
   const { appFor, apply, amount } = await house();
   const finance = appFor(USERS.finance);
@@ -184,11 +265,15 @@ test('what a viewer asks for is granted by finance', async () => {
   };
   expect(await appFor(USERS.viewer).post('/ask', fields)).toMatchObject({ status: 303 });
   const finance = appFor(USERS.finance);
-  const id = /action="\/requests\/([^"]+)"/.exec((await finance.get('/requests')).text)?.[1];
+  // On every page of who may decide, and of nobody else.
+  expect((await finance.get('/')).text).toContain('>Requests <span class="count">1<');
+  expect((await appFor(USERS.viewer).get('/')).text).toContain('>Requests</a>');
+  const id = /href="\/requests\/([^"]+)"/.exec((await finance.get('/requests')).text)?.[1];
   expect(await finance.post(`/requests/${id}`, { verdict: 'approve' })).toMatchObject({
     status: 303,
     to: '/requests?done=approved',
   });
+  expect((await finance.get('/')).text).toContain('>Requests</a>');
   expect((await read.subject('group/101', {}, USERS.finance))?.grants).toHaveLength(1);
 });
 
@@ -279,7 +364,7 @@ test('a group without a rollout of its own is rolled out, and rolled back to wha
   const { appFor, desk } = await house();
   const admin = appFor(USERS.admin);
   const base = async () => (await desk.live())?.pointer.set ?? '';
-  const sent = { kind: 'rollout', subject: 'group/102', why: 'w', step: 'apply' };
+  const sent = { kind: 'rollout', subject: 'group/102', why: 'w', step: 'apply', confirmed: 'yes' };
   const send = async (cost: string) =>
     admin.post('/edit', { ...sent, cost, capacity: '', base: await base() });
   expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=nothing' });
@@ -309,5 +394,14 @@ test('a rejected job is explained to whoever sees its group, and to nobody else'
   await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
   const seen = await appFor(USERS.viewer).get('/jobs/4');
   expect(seen.text).toContain('BUDGET_EXHAUSTED');
+  // What decided, and the way on; what had nothing to say is folded away.
+  const [, mattered = '', folded = ''] = /id="rules">(.*?)<details>(.*?)<\/details>/s.exec(seen.text) ?? [];
+  expect(mattered.split('<th scope="row"').length - 1).toBe(1);
+  expect(mattered).not.toContain('does not ask');
+  expect(folded).toMatch(/^<summary>\d+ other rules? with nothing against it/);
+  const ask4 = /href="(\/ask\?subject=group%2F104&amp;limit=money-month&amp;link=[^"]+)"/.exec(
+    seen.text,
+  )?.[1];
+  expect((await appFor(USERS.viewer).get(ask4?.replaceAll('&amp;', '&') ?? '')).status).toBe(200);
   expect((await appFor(USERS['viewer of another subtree']).get('/jobs/4')).status).toBe(404);
 });

@@ -62,11 +62,13 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['a job', '/jobs/4711'],
   ['the shadow report', '/shadow'],
   ['the requests', '/requests'],
+  ['a request to decide', '/requests/r1'],
   ['asking for more', '/ask?subject=group/101', 'dev'],
   ['asking for which group', '/ask', 'dev'],
   ['the break-glass list', '/break-glass'],
   ['the file', '/import'],
   ['the history', '/history'],
+  ['an edit', '/history/42'],
   ['who I am', '/me', 'olaf'],
   ['who I am without rights', '/me', 'nobody'],
   ['a refusal', '/import', 'dev'],
@@ -133,7 +135,7 @@ test('without script every page that can be read is read, searched and paged thr
   await page.goto(full.origin);
   await page.getByRole('link', { name: 'Next' }).click();
   expect(await page.getByRole('navigation', { name: 'Pages' }).textContent()).toContain('51–100 of 10,000');
-  await page.getByLabel('Search groups').fill('team-4321');
+  await page.getByLabel('Search budgets').fill('team-4321');
   await page.getByRole('button', { name: 'Show' }).click();
   await page.getByRole('link', { name: 'team-4321' }).click();
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('team-4321');

@@ -162,6 +162,12 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     ok: 200,
     elsewhere: 200,
   }),
+  'GET /history/:edit': () => ({
+    least: 'viewer',
+    path: '/history/1',
+    ok: 200,
+    elsewhere: 200,
+  }),
   'GET /edit': () => ({
     least: 'owner',
     path: '/edit?kind=set&subject=group/104&limit=money-month',
@@ -196,6 +202,12 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     path: '/requests',
     ok: 200,
     elsewhere: 200,
+  }),
+  'GET /requests/:id': ({ request }) => ({
+    least: 'owner',
+    path: `/requests/${request}`,
+    ok: 200,
+    elsewhere: 404,
   }),
   'POST /requests/:id': ({ request }) => ({
     least: 'owner',

@@ -85,7 +85,7 @@ export function aGroup(index: number): GroupRow {
     others: index % 3,
     grants: index % 6 === 1 ? 1 : 0,
     ...(index === 2 && { frozen: { id: 'f1', reason: 'Audit until Friday' } }),
-    ...(index % 9 === 0 && { pool: { childrenAmount: amount * 2, children: 4, larger: [] } }),
+    ...(index % 9 === 0 && { pool: { childrenAmount: amount * 2, children: 4, unlimited: 0, larger: [] } }),
     ...(without
       ? {
           metered: {
@@ -258,7 +258,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         contact: 'https://chat.example.com/finance',
       },
     ],
-    pools: [{ limit: 'money-month', childrenAmount: 900 * EUR, children: 3, larger: [] }],
+    pools: [{ limit: 'money-month', childrenAmount: 900 * EUR, children: 3, unlimited: 0, larger: [] }],
     burnUp: aBurnUp(budget),
     usage: {
       fromDay: '2026-11-01',

@@ -2,10 +2,10 @@ import { html } from 'hono/html';
 import type { ChangeRow } from '../../limits/desk/outcome.ts';
 import { subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
-import { amount, counted, type Telling } from './told.ts';
+import { amount, counted, instant, type Telling } from './told.ts';
 
-/** A page must stay small; whoever needs the others has the file. */
-const ROWS_SHOWN = 100;
+/** A page must stay small; whoever needs the others has the file, or the next page. */
+export const ROWS_SHOWN = 100;
 
 /** What differs, field by field. */
 export function changeTable(rows: readonly ChangeRow[], caption: string, telling: Telling): Markup {
@@ -23,13 +23,17 @@ export function changeTable(rows: readonly ChangeRow[], caption: string, telling
 }
 
 /** One line each, for a history. */
-export const changeLines = (rows: readonly ChangeRow[], telling: Telling, max: number): Markup =>
+export const changeLines = (
+  rows: readonly ChangeRow[],
+  telling: Telling,
+  { max, moreHref }: { readonly max: number; readonly moreHref: string },
+): Markup =>
   html`<ul>${rows
     .slice(0, max)
     .map(
       (row) =>
         html`<li>${row.path ?? subjectWords(row.subject)}: ${whatText(row)} ${row.whole === 'added' ? '' : html`<span class="from">${valueText(row.from, row, telling)}</span> → `}${row.whole === 'removed' ? 'removed' : valueText(row.to, row, telling)}</li>`,
-    )}${rows.length > max && html`<li class="soft">and ${counted(rows.length - max, 'more difference')}</li>`}</ul>`;
+    )}${rows.length > max && html`<li><a href="${moreHref}">and ${counted(rows.length - max, 'more difference')}</a></li>`}</ul>`;
 
 const whatText = (row: ChangeRow): Markup =>
   row.about === 'limit'
@@ -49,20 +53,25 @@ const fieldWords = (field: string): string => field.replaceAll('_', ' ');
 const subjectWords = (subject: string): string =>
   subject === 'instance' ? 'the whole GitLab' : subject.replace(/^groups\//, 'default of ').replace('/', ' ');
 
+/** As limits.yaml has them. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z$/;
+
 function valueText(value: ChangeRow['from'], { unit }: ChangeRow, telling: Telling): Markup {
   if (value === null) return html`<span class="soft">none</span>`;
   if (typeof value === 'number' && unit !== undefined)
     return html`<span class="n">${amount(value, unit, telling)}</span>`;
-  return html`${String(value)}`;
+  return typeof value === 'string' && INSTANT.test(value)
+    ? instant(Date.parse(value), telling)
+    : html`${String(value)}`;
 }
 
-function effectTag({ effect, whole }: ChangeRow): Markup {
+function effectTag({ effect, whole, field }: ChangeRow): Markup {
   const word = whole === undefined ? '' : whole === 'added' ? 'new, ' : 'goes, ';
   switch (effect) {
     case 'tightens':
       return html`<span class="tag warn">${word}tightens</span>`;
     case 'loosens':
-      return html`<span class="tag good">${word}loosens</span>`;
+      return html`<span class="tag ${field === 'mode' && whole === undefined ? 'warn' : 'good'}">${word}loosens</span>`;
     case 'neutral':
       return html`<span class="tag">${word}no effect on jobs</span>`;
   }

@@ -3,6 +3,8 @@ import type { SignInEnv } from '../../signin/user.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import type { OverviewAsked, OverviewSort } from '../view/overview.ts';
 import { query, readValues, wholeNumber } from './asked.ts';
+import { countWaiting } from './count-waiting.ts';
+import { editEntryPage } from './edit-entry-page.ts';
 import { editRoutes } from './edit-routes.ts';
 import { importRoutes } from './import-routes.ts';
 import { findJobPage, jobPage } from './job-page.ts';
@@ -42,6 +44,8 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     log.warn('page denied', { route, user: user.id });
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
+
+  app.use(countWaiting(deps));
 
   app.get('/', async (c) => {
     const { user } = c.var;
@@ -119,6 +123,14 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
       c.var.user,
     );
     return send(c, historyPage(c.var.user, history, subject, doneText(c), tellingOf(deps)));
+  });
+
+  app.get('/history/:edit', async (c) => {
+    const { user } = c.var;
+    const edit = wholeNumber(c.req.param('edit'));
+    const entry = edit === undefined ? undefined : await read.edit(edit, user);
+    if (entry === undefined) return send(c, unknownPlace(user), 404);
+    return send(c, editEntryPage(user, entry, wholeNumber(query(c, 'from')) ?? 0, tellingOf(deps)));
   });
 
   app.get('/me', async (c) => send(c, mePage(c.var.user, await read.me(c.var.user))));

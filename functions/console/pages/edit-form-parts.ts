@@ -4,6 +4,8 @@ import type { Field, Values } from './form-field.ts';
 
 export interface EditForm {
   readonly title: string;
+  /** What to know before one begins. */
+  readonly note?: string;
   /** The limit it is about, to be shown as it stands. */
   readonly standing?: LimitRow;
   readonly fields: readonly Field[];

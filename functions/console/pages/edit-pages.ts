@@ -37,7 +37,7 @@ export function editPage(user: User, shown: FormShown, telling: Telling): Markup
   const moreOpen = form.more?.some(({ name }) => problems.has(name)) ?? false;
   return page(
     { title: form.title, at: 'overview', user },
-    html`<div class="head"><h1>${form.title}</h1></div>${problemList(problems, others, labels)}
+    html`<div class="head"><h1>${form.title}</h1></div>${form.note !== undefined && html`<div class="note warn" role="status"><p>${form.note}</p></div>`}${problemList(problems, others, labels)}
 <form class="card" method="post" action="/edit">${csrf(user)}${hiddenFields({ ...along, kind })}<input type="hidden" name="step" value="preview">
 ${form.standing !== undefined && standingText(form.standing, telling)}${form.fields.map((each) => field(each, values, problems))}
 ${form.more !== undefined && html`<details class="field"${moreOpen && html` open`}><summary>More</summary>${form.more.map((each) => field(each, values, problems))}</details>`}

@@ -16,9 +16,9 @@ import { forbiddenPage, problemPage, unknownPlace } from './problem-page.ts';
 import { reachOf } from './reach.ts';
 import { readEdit } from './read-edit.ts';
 import { approvalPage } from './requests-page.ts';
+import { standingOf } from './standing-limit.ts';
+import { asWas, wasOf } from './was.ts';
 
-/** What the form began with goes along under these names, so that only what was changed is sent. */
-const WAS = 'was.';
 const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 
 /** `GET /edit` shows a form, `POST /edit` first what it would do, then does it. */
@@ -33,13 +33,10 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const opened = kind && (await openForm(deps, kind, named as Values, c.var.user));
     if (opened === undefined) return send(c, unknownPlace(c.var.user), 404);
     const { form, context } = opened;
-    const was = Object.fromEntries(
-      Object.entries(form.values).map(([name, value]) => [`${WAS}${name}`, value]),
-    );
     const isNew = opened.kind === 'set' && context.limit === undefined;
     const values = {
       ...(named as Values),
-      ...(isNew ? {} : was),
+      ...(isNew ? {} : asWas(form.values)),
       base: opened.base ?? '',
       ...form.values,
     };
@@ -52,6 +49,8 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const kind = kindOf(values.kind);
     const opened = kind && (await openForm(deps, kind, values, user));
     if (opened === undefined) return send(c, unknownPlace(user), 404);
+    const standing = standingOf(opened, values);
+    if (standing !== undefined) return send(c, editPage(user, standing, tellingOf(deps)), 409);
     const { form } = opened;
     const shown = {
       kind: opened.kind,
@@ -70,13 +69,6 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
 }
 
 const kindOf = (text: string | undefined): EditKind | undefined => EDIT_KINDS.find((kind) => kind === text);
-
-const wasOf = (values: Values): Values =>
-  Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) =>
-      name.startsWith(WAS) ? [[name.slice(WAS.length), value]] : [],
-    ),
-  );
 
 /** Nobody edits what they may not see, so what it would do is asked before it is done, too. */
 async function judge(

@@ -61,6 +61,7 @@ export const breakGlassForm = ({ view }: EditContext): EditForm => ({
     {
       name: 'per',
       label: 'Per',
+      required: true,
       options: [
         ['once', 'all in all'],
         ['hour', 'hour'],

@@ -12,6 +12,7 @@ export interface Field {
   readonly label: string;
   readonly hint?: Markup | string;
   readonly type?: 'text' | 'date' | 'number' | 'url' | 'textarea';
+  /** Of a choice: one of its options is always chosen, be it the empty one. */
   readonly required?: boolean;
   readonly max?: number;
   /** Value and text; makes it a choice. */
@@ -28,7 +29,9 @@ export function field(spec: Field, values: Values, problems: FieldProblems): Mar
     hint === undefined ? '' : `${name}-hint`,
     problem === undefined ? '' : `${name}-problem`,
   ].filter(Boolean);
-  const ties = html` id="f-${name}" name="${name}"${required && html` required`}${told.length > 0 && html` aria-describedby="${told.join(' ')}"`}${problem !== undefined && html` aria-invalid="true"`}${spec.autofocus && html` autofocus`}`;
+  // An empty value that is on offer is an answer; a browser would hold a required choice back until it is another.
+  const isHeldBack = required && !spec.options?.some(([value]) => value === '');
+  const ties = html` id="f-${name}" name="${name}"${isHeldBack && html` required`}${told.length > 0 && html` aria-describedby="${told.join(' ')}"`}${problem !== undefined && html` aria-invalid="true"`}${spec.autofocus && html` autofocus`}`;
   return html`<div class="field"><label for="f-${name}">${label}${required !== true && html` <small class="soft">optional</small>`}</label>${control(spec, values[name] ?? '', ties)}${
     hint !== undefined && html`<small class="soft" id="${name}-hint">${hint}</small>`
   }${problem !== undefined && html`<strong class="problem" id="${name}-problem">${problem}</strong>`}</div>`;

@@ -7,11 +7,17 @@ import { mayOpen } from './page-access.ts';
 
 export type Place = 'overview' | 'requests' | 'shadow' | 'break-glass' | 'import' | 'jobs' | 'log' | 'none';
 
+/** Whoever the page is for. */
+export interface Reader extends User {
+  /** Requests that wait for them to decide; absent: not known, or they decide none. */
+  readonly waiting?: number;
+}
+
 export interface Frame {
   readonly title: string;
   /** Which entry of the navigation this is. */
   readonly at: Place;
-  readonly user: User;
+  readonly user: Reader;
 }
 
 const NAVIGATION: readonly (readonly [Place, string, string])[] = [
@@ -32,7 +38,7 @@ export const page = ({ title, at, user }: Frame, body: Markup): Markup =>
       mayOpen(`GET ${href}`, user.roles),
     ).map(
       ([place, href, text]) =>
-        html`<li><a href="${href}"${place === at ? html` aria-current="page"` : ''}>${text}</a></li>`,
+        html`<li><a href="${href}"${place === at ? html` aria-current="page"` : ''}>${text}${place === 'requests' && (user.waiting ?? 0) > 0 && html` <span class="count">${user.waiting}<span class="hidden"> waiting for you</span></span>`}</a></li>`,
     )}</ul></nav><div class="who"><a href="/me">${user.name}</a><form method="post" action="/signout">${csrf(user)}<button class="plain">Sign out</button></form></div></div></header>
 <main id="main" tabindex="-1">${body}</main>`,
   );

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { GroupRow } from '../view/overview.ts';
 import { bar } from './bar.ts';
 import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.ts';
-import { pathText } from './links.ts';
+import { pathText, subjectHref, subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts';
 
@@ -39,7 +39,22 @@ function groupLine(row: GroupRow, telling: Telling, tree: ((groupId: number) => 
 const link = ({ subject, path }: GroupRow): Markup =>
   subject === 'instance'
     ? html`<a href="/instance">${path}</a>`
-    : html`<a href="/groups/${subject.slice('group/'.length)}">${pathText(path)}</a>`;
+    : subject.startsWith('group/') || subject.startsWith('project/')
+      ? html`<a href="${subjectHref(subject)}">${pathText(path)}</a>`
+      : subjectLink(subject, path);
+
+const KIND_TAGS: Readonly<Record<string, string>> = {
+  project: 'project',
+  'runner-class': 'runner class',
+  runner: 'runner',
+  user: 'user',
+};
+
+/** What it is if it is no group. */
+function kindTag(subject: string): Markup | undefined {
+  const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
+  return kind === undefined ? undefined : html`<span class="tag">${kind}</span> `;
+}
 
 function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
   const spent = metered === undefined ? '–' : amount(metered.settledMicros, 'micros', telling);
@@ -51,8 +66,9 @@ function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
 }
 
 /** What an eye looking down the list must not miss. */
-const tags = ({ frozen, budget, pool, grants, personal }: GroupRow): Markup[] =>
+const tags = ({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] =>
   [
+    kindTag(subject),
     frozen && html`<span class="tag bad" title="${frozen.reason}">frozen</span> `,
     budget &&
       (budget.settled + budget.held > 0 || budget.amount !== 'unlimited') &&

@@ -18,8 +18,12 @@ export function historyPart(history: HistoryPage, subject: string | undefined, t
 }
 
 const line = (entry: LogEntry, telling: Telling): Markup =>
-  html`<li><strong>${entry.why}</strong><p class="soft">${entry.actor} via ${entry.source}, ${shortInstant(entry.atMs, telling)} (${distance(entry.atMs, telling.nowMs)}), edit ${entry.edit}</p>${
-    entry.rows === undefined
-      ? html`<p class="soft">${counted(entry.count, 'difference')}, not recorded one by one.</p>`
-      : changeLines(entry.rows, telling, ROWS_SHOWN)
+  html`<li><strong>${entry.why}</strong><p class="soft">${entry.actor} via ${entry.source}, ${shortInstant(entry.atMs, telling)} (${distance(entry.atMs, telling.nowMs)}), <a href="${editHref(entry)}">edit ${entry.edit}</a></p>${
+    entry.rows !== undefined
+      ? changeLines(entry.rows, telling, { max: ROWS_SHOWN, moreHref: editHref(entry) })
+      : entry.count === 0
+        ? html`<p class="soft">What it changed could not be told.</p>`
+        : html`<p><a href="${editHref(entry)}">${counted(entry.count, 'difference')}</a></p>`
   }</li>`;
+
+const editHref = ({ edit }: LogEntry): string => `/history/${edit}`;

@@ -2,15 +2,10 @@ import { html } from 'hono/html';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import type { User } from '../../signin/user.ts';
-import type {
-  Explained,
-  ExplainedCounter,
-  ExplainedRuleRow,
-  ExplainedTerms,
-  ToldViolation,
-} from '../read/explain/explained.ts';
+import type { Explained, ExplainedCounter, ExplainedTerms } from '../read/explain/explained.ts';
 import { page } from './frame.ts';
-import { outside, subjectLink } from './links.ts';
+import { rulesPart } from './job-rules-part.ts';
+import { address, outside, subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, distance, instant, modeTag, type Telling } from './told.ts';
 
@@ -35,10 +30,23 @@ ${job.now !== undefined && job.now.outcome !== job.outcome && html`<div class="n
 <section class="card" aria-labelledby="decision"><h2 id="decision">Decision</h2><dl class="facts"><dt>Job</dt><dd>${job.jobId}</dd><dt>Decision</dt><dd><code>${job.decisionId}</code></dd>${fact('Project', job.job.projectId === undefined ? job.job.projectPath : subjectLink(`project/${job.job.projectId}`, job.job.projectPath ?? String(job.job.projectId)))}${fact('Pipeline', job.job.pipelineId)}<dt>State</dt><dd>${STATES[job.state]}</dd><dt>Answered by</dt><dd>${ANSWERED[job.answered]}</dd>${fact('Not checked', job.unchecked && UNCHECKED[job.unchecked])}${job.flagged && html`<dt>Noted</dt><dd class="bad-text">it was rejected, and yet it ran</dd>`}${fact('Ran', job.durationSeconds === undefined ? undefined : durationText(job.durationSeconds))}${fact('Ended', job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, telling))}</dl></section>
 <section class="card" aria-labelledby="terms"><h2 id="terms">What it was expected to cost</h2>${termsTable(job, telling)}</section></div>
 ${job.rejectionText !== undefined && html`<section class="card" aria-labelledby="text"><h2 id="text">What its page says</h2><pre>${job.rejectionText}</pre></section>`}
+${job.outcome === 'rejected' && wayOn(job)}
 <section class="card" aria-labelledby="counters"><h2 id="counters">Limits it counted on</h2>${counterTable(job, telling)}</section>
-<section class="card" aria-labelledby="rules"><h2 id="rules">Rules</h2>${ruleTable(job.rules)}</section>
+<section class="card" aria-labelledby="rules"><h2 id="rules">Rules</h2>${rulesPart(job.rules)}</section>
 ${job.notRecorded.length > 0 && html`<section class="card" aria-labelledby="unknown"><h2 id="unknown">What cannot be told</h2><ul class="soft">${job.notRecorded.map((line) => html`<li>${line}</li>`)}</ul></section>`}`,
   );
+
+/** A rejected job's way on: to ask for more of the limit that refused it, of each that can be added to. */
+function wayOn({ counters, job }: Explained): Markup | '' {
+  const refused = counters.filter(
+    ({ subject, atDecision }) => atDecision?.seen !== undefined && /^(group|project)\//.test(subject),
+  );
+  if (refused.length === 0) return '';
+  return html`<div class="actions">${refused.map(
+    ({ subject, label, limit }) =>
+      html`<a class="button main" href="${address('/ask', { subject, limit, link: job.url })}">Ask for more of ${label}<span class="hidden"> ${limit}</span></a>`,
+  )}</div>`;
+}
 
 const verdict = ({ outcome }: Explained): Markup =>
   outcome === 'admitted'
@@ -107,29 +115,3 @@ function counterLine(
   const bound = now.bound === undefined ? 'none' : now.bound === 'unlimited' ? 'unlimited' : told(now.bound);
   return html`<tr><th scope="row" class="path">${subjectLink(subject, label)}<small class="soft"><code>${limit}</code> ${period !== 'now' && period} ${now.mode !== undefined && modeTag(now.mode)}</small></th><td class="full">${before}</td><td class="n" data-l="now">${told(now.settled + now.held)}</td><td class="n" data-l="of">${bound}</td><td class="n" data-l="left">${now.left === undefined ? '–' : told(now.left)}</td></tr>`;
 }
-
-const ruleTable = (rules: readonly ExplainedRuleRow[]): Markup =>
-  html`<div class="scroll" role="region" aria-label="Rules" tabindex="0"><table class="stack"><caption class="hidden">Rules, then and now</caption><thead><tr><th scope="col">Rule</th><th scope="col">Then</th><th scope="col">Now</th></tr></thead><tbody>${rules.map(
-    ({ id, kind, mode, atDecision, now, whyNot }) =>
-      html`<tr><th scope="row"><code>${id}</code><small class="soft">${kind} ${mode}</small></th><td class="full" data-l="Then:">${violations(atDecision)}</td><td class="full" data-l="Now:">${
-        now === undefined
-          ? html`<span class="soft">${whyNot ?? 'not asked again'}</span>`
-          : now.violations.length > 0
-            ? violations(now.violations)
-            : html`<span class="soft">${NOW_WORDS[now.outcome]}${now.detail !== undefined && html`: ${now.detail}`}</span>`
-      }</td></tr>`,
-  )}</tbody></table></div>`;
-
-const NOW_WORDS: Readonly<Record<NonNullable<ExplainedRuleRow['now']>['outcome'], string>> = {
-  matched: 'nothing against it',
-  'not matched': 'does not ask about this job',
-  off: 'off',
-  missing: 'cannot tell',
-  exempt: 'exempt',
-  failed: 'failed',
-};
-
-const violations = (all: readonly ToldViolation[]): Markup | Markup[] =>
-  all.length === 0
-    ? html`<span class="soft">nothing against it</span>`
-    : all.map(({ code, text, mode }) => html`<div><code>${code}</code> ${modeTag(mode)} ${text}</div>`);

@@ -62,6 +62,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
     {
       name: 'per',
       label: 'Per',
+      required: true,
       options: [['', 'at once (jobs, CPU, memory)'], ...PERIODS, ['hour', 'hour'], ['minute', 'minute']],
     },
     { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },

@@ -7,6 +7,7 @@ import { csrf, page } from './frame.ts';
 import { historyPart } from './history-part.ts';
 import { address, subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
+import { mayOpen } from './page-access.ts';
 import { counted, distance, instant, type Telling } from './told.ts';
 
 /** Who was let in past limits, what is left of it, and whether somebody has looked at it. */
@@ -24,11 +25,11 @@ export function breakGlassPage(
       html`<div class="actions"><a class="button" href="/edit?kind=breakglass&amp;subject=instance">For the whole GitLab</a></div>`
     }</div>
 ${done !== undefined && html`<div class="note good" role="status"><p>${done}</p></div>`}
-${all.length === 0 ? html`<div class="card"><p>Nobody was let in by breaking glass.</p>${may && html`<p class="soft">To open one for a group, go to its page and choose “Break glass”.</p>`}</div>` : all.map((each) => breakGlassCard(each, telling))}`,
+${all.length === 0 ? html`<div class="card"><p>Nobody was let in by breaking glass.</p>${may && html`<p class="soft">To open one for a group, go to its page and choose “Break glass”.</p>`}</div>` : all.map((each) => breakGlassCard(each, mayOpen('GET /edit', user.roles), telling))}`,
   );
 }
 
-function breakGlassCard(glass: BreakGlassState, telling: Telling): Markup {
+function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telling): Markup {
   const { id, subject, path, users, jobs, per, used, untilMs, fromMs, reason, ticket, by, open, toReview } =
     glass;
   const who = [
@@ -54,7 +55,7 @@ function breakGlassCard(glass: BreakGlassState, telling: Telling): Markup {
 <dl class="facts"><dt>Whose</dt><dd>${who.filter((part) => part !== '').join(' ')}</dd><dt>Let in</dt><dd>${used.toLocaleString('en-US')} of ${counted(jobs, 'job')}${per !== 'once' && html` per ${per}`}</dd><dt>Until</dt><dd>${instant(untilMs, telling)} (${distance(untilMs, telling.nowMs)})</dd>${
     glass.reviewedBy !== undefined &&
     html`<dt>Reviewed</dt><dd>by ${glass.reviewedBy}${glass.note !== undefined && html`: ${glass.note}`}</dd>`
-  }</dl><div class="actions">${open && html`<a class="button" href="${edit('end-breakglass')}">End it now</a>`}${toReview && html`<a class="button" href="${edit('review-breakglass')}">Review it</a>`}</div></article>`;
+  }</dl><div class="actions">${mayEdit && open && html`<a class="button" href="${edit('end-breakglass')}">End it now</a>`}${mayEdit && toReview && html`<a class="button" href="${edit('review-breakglass')}">Review it</a>`}</div></article>`;
 }
 
 export const historyPage = (

@@ -45,8 +45,8 @@ ${instanceCard(overview, telling)}
 }
 
 function aboutText(overview: Overview, { nowMs }: Telling): Markup {
-  const { total, directoryAtMs, set } = overview;
-  return html`${counted(total, 'group')}. ${
+  const { total, others, directoryAtMs, set } = overview;
+  return html`${counted(total - others, 'group')}${others > 0 && html` and ${counted(others, 'other budget')}, of projects, runner classes, runners or users`}. ${
     set === undefined && html`No limits were made live yet: those packed with the deployment hold. `
   }${
     directoryAtMs === undefined
@@ -73,11 +73,11 @@ ${bar({ spent: settled, held, limit, ...(forecast?.atEndAmount !== undefined && 
 
 const filters = ({ asked, owns }: OverviewShown): Markup =>
   html`<form class="filters" method="get" action="/" role="search" data-at-once>
-<label>Search groups<input type="search" name="q" value="${asked.search ?? ''}" maxlength="200" placeholder="Part of the path"></label>
+<label>Search budgets<input type="search" name="q" value="${asked.search ?? ''}" maxlength="200" placeholder="Part of a path or name"></label>
 <label>Order<select name="sort">${SORTS.map(([value, text]) => html`<option value="${value}"${value === (asked.sort ?? 'runs-out-first') ? html` selected` : ''}>${text}</option>`)}</select></label>
 <label>Show<select name="view">${(
     [
-      ['all', 'All groups'],
+      ['all', 'All budgets'],
       ['tree', 'Step by step'],
     ] as const
   ).map(
@@ -99,7 +99,7 @@ const isNothing = ({ overview, asked }: OverviewShown): boolean =>
 
 function emptyNote(asked: OverviewAsked): Markup {
   if (asked.search !== undefined)
-    return html`<p>No group you may see has <strong>${asked.search}</strong> in its path. <a href="/">Show all</a>.</p>`;
+    return html`<p>Nothing you may see has <strong>${asked.search}</strong> in its path or name. <a href="/">Show all</a>.</p>`;
   if (asked.mine === true) return html`<p>You own no group here. <a href="/">Show all you may see</a>.</p>`;
   if (typeof asked.under === 'number') return html`<p>There are no groups below it.</p>`;
   return html`<p><strong>There is nothing to see yet.</strong></p><p>Groups appear as soon as they were read from GitLab. If you expected some: you see groups in which you are a member; ask whoever runs Tollgate whether yours is connected. <a href="/me">See your rights</a>.</p>`;

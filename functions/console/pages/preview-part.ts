@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import type { Oversubscription } from '../../limits/desk/outcome.ts';
+import type { ChangeRow, Oversubscription } from '../../limits/desk/outcome.ts';
+import { poolWords } from '../../limits/desk/pool-words.ts';
 import type { BacktestAnswer } from '../view/backtest.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { EditEffect, PreviewAnswer } from '../view/preview.ts';
@@ -28,19 +29,27 @@ export function confirmPart(
   telling: Telling,
 ): Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
+  const milder = needsConfirmation.filter(({ field }) => field === 'mode');
+  const jumps = needsConfirmation.filter(({ field }) => field !== 'mode');
   return html`<fieldset><legend>Please confirm</legend>${
-    needsConfirmation.length > 0 &&
-    html`<p><strong class="warn-text">More than three times as much, or less than a third.</strong> A slip of the finger looks like this:</p><ul>${needsConfirmation
-      .slice(0, POOLS_SHOWN)
-      .map(
-        (row) =>
-          html`<li>${row.path ?? row.subject} <code>${row.limit}</code>: ${told(row.from, row.unit, telling)} → <strong>${told(row.to, row.unit, telling)}</strong></li>`,
-      )}${needsConfirmation.length > POOLS_SHOWN && html`<li>and ${counted(needsConfirmation.length - POOLS_SHOWN, 'more')}</li>`}</ul>`
+    milder.length > 0 &&
+    html`<p><strong class="warn-text">Jobs pass that are rejected now.</strong> The mode becomes milder:</p>${rowList(milder, telling)}`
+  }${
+    jumps.length > 0 &&
+    html`<p><strong class="warn-text">More than three times as much, or less than a third.</strong> A slip of the finger looks like this:</p>${rowList(jumps, telling)}`
   }${
     lockout.length > 0 &&
     html`<p><strong class="bad-text">Jobs of those who run Tollgate would be rejected:</strong></p><ul>${lockout.slice(0, POOLS_SHOWN).map((text) => html`<li>${text}</li>`)}</ul>`
   }<label class="check"><input type="checkbox" name="confirmed" value="yes" required>Yes, that is what I mean</label></fieldset>`;
 }
+
+const rowList = (rows: readonly ChangeRow[], telling: Telling): Markup =>
+  html`<ul>${rows
+    .slice(0, POOLS_SHOWN)
+    .map(
+      (row) =>
+        html`<li>${row.path ?? row.subject} <code>${row.limit}</code>: ${told(row.from, row.unit, telling)} → <strong>${told(row.to, row.unit, telling)}</strong></li>`,
+    )}${rows.length > POOLS_SHOWN && html`<li>and ${(rows.length - POOLS_SHOWN).toLocaleString('en-US')} more</li>`}</ul>`;
 
 const told = (
   value: string | number | null,
@@ -75,6 +84,6 @@ const hasDate = ({ forecast }: LimitRow): boolean =>
   forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
 
 const poolText = (pool: Oversubscription, telling: Telling): Markup =>
-  html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${amount(pool.amount, pool.unit, telling)}, its ${counted(pool.children, 'child limit')} come to ${amount(pool.childrenAmount, pool.unit, telling)}${
-    pool.larger.length > 0 && html`; larger than itself: ${pool.larger.join(', ')}`
+  html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${poolWords(pool, pool.amount, (whole) => amount(whole, pool.unit, telling))} here${
+    pool.larger.length > 0 && html`; larger than the pool, or unlimited: ${pool.larger.join(', ')}`
   }`;

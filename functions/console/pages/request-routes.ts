@@ -4,6 +4,7 @@ import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
 import { actingUser } from '../acting-user.ts';
 import { query, readValues } from './asked.ts';
+import { COUNT_STEP } from './backtest-part.ts';
 import { byField } from './document-problems.ts';
 import { grantFields } from './exception-forms.ts';
 import type { Values } from './form-field.ts';
@@ -11,6 +12,7 @@ import type { Markup } from './markup.ts';
 import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { type Problem, problemPage, unknownPlace } from './problem-page.ts';
 import { askPage, chooseGroupPage, requestsPage } from './requests-page.ts';
+import { showDecision } from './show-decision.ts';
 
 /** "Ask for more", and whoever decides about it. */
 export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
@@ -54,13 +56,21 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
     return send(c, requestsPage(c.var.user, rows, DONE[query(c, 'done') ?? ''], tellingOf(deps)));
   });
 
+  app.get('/requests/:id', async (c) => {
+    const { user } = c.var;
+    const row = (await read.requests(user)).find(({ id }) => id === c.req.param('id'));
+    return row?.mayDecide === true ? showDecision(c, deps, row, {}) : send(c, unknownPlace(user), 404);
+  });
+
   app.post('/requests/:id', async (c) => {
     const { user } = c.var;
-    const { verdict, note } = await readValues(c);
+    const values = await readValues(c);
+    const { verdict, note } = values;
     const by = actingUser(user);
     // Nobody decides about what they cannot see.
-    const known = (await read.requests(user)).some(({ id }) => id === c.req.param('id'));
-    if (!known) return send(c, unknownPlace(user), 404);
+    const row = (await read.requests(user)).find(({ id }) => id === c.req.param('id'));
+    if (row === undefined) return send(c, unknownPlace(user), 404);
+    if (values.step === COUNT_STEP && row.mayDecide) return showDecision(c, deps, row, values);
     if (verdict !== 'approve' && !note) return send(c, problemPage(user, NO_NOTE), 422);
     const outcome = await desk.decide(
       c.req.param('id'),

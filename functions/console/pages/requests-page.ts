@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { LimitRequest } from '../../limits/desk/limit-request.ts';
 import type { ApplyOutcome } from '../../limits/desk/outcome.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { User } from '../../signin/user.ts';
@@ -9,10 +8,11 @@ import { grantFields } from './exception-forms.ts';
 import { type FieldProblems, field, problemList, type Values } from './form-field.ts';
 import { csrf, page } from './frame.ts';
 import { leftText, limitAmount, limitWords } from './limit-words.ts';
-import { outside, subjectHref, subjectLink } from './links.ts';
+import { subjectHref, subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
 import { problemPage } from './problem-page.ts';
-import { distance, instant, type Telling } from './told.ts';
+import { requestFacts, wantedText } from './request-facts.ts';
+import { distance, type Telling } from './told.ts';
 
 /** What waits, and what became of the others. */
 export function requestsPage(
@@ -30,7 +30,7 @@ ${done !== undefined && html`<div class="note good" role="status"><p>${done}</p>
 <section aria-labelledby="waiting"><h2 id="waiting" class="hidden">Waiting</h2>${
       waiting.length === 0
         ? html`<div class="card"><p>Nothing is waiting for anybody.</p></div>`
-        : waiting.map((row) => waitingCard(user, row, telling))
+        : waiting.map((row) => waitingCard(row, telling))
     }</section>
 ${over.length > 0 && html`<section class="card" aria-labelledby="over"><h2 id="over">Decided</h2><ol class="timeline">${over.slice(0, OVER_SHOWN).map((row) => overLine(row, telling))}</ol></section>`}`,
   );
@@ -38,27 +38,19 @@ ${over.length > 0 && html`<section class="card" aria-labelledby="over"><h2 id="o
 
 const OVER_SHOWN = 50;
 
-const wanted = (row: LimitRequest, limitNow: RequestRow['limitNow'], telling: Telling): string =>
-  `+${String(row.amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${telling.currency}` : ''}`;
-
-function waitingCard(user: User, row: RequestRow, telling: Telling): Markup {
-  const { id, subject, path, limitNow, mayDecide, own } = row;
-  return html`<article class="card" aria-labelledby="r-${id}"><h2 id="r-${id}"><span>${wanted(row, limitNow, telling)} for ${subjectLink(subject, path)}</span><small class="soft">${row.requestedBy}, ${distance(row.requestedAtMs, telling.nowMs)}</small></h2>
-<p>${row.reason}</p>
-<dl class="facts"><dt>Counts</dt><dd>${row.from} to ${row.until}</dd><dt>Limit</dt><dd>${
-    limitNow === undefined
-      ? html`<code>${row.limit}</code>`
-      : html`${limitWords(limitNow)}: ${leftText(limitNow, telling)}${(limitNow.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limitNow, telling)}`
-  }</dd>${row.ticket !== undefined && html`<dt>Ticket</dt><dd>${row.ticket}</dd>`}${row.link !== undefined && html`<dt>From</dt><dd>${outside(row.link, row.link)}</dd>`}<dt>Waits until</dt><dd>${instant(row.expiresAtMs, telling)}</dd></dl>
+function waitingCard(row: RequestRow, telling: Telling): Markup {
+  const { id, subject, path, mayDecide, own } = row;
+  return html`<article class="card" aria-labelledby="r-${id}"><h2 id="r-${id}"><span>${wantedText(row, telling)} for ${subjectLink(subject, path)}</span><small class="soft">${row.requestedBy}, ${distance(row.requestedAtMs, telling.nowMs)}</small></h2>
+${requestFacts(row, telling)}
 ${
   mayDecide
-    ? html`<form method="post" action="/requests/${id}">${csrf(user)}<div class="field"><label for="n-${id}">Note <small class="soft">required to decline</small></label><input id="n-${id}" name="note" maxlength="500" autocomplete="off"></div><div class="actions"><button class="main" name="verdict" value="approve">Approve<span class="hidden"> for ${path}</span></button><button class="danger" name="verdict" value="decline">Decline<span class="hidden"> for ${path}</span></button></div></form>`
+    ? html`<div class="actions"><a class="button main" href="/requests/${id}">Look at it and decide<span class="hidden"> for ${path}</span></a></div>`
     : html`<p class="soft">${own ? 'You asked for it, so somebody else decides.' : 'You may not decide this one.'}</p>`
 }</article>`;
 }
 
 const overLine = (row: RequestRow, telling: Telling): Markup =>
-  html`<li>${stateTag(row)} <strong>${wanted(row, row.limitNow, telling)}</strong> for ${subjectLink(row.subject, row.path)}: ${row.reason}<p class="soft">asked by ${row.requestedBy}${
+  html`<li>${stateTag(row)} <strong>${wantedText(row, telling)}</strong> for ${subjectLink(row.subject, row.path)}: ${row.reason}<p class="soft">asked by ${row.requestedBy}${
     row.decidedBy !== undefined && html`, decided by ${row.decidedBy}`
   }${row.decidedAtMs !== undefined && html` ${distance(row.decidedAtMs, telling.nowMs)}`}${row.note !== undefined && html`: ${row.note}`}</p></li>`;
 

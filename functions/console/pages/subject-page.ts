@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { poolWords } from '../../limits/desk/pool-words.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { SubjectView } from '../view/subject.ts';
 import { BAR_KEY, bar } from './bar.ts';
@@ -103,10 +104,10 @@ function madeOf({ baseAmount, granted, carried, unit }: LimitRow): string {
 const poolNotes = ({ pools, limits }: SubjectView, telling: Telling): Markup[] =>
   pools.flatMap((pool) => {
     const limit = limits.find(({ id }) => id === pool.limit);
-    if (limit === undefined) return [];
+    if (limit === undefined || limit.amount === 'unlimited') return [];
     return [
-      html`<div class="note"><p><strong>A pool:</strong> ${counted(pool.children, 'limit')} below come to ${amount(pool.childrenAmount, limit.unit, telling)}, more than the ${limitAmount(limit, telling)} of ${limitWords(limit)} here. Whoever comes first has it.${
-        pool.larger.length > 0 && html` Larger than the pool itself: ${pool.larger.join(', ')}.`
+      html`<div class="note"><p><strong>A pool:</strong> ${poolWords(pool, limit.amount, (whole) => amount(whole, limit.unit, telling))} of ${limitWords(limit)} here. Whoever comes first has it.${
+        pool.larger.length > 0 && html` Larger than the pool, or unlimited: ${pool.larger.join(', ')}.`
       }</p></div>`,
     ];
   });

@@ -12,7 +12,7 @@ import type { Pools } from './pools.ts';
 export interface ConsoleReadDeps {
   readonly desk: Pick<
     LimitsDesk,
-    'live' | 'preview' | 'history' | 'request' | 'requests' | 'decide' | 'breakGlasses'
+    'live' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
   >;
   /** The pointer, and what was carried over. */
   readonly limitTable: LimitTable;

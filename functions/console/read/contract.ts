@@ -7,7 +7,7 @@
  */
 
 import type { BreakGlassState } from '../../limits/desk/break-glass-state.ts';
-import type { HistoryAsked, HistoryPage } from '../../limits/desk/history.ts';
+import type { HistoryAsked, HistoryPage, LogEntry } from '../../limits/desk/history.ts';
 import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
 import type { User } from '../../signin/user.ts';
 import type { BacktestAnswer } from '../view/backtest.ts';
@@ -38,8 +38,12 @@ export interface ConsoleRead {
   backtest(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<BacktestAnswer>;
   /** Newest first; rows of subjects outside are left out, `count` with them. */
   history(asked: HistoryAsked, viewer: Viewer): Promise<HistoryPage>;
+  /** One edit with every row that is theirs to see. Undefined: there is none, or nothing of it is theirs. */
+  edit(edit: number, viewer: Viewer): Promise<LogEntry | undefined>;
   /** Newest first; those the viewer filed, and those of their groups. */
   requests(viewer: Viewer): Promise<readonly RequestRow[]>;
+  /** How many requests wait for the viewer to decide them. */
+  waiting(viewer: Viewer): Promise<number>;
   breakGlasses(viewer: Viewer): Promise<readonly BreakGlassState[]>;
   /** Day by day, as the rollup has it. Undefined: there is no such subject, or it is not theirs to see. */
   usage(asked: UsageAsked, viewer: Viewer): Promise<UsageDaysView | undefined>;

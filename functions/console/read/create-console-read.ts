@@ -5,14 +5,14 @@ import type { ConsoleReadDeps, Reading } from './console-read-deps.ts';
 import type { ConsoleRead } from './contract.ts';
 import { countersNow } from './counters-now.ts';
 import { explainJob } from './explain-job.ts';
-import { viewerHistory } from './history.ts';
+import { viewerEdit, viewerHistory } from './history.ts';
 import { limitsNow } from './limits-now.ts';
 import { meOf } from './me.ts';
 import { overviewOf } from './overview.ts';
 import { NOWHERE } from './places.ts';
 import { poolsNow } from './pools.ts';
 import { previewOf } from './preview-view.ts';
-import { requestRows } from './requests.ts';
+import { requestRows, waitingOf } from './requests.ts';
 import { scopeOf } from './scope.ts';
 import { shadowViewOf } from './shadow-view.ts';
 import { subjectViewOf } from './subject-view.ts';
@@ -39,7 +39,9 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
     preview: previewOf(reading),
     backtest: backtestOf(reading),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
+    edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
     requests,
+    waiting: waitingOf(reading),
     breakGlasses: async (viewer) => {
       const scope = await scopeFor(viewer);
       return (await desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));

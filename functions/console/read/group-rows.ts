@@ -3,21 +3,21 @@ import { counterName } from '../../../policies/claim.ts';
 import { dayNumber } from '../../../policies/limits/calendar.ts';
 import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
-import { subjectKey } from '../../../policies/limits/subject.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { GroupRow, Metered } from '../view/overview.ts';
 import { askedMode } from './asked-mode.ts';
 import type { Reading } from './console-read-deps.ts';
 import { freezeRows, frozenNow } from './freeze-rows.ts';
-import { type Having, havingsOf, isBudget } from './group-limits.ts';
+import { type Having, isBudget } from './group-limits.ts';
 import { LAST_TIER, leading, tier } from './leading.ts';
 import { limitRow } from './limit-row.ts';
 import { historySpan } from './outlook.ts';
 import { labelOf, type Places } from './places.ts';
 import { poolKey } from './pools.ts';
+import { havingsOfPlace, isGroup, placeSubject, type RowPlace } from './row-places.ts';
 import type { Scope } from './scope.ts';
+import { chainOf } from './subjects-above.ts';
 import { type DayUsage, dayText, readDays, today } from './usage-days.ts';
 
 export interface RowsFrom {
@@ -27,8 +27,8 @@ export interface RowsFrom {
   readonly nowMs: number;
 }
 
-/** A group's own row, or the instance's. */
-type RowOf = DirectoryGroup | 'instance';
+/** A place's own row, or the instance's. */
+type RowOf = RowPlace | 'instance';
 
 /**
  * At most 101 of them: reads their counters, and of each some thirty days of usage, in batches of a hundred.
@@ -51,7 +51,7 @@ export async function groupRows(
   ]);
   return of.map((each, index) => {
     const days = usage.get(subjectOf(each)) ?? [];
-    const ancestors = each === 'instance' ? [] : (from.places.directory.chainById.get(each.id) ?? []);
+    const ancestors = chainOf(subjectOf(each), from.places.directory);
     const rows = (havings[index] ?? [])
       .filter(({ limit }) => isBudget(limit))
       .map(({ limit, byDefault }) => {
@@ -91,6 +91,7 @@ function groupRow(
 function whereOf(of: RowOf, { directory, childrenOf }: Places, scope: Scope) {
   if (of === 'instance')
     return { path: labelOf('instance', directory), depth: 0, children: 0, personal: false };
+  if (!isGroup(of)) return { path: of.path, depth: 0, children: 0, personal: false };
   const { id, parentId, path, personal } = of;
   const chain = directory.chainById.get(id) ?? [of];
   const depth = chain.filter((group) => group.id !== id && scope.seesGroup(group.id)).length;
@@ -140,13 +141,12 @@ function endOf(row: LimitRow | undefined): number {
   return row.forecast?.atMs ?? Number.MAX_VALUE;
 }
 
-export const subjectOf = (of: RowOf): string =>
-  of === 'instance' ? of : subjectKey({ kind: 'group', id: of.id });
+export const subjectOf = (of: RowOf): string => (of === 'instance' ? of : placeSubject(of));
 
 const havingsOfRow = (of: RowOf, limits: LimitSet, nowMs: number): readonly Having[] =>
   of === 'instance'
     ? (limits.bySubject.get(of) ?? []).map((limit) => ({ limit, byDefault: false }))
-    : havingsOf(of, limits, nowMs);
+    : havingsOfPlace(of, limits, nowMs);
 
 export const firstOfMonth = (zone: string, nowMs: number): number =>
   dayNumber(dayIn(zone, periodAt('month', zone, nowMs).startMs));

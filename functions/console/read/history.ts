@@ -11,9 +11,12 @@ export async function viewerHistory(
   if (asked.subject !== undefined && !scope.sees(asked.subject)) return { entries: [] };
   const page = await desk.history(asked);
   if (scope.seesAll) return page;
-  const entries = page.entries.flatMap((entry): LogEntry[] => {
-    const rows = entry.rows?.filter(({ subject }) => scope.sees(subject)) ?? [];
-    return rows.length === 0 ? [] : [{ ...entry, rows, count: rows.length }];
-  });
-  return { ...page, entries };
+  return { ...page, entries: page.entries.flatMap((entry) => viewerEdit(entry, scope) ?? []) };
+}
+
+/** One edit as far as it is theirs; undefined: nothing of it is. */
+export function viewerEdit(entry: LogEntry | undefined, scope: Scope): LogEntry | undefined {
+  if (entry === undefined || scope.seesAll) return entry;
+  const rows = entry.rows?.filter(({ subject }) => scope.sees(subject)) ?? [];
+  return rows.length === 0 ? undefined : { ...entry, rows, count: rows.length };
 }

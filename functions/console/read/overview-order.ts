@@ -1,17 +1,17 @@
-/** Which groups come first. By counters alone: the days of ten thousand groups are too many to read for one page. */
+/** Which lines come first. By counters alone: the days of ten thousand groups are too many to read for one page. */
 import { counterName } from '../../../policies/claim.ts';
 import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import type { CountersByName } from './counters-now.ts';
 import { LAST_TIER, tier } from './leading.ts';
 import { counterIn, type PeriodPair } from './period-pair.ts';
+import type { RowPlace } from './row-places.ts';
 
-/** A group and the budgets it is ordered by. */
+/** Whose line it is, and the budgets it is ordered by. */
 export interface Candidate {
-  readonly group: DirectoryGroup;
+  readonly place: RowPlace;
   /** Those that reject jobs; where there are none, those that only watch. */
   readonly budgets: readonly Limit[];
   readonly rejects: boolean;

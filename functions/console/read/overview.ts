@@ -1,29 +1,29 @@
 /**
- * The groups somebody sees, page by page.
+ * The groups somebody sees, and whatever else has a budget, page by page.
  *
  * Reads of one page, whatever the number of groups: the pointer of the limits, the counters and some thirty days of usage of
  * the rows shown, a hundred items a request. To find out which rows come first: the counters of all budgets in view and of
  * their period before, at most {@link RANKED_MAX} groups and once in {@link RECENT_MS} for all viewers of a process.
  */
 import { counterName } from '../../../policies/claim.ts';
-import { limitsOn } from '../../../policies/limits/limits.ts';
-import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
 import type { Overview, OverviewAsked } from '../view/overview.ts';
 import { askedModes } from './asked-mode.ts';
 import type { Reading } from './console-read-deps.ts';
 import type { Viewer } from './contract.ts';
-import { havingsOf, isBudget } from './group-limits.ts';
-import { firstOfMonth, groupRows, isEarlier, meteredOf, type RowsFrom, subjectOf } from './group-rows.ts';
+import { isBudget } from './group-limits.ts';
+import { firstOfMonth, groupRows, isEarlier, meteredOf, type RowsFrom } from './group-rows.ts';
 import { leading } from './leading.ts';
 import { byRunOut, bySpent, type Candidate } from './overview-order.ts';
 import { counterIn, periodPairs } from './period-pair.ts';
-import { NOWHERE, type Places } from './places.ts';
-import { type Scope, scopeOf } from './scope.ts';
+import { NOWHERE } from './places.ts';
+import { placesAsked } from './places-asked.ts';
+import { havingsOfPlace, isGroup, placeSubject, type RowPlace } from './row-places.ts';
+import { scopeOf } from './scope.ts';
+import { chainOf } from './subjects-above.ts';
 import { readDays, today } from './usage-days.ts';
 
 const ROWS_DEFAULT = 50;
 const ROWS_MAX = 100;
-const SEARCH_CHARACTERS_MAX = 200;
 /** Their counters are some 300 requests to the table; beyond it groups come last, by path. */
 const RANKED_MAX = 20_000;
 const RECENT_MS = 60_000;
@@ -41,8 +41,8 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
     const nowMs = reading.clock.nowMs();
     const scope = scopeOf(viewer.roles, places.directory);
     const from: RowsFrom = { limits, places, scope, nowMs };
-    const groups = groupsAsked(asked, from);
-    const { ordered, orderedAtMs, unranked } = await orderOf(asked, groups, from);
+    const lines = placesAsked(asked, from);
+    const { ordered, orderedAtMs, unranked } = await orderOf(asked, lines, from);
     const max = Math.min(ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
     const start = Math.min(offsetOf(asked.cursor), ordered.length);
     const shown = ordered.slice(start, start + max);
@@ -64,6 +64,7 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
       ...(places.atMs !== undefined && { directoryAtMs: places.atMs }),
       rows: page,
       total: ordered.length,
+      others: ordered.filter((place) => !isGroup(place)).length,
       first: ordered.length === 0 ? 0 : start + 1,
       ...(start + max < ordered.length && { next: String(start + max) }),
       ...(start > 0 && { previous: String(Math.max(0, start - max)) }),
@@ -72,14 +73,15 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
     };
   };
 
-  async function orderOf(asked: OverviewAsked, groups: readonly DirectoryGroup[], from: RowsFrom) {
+  async function orderOf(asked: OverviewAsked, lines: readonly RowPlace[], from: RowsFrom) {
     const { nowMs } = from;
     const sort = asked.sort ?? 'runs-out-first';
     if (sort === 'name' || asked.under !== undefined)
-      return { ordered: groups, orderedAtMs: nowMs, unranked: 0 };
-    const [some, rest] = [groups.slice(0, RANKED_MAX), groups.slice(RANKED_MAX)];
+      return { ordered: lines, orderedAtMs: nowMs, unranked: 0 };
+    // Who has a limit of their own is ranked whatever the number of groups.
+    const [some, rest] = rankedFirst(lines);
     const modeOf = askedModes(reading.policy, from.limits);
-    const candidates = some.map((group) => candidateOf(group, modeOf, from));
+    const candidates = some.map((place) => candidateOf(place, modeOf, from));
     const budgets = candidates.flatMap(({ budgets, money }) =>
       money === undefined ? budgets : [...budgets, money],
     );
@@ -93,33 +95,37 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
     if (sort === 'runs-out-first') {
       const before = await reading.counters.recent(keysOf('previous'), PERIOD_BEFORE_RECENT_MS);
       const ordered = byRunOut(candidates, { now: now.counters, before: before.counters, periods, nowMs });
-      return { ordered: [...groupsOf(ordered), ...rest], orderedAtMs: now.sinceMs, unranked: rest.length };
+      return {
+        ordered: [...ordered.map(({ place }) => place), ...rest],
+        orderedAtMs: now.sinceMs,
+        unranked: rest.length,
+      };
     }
-    const unbudgeted = candidates.filter(({ money }) => money === undefined);
+    const unbudgeted = candidates.filter(({ place, money }) => money === undefined && isGroup(place));
     const spentBy = await spentWithout(unbudgeted, from);
-    const ordered = bySpent(candidates, ({ group, money }) => {
-      if (money === undefined) return spentBy.get(group.id);
+    const ordered = bySpent(candidates, ({ place, money }) => {
+      if (money === undefined) return spentBy.get(placeSubject(place));
       const { current } = periods(money);
       return current && now.counters.get(counterName(counterIn(money, current)))?.committed;
     });
     const unranked = rest.length + unbudgeted.length - spentBy.size;
-    return { ordered: [...groupsOf(ordered), ...rest], orderedAtMs: now.sinceMs, unranked };
+    return { ordered: [...ordered.map(({ place }) => place), ...rest], orderedAtMs: now.sinceMs, unranked };
   }
 
   async function spentWithout(
     candidates: readonly Candidate[],
     { places, nowMs }: RowsFrom,
-  ): Promise<ReadonlyMap<number, number>> {
-    const depth = ({ group }: Candidate): number => places.directory.chainById.get(group.id)?.length ?? 0;
+  ): Promise<ReadonlyMap<string, number>> {
+    const depth = ({ place }: Candidate): number => chainOf(placeSubject(place), places.directory).length;
     const nearest = [...candidates].sort((a, b) => depth(a) - depth(b)).slice(0, METERED_MAX);
     const missing = nearest.filter(
-      ({ group }) =>
-        (metered.get(subjectOf(group))?.atMs ?? Number.NEGATIVE_INFINITY) <= nowMs - METERED_RECENT_MS,
+      ({ place }) =>
+        (metered.get(placeSubject(place))?.atMs ?? Number.NEGATIVE_INFINITY) <= nowMs - METERED_RECENT_MS,
     );
     const from = firstOfMonth(reading.zone, nowMs);
     const span = { from, to: today(reading.zone, nowMs) };
     const usage = await readDays(
-      missing.map(({ group }) => subjectOf(group)),
+      missing.map(({ place }) => placeSubject(place)),
       span,
       reading.usage,
     );
@@ -129,54 +135,34 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
       metered.set(subject, { micros: settledMicros + heldMicros, atMs: nowMs });
     }
     return new Map(
-      nearest.flatMap(({ group }) => {
-        const known = metered.get(subjectOf(group));
-        return known === undefined ? [] : [[group.id, known.micros] as const];
+      nearest.flatMap(({ place }) => {
+        const known = metered.get(placeSubject(place));
+        return known === undefined ? [] : [[placeSubject(place), known.micros] as const];
       }),
     );
   }
 }
 
 function candidateOf(
-  group: DirectoryGroup,
+  place: RowPlace,
   modeOf: ReturnType<typeof askedModes>,
   { limits, places, nowMs }: RowsFrom,
 ): Candidate {
-  const all = havingsOf(group, limits, nowMs)
+  const all = havingsOfPlace(place, limits, nowMs)
     .map(({ limit }) => limit)
     .filter(isBudget);
-  const ancestors = places.directory.chainById.get(group.id) ?? [];
+  const ancestors = chainOf(placeSubject(place), places.directory);
   const budgets = leading(all, (limit) => modeOf(limit, ancestors));
   const rejects = budgets[0] !== undefined && modeOf(budgets[0], ancestors) === 'enforce';
-  return { group, budgets, rejects, money: all.find(({ kind }) => kind === 'money') };
+  return { place, budgets, rejects, money: all.find(({ kind }) => kind === 'money') };
 }
 
-const groupsOf = (candidates: readonly Candidate[]): readonly DirectoryGroup[] =>
-  candidates.map(({ group }) => group);
+function rankedFirst(lines: readonly RowPlace[]): readonly [readonly RowPlace[], readonly RowPlace[]] {
+  if (lines.length <= RANKED_MAX) return [lines, []];
+  const others = lines.filter((place) => !isGroup(place));
+  const all = [...others, ...lines.filter(isGroup)];
+  return [all.slice(0, RANKED_MAX), all.slice(RANKED_MAX)];
+}
 
 const offsetOf = (cursor: string | undefined): number =>
   cursor !== undefined && /^\d{1,7}$/.test(cursor) ? Number(cursor) : 0;
-
-/**
- * What matches and is theirs to see, by path. Personal namespaces, as many as there are people, only where somebody
- * searches for them or wrote a limit of their own.
- */
-function groupsAsked(asked: OverviewAsked, { limits, places, scope }: RowsFrom): readonly DirectoryGroup[] {
-  const search = pathKey((asked.search ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX));
-  return inScope(asked.under, places, scope).filter(
-    (group) =>
-      (search === '' || pathKey(group.path).includes(search)) &&
-      (asked.mine !== true || scope.ownsGroup(group.id)) &&
-      (!group.personal || search !== '' || limitsOn(limits, subjectOf(group)).length > 0),
-  );
-}
-
-function inScope(under: OverviewAsked['under'], places: Places, scope: Scope): readonly DirectoryGroup[] {
-  const { groups, childrenOf } = places;
-  if (under === 'roots')
-    return groups.filter(
-      ({ id, parentId }) => scope.seesGroup(id) && (parentId === undefined || !scope.seesGroup(parentId)),
-    );
-  if (under !== undefined) return scope.seesGroup(under) ? (childrenOf.get(under) ?? []) : [];
-  return scope.seesAll ? groups : groups.filter(({ id }) => scope.seesGroup(id));
-}

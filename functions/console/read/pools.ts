@@ -34,8 +34,12 @@ export function poolsNow(clock: { nowMs(): number }): (limits: LimitSet, directo
   };
 }
 
-const noteOf = ({ childrenAmount, children, larger }: Oversubscription, directory: Directory): PoolNote => ({
+const noteOf = (
+  { childrenAmount, children, unlimited, larger }: Oversubscription,
+  directory: Directory,
+): PoolNote => ({
   childrenAmount,
   children,
+  unlimited,
   larger: larger.map((subject) => labelOf(subject, directory)),
 });

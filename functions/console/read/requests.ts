@@ -46,12 +46,33 @@ export const requestRows =
             { limits, directory, policy, counters, usage: [], nowMs },
           ),
         }),
-        mayDecide:
-          !own &&
-          request.state === 'pending' &&
-          nowMs < request.expiresAtMs &&
-          mayDo('approve', request.subject, rights, { limits, directory, nowMs }, limit?.unit),
+        mayDecide: mayDecide(request, viewer, { limits, directory, nowMs }),
         own,
       };
     });
   };
+
+/** How many wait for the viewer to decide. Reads no counters: it stands on every page. @throws {LimitsError} */
+export const waitingOf =
+  (reading: Reading) =>
+  async (viewer: Viewer): Promise<number> => {
+    const rights = rightsOf(viewer.roles);
+    const [all, { limits }, { directory } = NOWHERE] = await Promise.all([
+      reading.desk.requests({ rights, actor: viewer.username }),
+      reading.limits(),
+      reading.places(),
+    ]);
+    const context = { limits, directory, nowMs: reading.clock.nowMs() };
+    return all.filter((request) => mayDecide(request, viewer, context)).length;
+  };
+
+function mayDecide(
+  request: LimitRequest,
+  { username, roles }: Viewer,
+  context: Parameters<typeof mayDo>[3],
+): boolean {
+  const { subject, limit, state, requestedBy, expiresAtMs } = request;
+  if (requestedBy === username || state !== 'pending' || context.nowMs >= expiresAtMs) return false;
+  const unit = limitsOn(context.limits, subject).find(({ id }) => id === limit)?.unit;
+  return mayDo('approve', subject, rightsOf(roles), context, unit);
+}

@@ -31,8 +31,10 @@ export interface Overview {
   /** When the group list was last read from GitLab; undefined: never. */
   readonly directoryAtMs?: number;
   readonly rows: readonly GroupRow[];
-  /** Groups that match, in all. */
+  /** Lines that match, in all. */
   readonly total: number;
+  /** Of `total`: projects, runner classes, runners and users with limits of their own. */
+  readonly others: number;
   /** 1-based number of the first row. */
   readonly first: number;
   readonly next?: string;
@@ -44,12 +46,12 @@ export interface Overview {
 }
 
 export interface GroupRow {
-  /** `group/101`, `instance` */
+  /** `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, `instance` */
   readonly subject: string;
-  /** Absent for the instance. */
+  /** Of groups alone. */
   readonly groupId?: number;
   readonly parentId?: number;
-  /** Full path; `The whole GitLab` for the instance. */
+  /** Full path of a group or project, name of a class; `The whole GitLab` for the instance. */
   readonly path: string;
   /** Levels above it that the viewer sees: 0 is the top of their tree. */
   readonly depth: number;
@@ -77,7 +79,9 @@ export interface PoolNote {
   /** What the closest limits below come to. */
   readonly childrenAmount: number;
   readonly children: number;
-  /** Paths of children whose own limit is larger than this one: this one binds them. At most ten. */
+  /** Of `children`: they are not in the sum. */
+  readonly unlimited: number;
+  /** Paths of children whose own limit is larger than this one, or unlimited: this one binds them. At most ten. */
   readonly larger: readonly string[];
 }
 

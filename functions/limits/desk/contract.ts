@@ -12,7 +12,7 @@ import type { Ledger, LedgerClock } from '../../ledger/ledger.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitTable } from '../limit-table.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
-import type { HistoryAsked, HistoryPage } from './history.ts';
+import type { HistoryAsked, HistoryPage, LogEntry } from './history.ts';
 import type { LimitEdit } from './limit-edit.ts';
 import type {
   Asker,
@@ -62,6 +62,8 @@ export interface LimitsDesk {
   apply(edits: readonly LimitEdit[], by: EditedBy): Promise<ApplyOutcome>;
   /** What was changed, newest first. Never expires, unlike the sets themselves. @throws {LimitsError} */
   history(asked: HistoryAsked): Promise<HistoryPage>;
+  /** One edit with every row of it; `rows` undefined: they could not be told. Undefined: there is no such edit. @throws {LimitsError} */
+  edit(edit: number): Promise<LogEntry | undefined>;
   /** Files "ask for more". @throws {LimitsError} */
   request(asked: AskForMore, by: Asker): Promise<RequestOutcome>;
   /** Requests, newest first: those this role may see. Gone 30 days after they were filed. @throws {LimitsError} */

@@ -9,7 +9,7 @@ import { APPROVAL_DEFAULT } from './needs.ts';
 import type { Preview } from './outcome.ts';
 import { oversubscriptionOf, touchedBy } from './oversubscription.ts';
 import { plan } from './plan.ts';
-import { readHistory } from './read-history.ts';
+import { readEntry, readHistory } from './read-history.ts';
 import { isOwn, readRequests } from './request-items.ts';
 import { mayDo } from './rights.ts';
 import { theirRows } from './their-rows.ts';
@@ -35,6 +35,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
     preview: (edits, base) => preview(edits, base, deps, reads),
     apply: (edits, by) => applyEdits(edits, by, using),
     history: (asked) => readHistory(asked, deps.table),
+    edit: (edit) => readEntry(edit, deps.table),
     request: (asked, by) => fileRequest(asked, by, using),
     requests: async (by) => {
       const [live, directory] = await Promise.all([reads.live(), reads.directory()]);

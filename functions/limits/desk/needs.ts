@@ -11,14 +11,25 @@ const JUMP = 3;
 /** A grant of more than half of what there is, is another limit, and that takes two people. */
 export const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
 
-/** Amounts that become more than three times, or less than a third of, what they were; also 0 and `unlimited`. */
+/**
+ * Amounts that become more than three times, or less than a third of, what they were, 0 and `unlimited` included; and
+ * modes of limits and rollouts that become milder, after which jobs pass that were rejected.
+ */
 export const toConfirm = (rows: readonly ChangeRow[]): readonly ChangeRow[] =>
-  rows.filter(({ about, field, from, to, effect }) => {
+  rows.filter((row) => {
+    const { about, field, from, to, effect } = row;
+    if (isMilder(row)) return true;
     if (about !== 'limit' || field !== 'amount' || effect === 'neutral' || from === null || to === null)
       return false;
     if (typeof from !== 'number' || typeof to !== 'number') return true;
     return (to === 0 && from !== 0) || to > from * JUMP || to * JUMP < from;
   });
+
+/** A limit that goes as a whole says so by itself. */
+export const isMilder = ({ about, field, effect, whole }: ChangeRow): boolean =>
+  effect === 'loosens' &&
+  field === 'mode' &&
+  (about === 'rollout' || (about === 'limit' && whole === undefined));
 
 /** Grants that are new, larger or longer, where all that the limit then has of them comes to more than the threshold. */
 export const toApprove = (

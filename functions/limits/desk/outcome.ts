@@ -22,6 +22,8 @@ export interface Oversubscription {
   /** What the closest limits of this unit and period below it come to; `unlimited` children are not counted in. */
   readonly childrenAmount: number;
   readonly children: number;
+  /** Of `children`. */
+  readonly unlimited: number;
   /** Children that are larger than the limit itself, or unlimited: this one binds them. Paths where they are known; at most ten. */
   readonly larger: readonly string[];
 }
@@ -39,7 +41,7 @@ export type Preview =
       readonly rows: readonly ChangeRow[];
       /** Of limits that the rows touch, and their parents. */
       readonly oversubscription: readonly Oversubscription[];
-      /** Amounts that become more than three times, or less than a third of, what they were: to be confirmed. */
+      /** Amounts that become more than three times, or less than a third of, what they were, and milder modes: to be confirmed. */
       readonly needsConfirmation: readonly ChangeRow[];
       /** Grants that somebody else must approve. */
       readonly needsApproval: readonly ChangeRow[];

@@ -12,6 +12,7 @@ interface Sum {
   readonly amount: number;
   childrenAmount: number;
   children: number;
+  unlimited: number;
   readonly larger: string[];
 }
 
@@ -35,7 +36,7 @@ export function oversubscriptionOf(
   }
   return [...sums.values()]
     .filter(({ amount, childrenAmount, larger }) => childrenAmount > amount || larger.length > 0)
-    .map(({ limit, amount, childrenAmount, children, larger }) => {
+    .map(({ limit, amount, childrenAmount, children, unlimited, larger }) => {
       const path = subjectPath(limit.subject, directory);
       return {
         subject: limit.subject,
@@ -45,18 +46,26 @@ export function oversubscriptionOf(
         amount,
         childrenAmount,
         children,
+        unlimited,
         larger: larger.map((child) => subjectPath(child, directory) ?? child),
       };
     });
 }
 
 function add(sums: Map<Limit, Sum>, parent: Limit, amount: number, child: Limit): void {
-  const sum = sums.get(parent) ?? { limit: parent, amount, childrenAmount: 0, children: 0, larger: [] };
+  const sum = sums.get(parent) ?? {
+    limit: parent,
+    amount,
+    childrenAmount: 0,
+    children: 0,
+    unlimited: 0,
+    larger: [],
+  };
   sums.set(parent, sum);
   sum.children += 1;
   // Ten thousand groups of the largest limits are still told as a lot.
-  if (child.amount !== 'unlimited')
-    sum.childrenAmount = Math.min(Number.MAX_SAFE_INTEGER, sum.childrenAmount + child.amount);
+  if (child.amount === 'unlimited') sum.unlimited += 1;
+  else sum.childrenAmount = Math.min(Number.MAX_SAFE_INTEGER, sum.childrenAmount + child.amount);
   const isLarger = child.amount === 'unlimited' || child.amount > amount;
   if (isLarger && sum.larger.length < LARGER_MAX) sum.larger.push(child.subject);
 }

@@ -37,6 +37,15 @@ export async function readHistory(
   return { entries, ...(from !== undefined && from > 1 && { next: from }) };
 }
 
+/** One edit with all its rows, however many. */
+export async function readEntry(edit: number, table: LimitTable): Promise<LogEntry | undefined> {
+  const [item] = await table.readLog(edit + 1, 1, { timeoutMs: TIMEOUT_MS });
+  if (item?.edit !== edit) return undefined;
+  const logged = loggedOf(item);
+  const rows = await rowsOf(logged, table);
+  return { ...headOf(edit, logged), ...(rows !== undefined && { rows }) };
+}
+
 /** Only its rows tell whether it was about the subject. */
 const mustOpen = ({ subjects, count }: Logged): boolean => subjects === undefined && count > 0;
 
@@ -46,14 +55,18 @@ async function entryOf(
   subject: string | undefined,
   table: LimitTable,
 ): Promise<LogEntry | undefined> {
-  const { set, atMs, actor, userId, why, source, base, count } = logged;
-  const entry = {
-    ...{ edit, set, atMs, actor, why, source, count },
-    ...(userId !== undefined && { userId }),
-    ...(base !== undefined && { base }),
-  };
+  const entry = headOf(edit, logged);
   if (subject === undefined) return { ...entry, ...(logged.rows !== undefined && { rows: logged.rows }) };
   if (logged.subjects !== undefined && !logged.subjects.includes(subject)) return undefined;
   const rows = (await rowsOf(logged, table))?.filter((row) => row.subject === subject);
   return rows === undefined || rows.length === 0 ? undefined : { ...entry, rows };
 }
+
+const headOf = (
+  edit: number,
+  { set, atMs, actor, userId, why, source, base, count }: Logged,
+): Omit<LogEntry, 'rows'> => ({
+  ...{ edit, set, atMs, actor, why, source, count },
+  ...(userId !== undefined && { userId }),
+  ...(base !== undefined && { base }),
+});

@@ -1,4 +1,5 @@
 import type { ChangeRow, Oversubscription } from '../../../functions/limits/desk/outcome.ts';
+import { poolWords } from '../../../functions/limits/desk/pool-words.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { type Paint, printable, widthOf } from '../paint.ts';
@@ -76,10 +77,12 @@ function valueText(value: ChangeRow['from'], { unit }: ChangeRow, currency: stri
 export function oversubscriptionText(all: readonly Oversubscription[], currency: string): string {
   return all
     .slice(0, ROWS_SHOWN)
-    .map(({ path, subject, limit, amount, childrenAmount, children, unit, larger }) => {
-      const sum = `${children === 1 ? '1 limit below it comes' : `${count(children)} limits below it come`} to ${amountText(childrenAmount, unit, currency)}`;
-      const above = larger.length === 0 ? '' : `; larger than it: ${larger.map(printable).join(', ')}`;
-      return `pool: ${printable(path ?? subject)} ${printable(limit)} has ${amountText(amount, unit, currency)}, and ${sum}${above}\n`;
+    .map((pool) => {
+      const { path, subject, limit, amount, unit, larger } = pool;
+      const sums = poolWords(pool, amount, (whole) => amountText(whole, unit, currency));
+      const above =
+        larger.length === 0 ? '' : `; larger than it, or unlimited: ${larger.map(printable).join(', ')}`;
+      return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums} here${above}\n`;
     })
     .join('');
 }

@@ -46,7 +46,7 @@ export function tellPreview(
     needsConfirmation.length === 0
       ? ''
       : paint.warn(
-          `${needsConfirmation.length} of these change an amount more than threefold: --confirm is needed\n`,
+          `${needsConfirmation.length} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
         ),
     needsApproval.length === 0 ? '' : paint.warn('somebody else has to approve this grant\n'),
     ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),

@@ -32,6 +32,7 @@ td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .tag.good{color:var(--good);background:var(--good-ground);border-color:transparent}
 .tag.warn{color:var(--warn);background:var(--warn-ground);border-color:transparent}
 .tag.bad{color:var(--bad);background:var(--bad-ground);border-color:transparent}
+.count{font-size:.8rem;padding:0 .4rem;border-radius:9px;color:var(--warn);background:var(--warn-ground);font-weight:600}
 .bad-text{color:var(--bad)}.warn-text{color:var(--warn)}.good-text{color:var(--good)}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.75rem 1.25rem;margin:0 0 .75rem}
 .figures div{min-width:0}

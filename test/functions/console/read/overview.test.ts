@@ -49,6 +49,32 @@ test('most spent first, with groups that have no budget by what the rollup says'
   expect(unranked).toBe(0);
 });
 
+test('every budget has its place in the order: of projects, runner classes, runners and users, too', async () => {
+  const { read, apply, counts } = await live();
+  const budget = { kind: 'set', unit: 'money', amount: 10, per: 'month' } as const;
+  const others = ['project/1', 'project/2', 'runner-class/small', 'runner/41', 'user/5'];
+  await apply([
+    ...others.map((subject) => ({ ...budget, subject })),
+    { kind: 'set', subject: 'runner/42', unit: 'jobs', amount: 3 },
+  ]);
+  for (const [index, subject] of others.entries())
+    counts(subject, 'money-month', '2026-11', (9 - index) * 1e6);
+  const { rows, total, others: counted } = await read.overview({}, USERS.finance);
+  expect(rows.slice(0, 5).map(({ subject }) => subject)).toEqual(others);
+  expect([total, counted]).toEqual([11, 5]);
+  expect(rows[0]).toMatchObject({ path: 'acme/payments/cards/api', budget: { percent: 90 } });
+  const found = async (search: string, who: keyof typeof USERS = 'finance') =>
+    (await read.overview({ search }, USERS[who])).rows.map(({ subject }) => subject);
+  expect(await found('cards/api')).toEqual(['project/1']);
+  expect(await found('user/5')).toEqual(['user/5']);
+  expect(await found('runner/')).toEqual(['runner/41', 'runner/42']);
+  // A viewer has the projects of their groups, and nothing of the instance.
+  expect(await found('o', 'viewer')).not.toContain('project/2');
+  expect(await found('api', 'viewer')).toEqual(['project/1']);
+  expect(await found('runner', 'viewer')).toEqual([]);
+  expect((await read.overview({ under: 104 }, USERS.finance)).rows).toEqual([]);
+});
+
 test('pages neither repeat nor lose a group, and know the way back', async () => {
   const { read } = await live();
   const seen: string[] = [];
@@ -178,6 +204,7 @@ test('a group whose rollout only watches has no limit that rejects', async () =>
     actor: 'ada',
     rights: [{ role: 'admin' }],
     why: 'back to shadow',
+    confirmed: true,
     source: 'test',
     base: (await desk.live())?.pointer.set,
   });

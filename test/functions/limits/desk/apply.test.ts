@@ -137,6 +137,28 @@ test('more than three times as much asks again, and so do 0 and unlimited; a sma
   expect(await desk.apply([money(1_500)], await by({ confirmed: false }))).toMatchObject({ outcome: 'live' });
 });
 
+test('a mode that becomes milder asks again, of a limit and of a rollout; a stricter one and a removal do not', async () => {
+  const { desk, by } = await aLiveDesk();
+  const limit = (mode: 'shadow' | 'enforce'): LimitEdit => ({
+    kind: 'set',
+    subject: 'group/101',
+    limit: 'money-month',
+    mode,
+  });
+  const rollout: LimitEdit = { kind: 'rollout', group: 101, cost: 'warn', capacity: null };
+  for (const edit of [limit('shadow'), rollout])
+    expect(await desk.apply([edit], await by({ rights: ADMIN, confirmed: false }))).toMatchObject({
+      outcome: 'needs_confirmation',
+      rows: [{ subject: 'group/101', field: 'mode', effect: 'loosens' }],
+    });
+  await desk.apply([limit('shadow')], await by({ confirmed: true }));
+  for (const edit of [
+    limit('enforce'),
+    { kind: 'remove', subject: 'group/101', limit: 'money-month' } as const,
+  ])
+    expect(await desk.apply([edit], await by({ confirmed: false }))).toMatchObject({ outcome: 'live' });
+});
+
 test('a limit that would reject those who run the controller asks again', async () => {
   const platform = { groups: [102], projects: [], job: {} };
   const policy = aPolicy({

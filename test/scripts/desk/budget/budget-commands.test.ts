@@ -143,7 +143,7 @@ test('--dry-run shows what changes and which jobs would have failed, and writes 
     [
       'tightens  acme/payments  money-month  amount  7.50 EUR → 2.00 EUR',
       'last 30 days: 3 of 5 jobs would have failed; 0 with the limits as they are, 0 did',
-      '1 of these change an amount more than threefold: --confirm is needed',
+      '1 of these change an amount more than threefold, or a mode to a milder one: --confirm is needed',
       'Nothing was written.',
       '',
     ].join('\n'),
@@ -179,7 +179,7 @@ test.each<[readonly string[], object]>([
   [['102', '100', 'starts/hour'], { limit: 'starts-hour', amount: 100 }],
   [['acme/platform', '9'], { limit: 'jobs-now', amount: 9 }],
   [
-    ['acme/platform', '--limit', 'jobs-now', '--mode', 'warn'],
+    ['acme/platform', '--limit', 'jobs-now', '--mode', 'warn', '--confirm'],
     { limit: 'jobs-now', amount: 7, mode: 'warn' },
   ],
   [['instance', 'unlimited', 'min/week'], { subject: 'instance', amount: 'unlimited' }],
@@ -223,6 +223,12 @@ test('without a reason nothing is changed', async () => {
     code: 3,
     err: expect.stringContaining('--reason: expected why'),
   });
+});
+
+test('a milder mode needs --confirm', async () => {
+  const { run } = await budgetBench();
+  const args = ['acme/platform', '--limit', 'jobs-now', '--mode', 'warn', '--reason', 'x'];
+  expect(await run(setCommandOn, args)).toMatchObject({ code: 2, out: '' });
 });
 
 test('more than threefold needs --confirm', async () => {

@@ -1,0 +1,21 @@
+import { html } from 'hono/html';
+import type { RequestRow } from '../view/request.ts';
+import { leftText, limitAmount, limitWords } from './limit-words.ts';
+import { outside } from './links.ts';
+import type { Markup } from './markup.ts';
+import { instant, type Telling } from './told.ts';
+
+/** `+200 EUR` */
+export const wantedText = ({ amount, limitNow }: RequestRow, { currency }: Telling): string =>
+  `+${String(amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${currency}` : ''}`;
+
+/** Why, for when, and how the limit stands. */
+export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
+  const { reason, from, until, limit, limitNow, ticket, link, expiresAtMs } = row;
+  return html`<p>${reason}</p>
+<dl class="facts"><dt>Counts</dt><dd>${from} to ${until}</dd><dt>Limit</dt><dd>${
+    limitNow === undefined
+      ? html`<code>${limit}</code>`
+      : html`${limitWords(limitNow)}: ${leftText(limitNow, telling)}${(limitNow.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limitNow, telling)}`
+  }</dd>${ticket !== undefined && html`<dt>Ticket</dt><dd>${ticket}</dd>`}${link !== undefined && html`<dt>From</dt><dd>${outside(link, link)}</dd>`}<dt>Waits until</dt><dd>${instant(expiresAtMs, telling)}</dd></dl>`;
+};

@@ -1,0 +1,24 @@
+import type { RequestRow } from '../view/request.ts';
+import { countedFor } from './counted-for.ts';
+import { decidePage } from './decide-page.ts';
+import type { Values } from './form-field.ts';
+import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
+import { unknownPlace } from './problem-page.ts';
+
+/** The same preview as of an edit that gives the grant: approving it is one. */
+export async function showDecision(
+  c: PageContext,
+  deps: PagesDeps,
+  row: RequestRow,
+  values: Values,
+): Promise<Response> {
+  const { user } = c.var;
+  const { subject, limit, amount, from, until, reason, ticket } = row;
+  const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
+  const edits = [{ ...grant, ...(ticket !== undefined && { ticket }) }];
+  const base = (await deps.desk.live())?.pointer.set;
+  const preview = await deps.read.preview(edits, base, user);
+  if (preview.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
+  const exact = await countedFor(deps, edits, base, values, user);
+  return send(c, decidePage(user, { row, preview, exact, note: values.note ?? '' }, tellingOf(deps)));
+}
