@@ -12,6 +12,7 @@ import type { Screen } from '../../../scripts/local/screen.ts';
 import { createLocalGitLab } from '../../../scripts/local-gitlab/local-gitlab.ts';
 import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
 import { question } from '../../flow/support/flow.ts';
+import { PROVING_JOBS, proveSchema } from '../../flow/support/prove-schema.ts';
 import { runDesk } from '../desk/desk-run.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -33,6 +34,9 @@ const DIRECTORY = `
 groups: [{ id: 100, path: acme }, { id: 101, parent: 100, path: acme/payments }]
 projects: [{ id: 1001, group: 101, path: acme/payments/checkout }]
 `;
+
+/** Fourteen, and those by which the relay came to trust its descriptors. */
+const JOBS = 14 + PROVING_JOBS;
 
 let folder = '';
 let database: DynamoDbLocal | undefined;
@@ -77,6 +81,7 @@ beforeAll(async () => {
   const stop = new AbortController();
   const running = run(options, readRules(options), root(), silentScreen(), stop.signal);
   await Promise.race([running, router.until(() => router.waitingStreams() > 0, PATIENT)]);
+  await proveSchema(router);
   for (let id = 1; id <= 14; id += 1) {
     const image = { name: id === 5 || id === 9 ? 'evil.example/miner:1' : 'alpine:3.22' };
     await router.admit({ ...question(id), image });
@@ -96,8 +101,8 @@ test('the desk finds the pilot’s books without being told whose they are, and 
   const { code, out } = await desk('report', 'shadow', '--json', ...rules());
   expect(code).toBe(0);
   const { totals, ifArmed } = JSON.parse(out);
-  expect(totals).toMatchObject({ jobs: 14, rejected: 2 });
-  expect(ifArmed).toMatchObject({ jobs: 14, wouldFail: 2 });
+  expect(totals).toMatchObject({ jobs: JOBS, rejected: 2 });
+  expect(ifArmed).toMatchObject({ jobs: JOBS, wouldFail: 2 });
   expect(ifArmed.rows).toMatchObject([{ group: 'acme/payments', rule: 'trusted-images', jobs: 2 }]);
   const explained = await desk('explain', '5', '--json', ...rules());
   expect(explained.err).toBe('');
@@ -129,10 +134,10 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
       state: 'dry_run',
       connected: null,
       scopes: { instance: true, runnerIds: [] },
-      ifArmed: { jobs: 14, wouldFail: 2 },
+      ifArmed: { jobs: JOBS, wouldFail: 2 },
       doubts: [
         expect.stringContaining('whether a relay is connected is not known'),
-        '2 of the last 14 jobs would have failed',
+        `2 of the last ${JOBS} jobs would have failed`,
       ],
     });
     const asked = await desk('controller', 'enable', ...place);
