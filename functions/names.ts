@@ -110,6 +110,12 @@ export const METRIC_LEDGER_RETRIES = {
   statistic: 'Sum',
   says: 'Transactions that met a conflict, a throttle or silence and had to be tried again; only when there are any.',
 } as const;
+export const METRIC_CLAMPED_DURATIONS = {
+  name: 'ClampedDurations',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Ends of jobs that ran longer, by GitLab, than their timeout allows: charged up to that; only when there are any.',
+} as const;
 export const METRIC_LIMITS_UNREADABLE = {
   name: 'LimitsUnreadable',
   unit: 'Count',
@@ -199,6 +205,7 @@ export const METRIC_DIRECTORY_AGE_SECONDS = {
 export const FUNCTION_METRICS = [
   METRIC_UNKNOWN_GROUPS,
   METRIC_LEDGER_RETRIES,
+  METRIC_CLAMPED_DURATIONS,
   METRIC_LIMITS_UNREADABLE,
   METRIC_JOB_EVENTS,
   METRIC_JOB_EVENTS_REFUSED,

@@ -34,9 +34,11 @@ export const timeoutEstimator: Estimator = {
 
 /** A timeout of 0 is GitLab's way of saying nothing. */
 export const timeoutSeconds = (request: AdmissionRequest, settings: EstimateSettings): number =>
-  request.timeoutSeconds === undefined || request.timeoutSeconds <= 0
-    ? settings.timeoutSeconds
-    : request.timeoutSeconds;
+  sentTimeoutSeconds(request) ?? settings.timeoutSeconds;
+
+/** Undefined: GitLab sent none. */
+export const sentTimeoutSeconds = ({ timeoutSeconds: sent = 0 }: AdmissionRequest): number | undefined =>
+  sent <= 0 ? undefined : sent;
 
 export interface EstimateSettings {
   /** What a job is taken to last when its timeout is longer, or not known. */

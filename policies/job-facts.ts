@@ -1,5 +1,5 @@
 import type { Job } from './checked-job.ts';
-import { timeoutSeconds } from './estimate.ts';
+import { sentTimeoutSeconds, timeoutSeconds } from './estimate.ts';
 import type { Policy } from './policy.ts';
 import type { JobFacts } from './request/recorded.ts';
 import { recordedRequestOf } from './request/recorded-request.ts';
@@ -33,6 +33,7 @@ export function factsOf(job: Job, policy: Policy): JobFacts {
     priceVersion: price.version,
     policyVersion: policy.version,
     timeoutSeconds: timeoutSeconds(request, policy.estimate),
+    ...(sentTimeoutSeconds(request) === undefined && { timeoutAssumed: true }),
     asked: recordedRequestOf(request, placement, labels),
   };
 }

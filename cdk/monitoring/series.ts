@@ -111,6 +111,7 @@ export const SERIES = {
   relayDirectoryAge: own(relayNames.RELAY_DIRECTORY_AGE_SECONDS),
   unknownGroups: own(functionNames.METRIC_UNKNOWN_GROUPS),
   ledgerRetries: own(functionNames.METRIC_LEDGER_RETRIES),
+  clampedDurations: own(functionNames.METRIC_CLAMPED_DURATIONS),
   limitsUnreadable: own(functionNames.METRIC_LIMITS_UNREADABLE),
   jobEvents: own(functionNames.METRIC_JOB_EVENTS),
   jobEventsRefused: own(functionNames.METRIC_JOB_EVENTS_REFUSED),

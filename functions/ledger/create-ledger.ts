@@ -27,6 +27,8 @@ export interface LedgerOptions {
   readonly newToken?: () => string;
   /** Told of every transaction that met a conflict, a throttle or silence. @default nobody is */
   readonly onRetry?: () => void;
+  /** Told of every job that was charged for less or more than GitLab said it ran, because that cannot be. @default nobody is */
+  readonly onClampedDuration?: () => void;
 }
 
 /** The ends of jobs come from queues and schedules, which come back by themselves: this only bounds a silent table. */
@@ -41,6 +43,7 @@ export function createLedger({
   random = Math.random,
   newToken = randomUUID,
   onRetry,
+  onClampedDuration,
 }: LedgerOptions): Ledger {
   const deps: MoveDeps = { store, clock, random, newToken, onRetry, lastSeen: new LastSeen() };
 
@@ -48,9 +51,20 @@ export function createLedger({
     const deadlineMs = clock.monotonicMs() + ENDS_TIMEOUT_MS;
     const records = await readRecords(wishes, store);
     // Without its record a job would look like one the ledger never saw.
-    return records === undefined
-      ? wishes.map(() => 'undecided')
-      : makeMoves(wishes, records, deadlineMs, deps);
+    return records === undefined ? wishes.map(() => 'undecided') : moveAll(wishes, records, deadlineMs);
+  };
+
+  const moveAll = async (
+    wishes: readonly Wish<EndOutcome>[],
+    records: Map<number, JobRecord>,
+    deadlineMs: number,
+  ): Promise<readonly EndOutcome[]> => {
+    const outcomes = await makeMoves(wishes, records, deadlineMs, deps);
+    wishes.forEach(({ jobId }, index) => {
+      const moved = outcomes[index] === 'applied' || outcomes[index] === 'corrected';
+      if (moved && records.get(jobId)?.reportedSeconds !== undefined) onClampedDuration?.();
+    });
+    return outcomes;
   };
 
   return {
@@ -92,7 +106,7 @@ export function createLedger({
         plan: (record: JobRecord | undefined) => bypassMove(record, ask, nowMs),
       }));
       // Their caller has just read that there is none: the condition on the record finds out if that changed.
-      const outcomes = await makeMoves(wishes, new Map(), clock.monotonicMs() + ENDS_TIMEOUT_MS, deps);
+      const outcomes = await moveAll(wishes, new Map(), clock.monotonicMs() + ENDS_TIMEOUT_MS);
       return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
     },
     adjust: (adjustment) => adjust(adjustment, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),

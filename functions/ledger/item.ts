@@ -71,6 +71,7 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   }
   const { groupIds } = record.facts;
   if (groupIds !== undefined) item.gs = text(groupIds.join('/'));
+  if (record.facts.timeoutAssumed) item.ta = { BOOL: true };
   if (record.facts.asked !== undefined) item.rq = text(encodeRequest(record.facts.asked));
   if (record.claims.length > 0) item.cl = lines(encodeClaims(record.claims));
   if (record.violations.length > 0) item.vi = text(encodeViolations(record.violations));
@@ -79,6 +80,7 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   if (record.flagged) item.fl = { BOOL: true };
   if (record.entries > 0) item.ne = number(record.entries);
   if (record.durationSeconds !== undefined) item.du = number(record.durationSeconds);
+  if (record.reportedSeconds !== undefined) item.ds = number(record.reportedSeconds);
   if (record.dueAtMs !== undefined) {
     item[DUE_PK] = text(keys.duePk(record.jobId));
     item[DUE_AT] = number(record.dueAtMs);
@@ -108,12 +110,13 @@ export function decodeRecord(item: Item, keys: LedgerKeys): JobRecord {
     ...(item[DUE_AT] === undefined ? {} : { dueAtMs: readNumber(item, DUE_AT) }),
     ...(item.en === undefined ? {} : { endedAtMs: readNumber(item, 'en') }),
     ...(item.du === undefined ? {} : { durationSeconds: readNumber(item, 'du') }),
+    ...(item.ds === undefined ? {} : { reportedSeconds: readNumber(item, 'ds') }),
     entries: readNumber(item, 'ne'),
   };
 }
 
 function decodeFacts(item: Item): JobFacts {
-  const facts: Record<string, string | number | readonly number[] | RecordedRequest> = {
+  const facts: Record<string, string | number | boolean | readonly number[] | RecordedRequest> = {
     runnerClass: '',
     priceVersion: '',
     policyVersion: '',
@@ -127,6 +130,7 @@ function decodeFacts(item: Item): JobFacts {
   for (const [fact, name] of FACT_NUMBER_NAMES)
     if (item[name] !== undefined) facts[fact] = readNumber(item, name);
   if (item.gs?.S !== undefined) facts.groupIds = item.gs.S.split('/').map(Number);
+  if (item.ta?.BOOL === true) facts.timeoutAssumed = true;
   const asked = item.rq?.S === undefined ? undefined : decodeRequest(item.rq.S);
   if (asked !== undefined) facts.asked = asked;
   return facts as unknown as JobFacts;

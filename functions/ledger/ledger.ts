@@ -17,7 +17,7 @@ export interface Ledger {
    * Never starts a transaction with less than 150 ms before `deadlineMs` (on {@link LedgerClock.monotonicMs}).
    */
   hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
-  /** The job ended: its claims become what it really used. */
+  /** The job ended: its claims become what it really used. Of two ends the later counts, of two at once the longer. */
   settle(ends: readonly JobEnd[]): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
   release(jobs: readonly JobGone[]): Promise<readonly EndOutcome[]>;
@@ -148,7 +148,7 @@ export interface UnmeteredAsk extends HoldAsk {
 
 export interface JobEnd {
   readonly jobId: number;
-  /** GitLab's build_duration, else finished − started; clamped to [0, timeout + 15 min] by the ledger. */
+  /** GitLab's build_duration, else finished − started; the ledger charges no more than the job can have run. */
   readonly durationSeconds: number;
   readonly endedAtMs: number;
 }
@@ -218,7 +218,10 @@ export interface JobRecord {
   /** Present while the job is live: when the sweep must ask GitLab. */
   readonly dueAtMs?: number;
   readonly endedAtMs?: number;
+  /** What it is charged for. */
   readonly durationSeconds?: number;
+  /** What GitLab said, where no job can have run so long: {@link durationSeconds} is as long as it can have. */
+  readonly reportedSeconds?: number;
   /** How many correction entries exist: the number of the next. */
   readonly entries: number;
 }

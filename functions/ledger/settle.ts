@@ -1,35 +1,41 @@
 /** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
 import { isInFlight } from '../../policies/claim.ts';
 import { costMicros } from '../../policies/price.ts';
-import { GRACE_SECONDS } from './draft.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
 import { changesBetween, correction, type Move, noMove } from './move.ts';
+import { outdoesEnd, ranSeconds } from './ran-seconds.ts';
 
 type End = Move<EndOutcome>;
 
-/** The job ended: HELD → SETTLED. A late or different truth about a job that ended already becomes a correction entry. */
+/**
+ * The job ended: HELD → SETTLED. A late or different truth about a job that ended already becomes a correction entry; of
+ * two ends the later counts, whichever arrived first.
+ */
 export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
-  const durationSeconds = clampDuration(end, record.facts);
+  const { reportedSeconds: _before, ...known } = record;
+  const ran = ranSeconds(end, record.facts);
+  const { durationSeconds } = ran;
   const target = (claim: RecordClaim): number => settledAmount(claim, durationSeconds, record.facts);
-  const truth = { state: 'SETTLED', durationSeconds, endedAtMs: end.endedAtMs } as const;
+  const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs } as const;
   switch (record.state) {
     case 'HELD':
     case 'RUNNING':
-      return { outcome: 'applied', ...ended(record, truth, target) };
+      return { outcome: 'applied', ...ended(known, truth, target) };
     case 'REJECTED':
-      return { outcome: 'applied', ...ended(bypassed(record), truth, target) };
+      return { outcome: 'applied', ...ended(bypassed(known), truth, target) };
     case 'SETTLED':
-      return record.durationSeconds === durationSeconds ? noMove('unchanged') : corrected('duration');
+      if (!outdoesEnd(end, record)) return noMove('unchanged');
+      if (record.durationSeconds !== durationSeconds) return corrected('duration');
+      // Charged the same: only which end is the last one is noted, or the order of three would matter.
+      return { outcome: 'unchanged', record: { ...known, ...truth, rev: record.rev + 1 }, changes: [] };
     case 'RELEASED':
     case 'EXPIRED':
       return corrected('late');
   }
 
   function corrected(cause: 'duration' | 'late'): End {
-    if (record === undefined) return noMove('unknown');
-    const { record: next, entry, changes } = correction(record, target, cause, nowMs);
+    const { record: next, entry, changes } = correction(known, target, cause, nowMs);
     return { outcome: 'corrected', record: { ...next, ...truth }, entry, changes };
   }
 }
@@ -67,7 +73,7 @@ export const isLive = ({ state }: JobRecord): boolean => state === 'HELD' || sta
 /** Due leaves with the job's live states, and with it the index. */
 function ended(
   record: JobRecord,
-  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds'>,
+  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds'>,
   target: (claim: RecordClaim) => number,
 ): Required<Pick<End, 'record' | 'changes'>> {
   const { dueAtMs: _due, ...rest } = record;
@@ -88,17 +94,6 @@ const bypassed = (record: JobRecord): JobRecord => ({
   unchecked: 'bypass',
   claims: record.claims.map((claim) => ({ ...claim, fitted: true, checked: false })),
 });
-
-/** Whole seconds, rounded up, never more than the job could have run. */
-function clampDuration({ jobId, durationSeconds }: JobEnd, { timeoutSeconds }: JobFacts): number {
-  if (Number.isNaN(durationSeconds)) {
-    throw new LedgerError(
-      'ledger_misuse',
-      `duration of job ${jobId} is NaN: expected seconds, parsed where they arrive`,
-    );
-  }
-  return Math.min(Math.max(0, Math.ceil(durationSeconds)), timeoutSeconds + GRACE_SECONDS);
-}
 
 /** At the price of the admission, whatever the table says by now. Rounded up, as the hold was. */
 function settledAmount(

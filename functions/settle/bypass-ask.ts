@@ -7,9 +7,6 @@ import type { JobTruth } from '../gitlab/job-truth.ts';
 import { withoutAbsent } from '../gitlab/without-absent.ts';
 import type { BypassAsk, JobEnd } from '../ledger/ledger.ts';
 
-/** GitLab's longest timeout is a month: longer than that no job has run. */
-const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;
-
 /**
  * What started longer ago is charged to the period of today: its own may be closed, and a closed period takes no new
  * records. Shorter than the month for which the books of a period stay open after its end.
@@ -27,17 +24,16 @@ export interface BypassFound {
  * is not known and not noted: only the counters matter now.
  */
 export function bypassAsk(truth: JobTruth, end: JobEnd, rules: Rules, nowMs: number): BypassFound {
-  const request = requestOf(truth, end, rules);
+  const request = requestOf(truth);
   const decidedAtMs = admittedAtMs(truth, end, nowMs);
   const { facts, claims, unknownGroup } = evaluate(request, { ...rules, nowMs: decidedAtMs });
   return { ask: { ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }, unknownGroup };
 }
 
-function requestOf(truth: JobTruth, { durationSeconds }: JobEnd, { policy }: Rules): AdmissionRequest {
+/** Nobody says what its timeout is: the policy's is assumed, and cuts off nothing. */
+function requestOf(truth: JobTruth): AdmissionRequest {
   const { jobId, projectId, projectPath, jobName, jobStage, pipelineId, userId, ref, environment } = truth;
   const { runnerId, runnerTags } = truth;
-  // Nobody says what its timeout is; the policy's must not cut off what it really took.
-  const longer = durationSeconds > policy.estimate.timeoutSeconds;
   return {
     jobId,
     projectId,
@@ -52,7 +48,6 @@ function requestOf(truth: JobTruth, { durationSeconds }: JobEnd, { policy }: Rul
       runnerId,
       runnerTags,
     }),
-    ...(longer && { timeoutSeconds: Math.min(Math.ceil(durationSeconds), LONGEST_JOB_SECONDS) }),
   };
 }
 

@@ -71,7 +71,14 @@ function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: numbe
   // What the router let fail has never run, whatever somebody said before.
   if (what.kind !== 'gone' || what.cause !== REJECTED_BY_ROUTER || record?.state !== 'SETTLED')
     return undefined;
-  return { jobId: truth.jobId, durationSeconds: 0, endedAtMs: truth.finishedAtMs ?? nowMs };
+  const { durationSeconds = 0, endedAtMs = 0 } = record;
+  if (durationSeconds === 0) return undefined;
+  // Later than the end that was charged, or that would go on counting.
+  return {
+    jobId: truth.jobId,
+    durationSeconds: 0,
+    endedAtMs: Math.max(truth.finishedAtMs ?? nowMs, endedAtMs + 1),
+  };
 }
 
 /** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */

@@ -62,6 +62,8 @@ export interface JobFacts {
   readonly policyVersion: string;
   /** With it, due = hold + timeout + 15 min. Where GitLab sent none, the policy's. */
   readonly timeoutSeconds: number;
+  /** GitLab sent no timeout: the job may have run longer than the policy's. */
+  readonly timeoutAssumed?: true;
   /** What rules looked at; absent where the record had no room for it, or is older. */
   readonly asked?: RecordedRequest;
 }

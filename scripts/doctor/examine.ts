@@ -14,7 +14,7 @@ import { checkRegister, waitForQuestion } from './calls.ts';
 import { type Finding, note, ok, problem, skipped } from './finding.ts';
 import { checkNetwork } from './network.ts';
 import type { DoctorOptions } from './options.ts';
-import { checkQuestion, checkSchemaFields, checkServiceFields } from './question.ts';
+import { checkQuestion, checkSchemaFields, checkServiceFields, checkTimeoutSource } from './question.ts';
 import { checkRules } from './rules.ts';
 
 const POLICY = fileURLToPath(new URL('../../policies/policy.yaml', import.meta.url));
@@ -41,6 +41,7 @@ export async function examine(
   if (parts === undefined) return { findings, shape: undefined };
   found(
     checkSchemaFields(parts.schema),
+    checkTimeoutSource(parts.schema),
     checkServiceFields(parts.schema),
     ...checkRules(parts.policy, parts.schema.question, Date.now()),
   );

@@ -1,4 +1,5 @@
 /** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
+import { sentTimeoutSeconds } from '../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { describeAliases } from '../../relay/translate/describe.ts';
 import { compileReader } from '../../relay/translate/question-reader.ts';
@@ -22,6 +23,25 @@ export function checkSchemaFields(schema: WireSchema): Finding {
   );
 }
 
+/** Before any question: a job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
+export function checkTimeoutSource(schema: WireSchema): Finding {
+  const source = describeAliases(schema.question, { trustVariables: false }).find(
+    ({ field }) => field === 'timeoutSeconds',
+  );
+  return source === undefined || source.never
+    ? problem(
+        'timeout',
+        'the schema has no source for it: every job is taken to have the timeout of the policy',
+        SYNC,
+      )
+    : ok('timeout', 'has a source in the schema');
+}
+
+const checkTimeout = (request: AdmissionRequest): Finding =>
+  sentTimeoutSeconds(request) === undefined
+    ? problem('timeout', 'none came: the job is taken to have the timeout of the policy', SYNC)
+    : ok('timeout', 'came');
+
 /** Before any question: where the fields of a job's services come from. */
 export function checkServiceFields(schema: WireSchema): Finding {
   const fields = serviceFields(schema.question);
@@ -42,6 +62,7 @@ export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly F
   return [
     ...explained,
     checkJobId(read.request),
+    checkTimeout(read.request),
     checkImage(read.request),
     checkPresence(read.request, schema),
   ];

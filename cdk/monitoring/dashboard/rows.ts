@@ -137,6 +137,7 @@ const endsOfJobs: Row = {
       right: [
         { formula: 'jobEvents', label: 'Ends told' },
         { formula: 'jobEventsRefused', label: 'Refused: neither signature nor token' },
+        { formula: 'clampedDurations', label: 'Ran longer than their timeout allows' },
       ],
     },
     {

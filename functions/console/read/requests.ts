@@ -16,7 +16,6 @@ export const requestRows =
   (reading: Reading) =>
   async (viewer: Viewer): Promise<readonly RequestRow[]> => {
     const by = actingUser(viewer);
-    const { rights } = by;
     const [all, { limits }, places = NOWHERE] = await Promise.all([
       reading.desk.requests(by),
       reading.limits(),
@@ -35,7 +34,6 @@ export const requestRows =
     const counters = await reading.counters.fresh(keys);
     return shown.map((request) => {
       const limit = limitOf(request);
-      const own = mayBeSame(requesterOf(request), by);
       const { policy } = reading;
       return {
         ...request,
@@ -46,8 +44,8 @@ export const requestRows =
             { limits, directory, policy, counters, usage: [], nowMs },
           ),
         }),
-        mayDecide: mayDecide(request, viewer, { limits, directory, nowMs }),
-        own,
+        mayDecide: mayDecide(request, by, { limits, directory, nowMs }),
+        own: mayBeSame(requesterOf(request), by),
       };
     });
   };
@@ -56,23 +54,23 @@ export const requestRows =
 export const waitingOf =
   (reading: Reading) =>
   async (viewer: Viewer): Promise<number> => {
-    const rights = rightsOf(viewer.roles);
+    const by = actingUser(viewer);
     const [all, { limits }, { directory } = NOWHERE] = await Promise.all([
-      reading.desk.requests({ rights, actor: viewer.username }),
+      reading.desk.requests(by),
       reading.limits(),
       reading.places(),
     ]);
     const context = { limits, directory, nowMs: reading.clock.nowMs() };
-    return all.filter((request) => mayDecide(request, viewer, context)).length;
+    return all.filter((request) => mayDecide(request, by, context)).length;
   };
 
 function mayDecide(
   request: LimitRequest,
-  { username, roles }: Viewer,
+  by: ReturnType<typeof actingUser>,
   context: Parameters<typeof mayDo>[3],
 ): boolean {
-  const { subject, limit, state, requestedBy, expiresAtMs } = request;
-  if (requestedBy === username || state !== 'pending' || context.nowMs >= expiresAtMs) return false;
+  const { subject, limit, state, expiresAtMs } = request;
+  if (state !== 'pending' || context.nowMs >= expiresAtMs || mayBeSame(requesterOf(request), by)) return false;
   const unit = limitsOn(context.limits, subject).find(({ id }) => id === limit)?.unit;
-  return mayDo('approve', subject, rightsOf(roles), context, unit);
+  return mayDo('approve', subject, by.rights, context, unit);
 }

@@ -7,7 +7,7 @@ import { DynamoStore } from '../../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../ledger/keys.ts';
 import { systemClock } from '../../ledger/system-clock.ts';
 import { deployedMetrics } from '../../metrics/metrics.ts';
-import { ENV_DEPLOYMENT, METRIC_LEDGER_RETRIES } from '../../names.ts';
+import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../../names.ts';
 import { consoleLog } from '../../shared/log.ts';
 import { cachedScope } from '../cached-scope.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';
@@ -19,6 +19,7 @@ const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemCloc
 const ledger = createLedger({
   store: new DynamoStore(table),
   onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
+  onClampedDuration: () => metrics.add(METRIC_CLAMPED_DURATIONS, 1),
 });
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
 

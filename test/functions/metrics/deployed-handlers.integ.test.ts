@@ -142,7 +142,7 @@ test('the webhook: a delivery that is not GitLab’s', async () => {
   expect(measuredBy()).toEqual({ JobEventsRefused: [1] });
 });
 
-test('the stream: how many jobs ended, and how long ago', async () => {
+test('the stream: how many jobs ended, how long ago, and who cannot have run so long', async () => {
   const { handler } = await import('../../../functions/settle/stream/handler.ts');
   const nowMs = Date.now();
   const truth = {
@@ -152,12 +152,13 @@ test('the stream: how many jobs ended, and how long ago', async () => {
     status: 'success',
     startedAtMs: nowMs - 90_000,
     finishedAtMs: nowMs - 30_000,
-    durationSeconds: 60,
+    durationSeconds: 40 * 86_400,
   } as const;
   const item = { id: 'x', body: truthText(truth), receivedAtMs: nowMs, untilMs: nowMs };
   const NewImage = inboxItem(item, ledgerKeys(INSTANCE));
   await handler({ Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] });
-  const { JobEvents: events, SettlementLagSeconds: lag } = measuredBy();
+  const { JobEvents: events, SettlementLagSeconds: lag, ClampedDurations: clamped } = measuredBy();
+  expect(clamped).toEqual([1]);
   expect(events).toEqual([1]);
   expect(lag?.[0]).toBeGreaterThanOrEqual(30);
 });

@@ -22,6 +22,7 @@ const tokenFile = file('token', 'glrct-doctor');
 const job = {
   id: 4_711,
   job_info: { id: 4_711, name: 'unit', project_id: 12, project_full_path: 'acme/app' },
+  runner_info: { timeout: 3_600 },
   image: { name: 'registry.example.com/node:24' },
   variables: [{ key: 'SECRET_TOKEN', value: 'glpat-very-secret' }],
 };
@@ -73,6 +74,7 @@ test.each(['grpc', 'ws'] as const)(
       explained: 'ok',
       'job id': 'ok',
       image: 'ok',
+      timeout: 'ok',
       answer: 'ok',
     });
     expect((await asked).perController).toMatchObject([{ result: 'admitted', dryRun: true }]);
@@ -88,6 +90,18 @@ test('nothing the doctor prints holds a value of the question or the token', asy
   const printed = `${findings.map(formatFinding).join('\n')}\n${shape}`;
   expect(printed).not.toMatch(/glpat|glrct-doctor|SECRET_TOKEN|4711|node:24/);
   expect(shape).toContain('"acme/app"');
+});
+
+test('a question without a timeout is a problem', async () => {
+  const router = await aRouter();
+  const { runner_info: _without, ...untimed } = job;
+  const asked = router.admit(untimed);
+  const { findings } = await examine(options(router.grpcUrl), () => {});
+  await asked;
+  expect(findings.filter(({ check }) => check === 'timeout').map(({ outcome }) => outcome)).toEqual([
+    'ok',
+    'problem',
+  ]);
 });
 
 test('a newer router is noted with the fields the schema does not know', async () => {

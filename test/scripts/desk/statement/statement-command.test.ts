@@ -38,6 +38,7 @@ async function house() {
   ]);
   clock.advance(600_000);
   await settle(1, 61);
+  clock.advance(1);
   await settle(1, 30);
   await settle(2, 600);
   await settle(3, 120);
