@@ -194,6 +194,12 @@ export const METRIC_DRIFTED_COUNTERS = {
   statistic: 'Maximum',
   says: 'Counters that do not show what their records make, in the check of the night.',
 } as const;
+export const METRIC_ROLLUP_LEFT_OUT = {
+  name: 'RollupLeftOut',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Items of the stream that nobody can read, and counters whose owners could not be told; only when there are any.',
+} as const;
 export const METRIC_DIRECTORY_AGE_SECONDS = {
   name: 'DirectoryAgeSeconds',
   unit: 'Seconds',
@@ -219,5 +225,6 @@ export const FUNCTION_METRICS = [
   METRIC_OUT_OF_SCOPE_JOBS,
   METRIC_RAN_JOBS,
   METRIC_DRIFTED_COUNTERS,
+  METRIC_ROLLUP_LEFT_OUT,
   METRIC_DIRECTORY_AGE_SECONDS,
 ] as const;

@@ -125,6 +125,7 @@ export const SERIES = {
   outOfScopeJobs: own(functionNames.METRIC_OUT_OF_SCOPE_JOBS),
   ranJobs: own(functionNames.METRIC_RAN_JOBS),
   driftedCounters: own(functionNames.METRIC_DRIFTED_COUNTERS),
+  rollupLeftOut: own(functionNames.METRIC_ROLLUP_LEFT_OUT),
   directoryAge: own(functionNames.METRIC_DIRECTORY_AGE_SECONDS),
 
   admitCalls: lambda('admit', 'Invocations'),

@@ -4,15 +4,20 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { ledgerKeys } from './keys.ts';
+import { type Key, ledgerKeys } from './keys.ts';
 import { LedgerError } from './ledger-error.ts';
+import { blocksOf, decodeHead, decodeRunners, encodeHead, encodeRunners } from './marks-item.ts';
 import type { RunnerMark, SweepMarkStore, SweepMarks } from './sweep-marks.ts';
 import { PK, SK } from './table.ts';
 
 const TIMEOUT_MS = 2_000;
-const SINCE = 'si';
-const MARKS = 'rm';
-const OPEN = 'op';
+/** Some 45 bytes each, and 200 for a search that was cut short: at most half of an item's 400 KB. */
+const BLOCK_RUNNERS_MAX = 1_000;
+/** A million runners. */
+const BLOCKS_MAX = 1_000;
+const AT_ONCE = 8;
+
+type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export interface DynamoMarksOptions {
   readonly client: DynamoDBClient;
@@ -21,10 +26,16 @@ export interface DynamoMarksOptions {
   readonly instance: string;
 }
 
-/** The marks beside the ledger, some 35 bytes per runner: DynamoDB's 400 KB are enough for ten thousand. */
+/**
+ * The marks beside the ledger: one item for what is said once, one for each thousand runners. A runner stays in its block,
+ * by its id, and a block that has not changed since it was read is not written. The item of an older version, which had all
+ * runners in itself, is read and replaced.
+ */
 export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions): SweepMarkStore {
-  const { pk, sk } = ledgerKeys(instance).sweepMarks;
-  const key = { [PK]: { S: pk }, [SK]: { S: sk } };
+  const keys = ledgerKeys(instance);
+  /** What stands in the table, by block, as far as this store has read or written it. */
+  let known: readonly string[] = [];
+
   const answered = async <T>(doing: string, call: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
     try {
       return await call(AbortSignal.timeout(TIMEOUT_MS));
@@ -36,71 +47,63 @@ export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions)
       );
     }
   };
+  const get = async (key: Key): Promise<Attributes | undefined> => {
+    const command = new GetItemCommand({ TableName: tableName, Key: keyItem(key), ConsistentRead: true });
+    return (await answered('read', (abortSignal) => client.send(command, { abortSignal }))).Item;
+  };
+  const put = async (key: Key, attributes: Attributes): Promise<void> => {
+    const command = new PutItemCommand({ TableName: tableName, Item: { ...keyItem(key), ...attributes } });
+    await answered('write', (abortSignal) => client.send(command, { abortSignal }));
+  };
+
   return {
     read: async () => {
-      const command = new GetItemCommand({ TableName: tableName, Key: key, ConsistentRead: true });
-      const { Item } = await answered('read', (abortSignal) => client.send(command, { abortSignal }));
-      return Item && decodeMarks(Item);
+      const head = await get(keys.sweepMarks);
+      if (head === undefined) return undefined;
+      const blocks = await inParts(blocksOf(head), (block) => get(keys.sweepMarksBlock(block)));
+      known = blocks.map((item = {}) => textOf(decodeRunners(item)));
+      const runners = new Map([head, ...blocks].flatMap((item = {}) => decodeRunners(item)));
+      return { ...decodeHead(head), runners };
     },
     write: async (marks) => {
-      const command = new PutItemCommand({ TableName: tableName, Item: { ...key, ...encodeMarks(marks) } });
-      await answered('write', (abortSignal) => client.send(command, { abortSignal }));
+      const blocks = blocksFor(marks);
+      const texts = blocks.map(textOf);
+      // Before the head, which says how many there are: of a write that breaks off, older marks are left, and work is repeated.
+      await inParts(blocks.length, async (block) => {
+        if (texts[block] === known[block]) return;
+        await put(keys.sweepMarksBlock(block), encodeRunners(blocks[block] ?? []));
+      });
+      await put(keys.sweepMarks, encodeHead(marks, blocks.length));
+      known = texts;
     },
   };
 }
 
-const encodeMarks = ({ sinceMs, runners, open }: SweepMarks): Record<string, AttributeValue> => ({
-  [SINCE]: { N: String(sinceMs) },
-  [MARKS]: {
-    M: Object.fromEntries(
-      [...runners].map(([runnerId, mark]) => [String(runnerId), { L: encodeMark(mark) }]),
-    ),
-  },
-  // Pairs in a list keep their order, which a map would not.
-  [OPEN]: { L: [...open].flat().map(number) },
-});
+const keyItem = ({ pk, sk }: Key) => ({ [PK]: { S: pk }, [SK]: { S: sk } });
 
-const number = (value: number): AttributeValue => ({ N: String(value) });
+type Runners = readonly (readonly [number, RunnerMark])[];
 
-const encodeMark = ({ seenTo, passMs, deepMs, going }: RunnerMark): AttributeValue[] => [
-  ...[seenTo, passMs, deepMs].map(number),
-  ...(going === undefined
-    ? []
-    : [number(going.startMs), { BOOL: going.deep }, number(going.top), { S: going.page }]),
-];
-
-const decodeMarks = (item: Readonly<Record<string, AttributeValue>>): SweepMarks => ({
-  sinceMs: numberOf(item[SINCE]),
-  runners: new Map(
-    Object.entries(item[MARKS]?.M ?? {}).map(([runnerId, mark]) => [
-      Number(runnerId),
-      decodeMark(mark.L ?? []),
-    ]),
-  ),
-  open: decodePairs(item[OPEN]?.L ?? []),
-});
-
-function decodeMark([
-  seenTo,
-  passMs,
-  deepMs,
-  startMs,
-  deep,
-  top,
-  page,
-]: readonly AttributeValue[]): RunnerMark {
-  const mark = { seenTo: numberOf(seenTo), passMs: numberOf(passMs), deepMs: numberOf(deepMs) };
-  if (page?.S === undefined) return mark;
-  const going = { startMs: numberOf(startMs), deep: deep?.BOOL ?? false, top: numberOf(top), page: page.S };
-  return { ...mark, going };
+/** As many blocks as the runners need; their number is a power of two, so that few runners change theirs as a fleet grows. */
+function blocksFor({ runners }: SweepMarks): readonly Runners[] {
+  let count = 1;
+  // Half full on the average leaves room for blocks that are fuller than others.
+  while (count * (BLOCK_RUNNERS_MAX / 2) < runners.size && count < BLOCKS_MAX) count *= 2;
+  const blocks: (readonly [number, RunnerMark])[][] = Array.from({ length: count }, () => []);
+  for (const entry of runners) blocks[spread(entry[0]) % count]?.push(entry);
+  return blocks;
 }
 
-const decodePairs = (values: readonly AttributeValue[]): ReadonlyMap<number, number> =>
-  new Map(
-    Array.from({ length: Math.floor(values.length / 2) }, (_, index) => [
-      numberOf(values[index * 2]),
-      numberOf(values[index * 2 + 1]),
-    ]),
-  );
+/** Runners that are left of a fleet may all have even ids. @see Knuth's multiplicative hashing */
+const spread = (runnerId: number): number => Math.imul(runnerId, 0x9e37_79b1) >>> 12;
 
-const numberOf = (value: AttributeValue | undefined): number => Number(value?.N ?? 0);
+const textOf = (runners: Runners): string =>
+  JSON.stringify([...runners].sort(([one], [other]) => one - other));
+
+async function inParts<To>(count: number, each: (index: number) => Promise<To>): Promise<readonly To[]> {
+  const results: To[] = [];
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const part = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => each(from + index));
+    results.push(...(await Promise.all(part)));
+  }
+  return results;
+}

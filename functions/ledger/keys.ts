@@ -24,6 +24,7 @@ export const ADJUSTMENT_SK_PREFIX = 'adjustment#';
 const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
 const LIMIT_EDIT_DIGITS = 10;
+const MARKS_BLOCK_DIGITS = 4;
 
 export interface LedgerKeys {
   /** Begins every pk of this instance: `gitlab.example.com#`. */
@@ -45,6 +46,8 @@ export interface LedgerKeys {
   isInboxPk(pk: string): boolean;
   /** `gitlab.example.com@sweep`, `marks`: no part of the books, so it lies outside the prefix and no scan yields it. */
   readonly sweepMarks: Key;
+  /** `gitlab.example.com@sweep`, `marks#0007`: the marks of a block of runners, beside it. */
+  sweepMarksBlock(block: number): Key;
   /** `gitlab.example.com@controller`, `scope`: whose jobs GitLab asks about. No part of the books, either. */
   readonly controllerScope: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
@@ -100,6 +103,10 @@ export function ledgerKeys(instance: string): LedgerKeys {
     inbox: (id) => ({ pk: `${inboxPrefix}${digest(id)}`, sk: INBOX_SK }),
     isInboxPk: (pk) => pk.startsWith(inboxPrefix),
     sweepMarks: { pk: `${instance}@sweep`, sk: 'marks' },
+    sweepMarksBlock: (block) => ({
+      pk: `${instance}@sweep`,
+      sk: `marks#${String(block).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     limitPointer: { pk: `${instance}@limits`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({

@@ -1,4 +1,4 @@
-/** How far the search for jobs that nobody asked us about has come, per runner. One item: it changes every minute. */
+/** How far the search for jobs that nobody asked us about has come, per runner. It changes every minute. */
 
 export interface SweepMarks {
   /** When the search began, Unix ms: what started earlier ran before we were asked about anything. */

@@ -5,6 +5,8 @@ import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../ledger/keys.ts';
 import { systemClock } from '../ledger/system-clock.ts';
+import { deployedMetrics } from '../metrics/metrics.ts';
+import { ENV_DEPLOYMENT } from '../names.ts';
 import { snsNotify } from '../notify/sns-notify.ts';
 import { consoleLog } from '../shared/log.ts';
 import { type AnnounceCrossingsDeps, announceCrossings } from '../thresholds/announce-crossings.ts';
@@ -13,7 +15,8 @@ import { limitOf } from '../thresholds/limit-of.ts';
 import { readRollupConfig } from './config.ts';
 import { placeAskOf, placeBy } from './contribution.ts';
 import { DynamoRollupStore } from './dynamo-rollup-store.ts';
-import { type OnTransitions, type RollUpDeps, rollUp, type StreamAnswer } from './roll-up.ts';
+import { type RollUpDeps, rollUp, type StreamAnswer } from './roll-up.ts';
+import { type OnTransitions, TellTransitions } from './tell-transitions.ts';
 
 const config = readRollupConfig(process.env);
 const table = deployedTable(config);
@@ -61,7 +64,10 @@ const deps: RollUpDeps = {
   },
   placeOf: (record) => placeBy(directory, config.zone)(record),
   log: consoleLog,
-  ...(config.thresholdsTopicArn !== undefined && { onTransitions: tellOwners(config.thresholdsTopicArn) }),
+  metrics: deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock }),
+  ...(config.thresholdsTopicArn !== undefined && {
+    thresholds: new TellTransitions(tellOwners(config.thresholdsTopicArn), consoleLog),
+  }),
 };
 
 /** Lambda's entry point for the table's stream; reports failures by item. */

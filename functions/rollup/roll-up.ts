@@ -1,20 +1,21 @@
 import type { LedgerKeys } from '../ledger/keys.ts';
-import type { Counter } from '../ledger/ledger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { METRIC_ROLLUP_LEFT_OUT } from '../names.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
 import { type Image, readImages } from './stream-images.ts';
+import type { CounterStep, TellTransitions } from './tell-transitions.ts';
 
-/** A counter's step from one write to the next; without `before` its first. */
-export interface CounterStep {
-  readonly before?: Counter;
-  readonly after: Counter;
-}
-
-/** Told of the steps of a batch's counters, in order; after a failure, here or elsewhere, the same steps come again. */
-export type OnTransitions = (steps: readonly CounterStep[]) => Promise<unknown>;
+/**
+ * What cannot be read is tried again this long: while a deployment is under way, newer items meet older programs. After
+ * that it is passed over, and the nightly check counts it.
+ */
+const UNREADABLE_PATIENCE_MS = 10 * 60_000;
 
 export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
-  readonly onTransitions?: OnTransitions;
+  /** Tells owners of limits. @default nobody is told */
+  readonly thresholds?: TellTransitions;
+  readonly metrics?: Metrics;
 }
 
 /** Lambda's answer to a stream: it delivers again from the first of these on. */
@@ -25,12 +26,15 @@ export interface StreamAnswer {
 /** One batch of the table's stream: records into usage, estimates and top lists, counters to the thresholds. */
 export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAnswer> {
   const { images, unreadable } = readImages(event, deps.keys);
-  if (unreadable.length > 0) deps.log.error('stream images not readable', { images: unreadable.length });
-  const failed = new Set([
-    ...unreadable,
-    ...(await countImages(images, deps)),
-    ...(await tellTransitions(images, deps)),
-  ]);
+  const youngMs = deps.clock.nowMs() - UNREADABLE_PATIENCE_MS;
+  const again = unreadable.filter(({ writtenAtMs }) => writtenAtMs > youngMs);
+  const passedOver = unreadable.length - again.length;
+  if (again.length > 0) deps.log.error('stream images not readable', { images: again.length });
+  if (passedOver > 0) deps.log.error('stream images not readable, passed over', { images: passedOver });
+  const failed = new Set([...again.map(({ sequence }) => sequence), ...(await countImages(images, deps))]);
+  const untold = (await deps.thresholds?.tell(stepsOf(images))) ?? 0;
+  if (passedOver + untold > 0) deps.metrics?.add(METRIC_ROLLUP_LEFT_OUT, passedOver + untold);
+  deps.metrics?.flush();
   return { batchItemFailures: [...failed].map((itemIdentifier) => ({ itemIdentifier })) };
 }
 
@@ -43,21 +47,9 @@ async function countImages(images: readonly Image[], deps: RollUpDeps): Promise<
   );
 }
 
-async function tellTransitions(
-  images: readonly Image[],
-  { onTransitions, log }: RollUpDeps,
-): Promise<readonly string[]> {
-  const steps = images.filter((image) => image.kind === 'counter');
-  const [first] = steps;
-  if (onTransitions === undefined || first === undefined) return [];
-  try {
-    await onTransitions(
-      steps.map(({ before, after }) => (before === undefined ? { after } : { before, after })),
-    );
-    return [];
-  } catch (error) {
-    log.warn('thresholds not looked at', { error: error instanceof Error ? error.name : 'unknown' });
-    // From the first on, so that a counter's steps come again in their order.
-    return [first.sequence];
-  }
-}
+const stepsOf = (images: readonly Image[]): readonly CounterStep[] =>
+  images.flatMap((image) => {
+    if (image.kind !== 'counter') return [];
+    const { before, after } = image;
+    return [before === undefined ? { after } : { before, after }];
+  });

@@ -16,21 +16,27 @@ export type Image =
       readonly after: Counter;
     };
 
+export interface UnreadableImage {
+  readonly sequence: string;
+  /** Unix ms, to the second; 0: the stream did not say. */
+  readonly writtenAtMs: number;
+}
+
 export interface Images {
   readonly images: readonly Image[];
-  /** Sequence numbers of ours that could not be read. */
-  readonly unreadable: readonly string[];
+  /** Ours that could not be read. */
+  readonly unreadable: readonly UnreadableImage[];
 }
 
 /**
  * Records and counters of this instance, in order. What garbage collection removed, and what others keep in the table, is
  * left out: the event source filters most of it already.
  *
- * @param event - as Lambda passes it on: `{Records: [{eventName, dynamodb: {SequenceNumber, NewImage, OldImage}}]}`.
+ * @param event - as Lambda passes it on: `{Records: [{eventName, dynamodb: {SequenceNumber, NewImage, …}}]}`.
  */
 export function readImages(event: unknown, keys: LedgerKeys): Images {
   const images: Image[] = [];
-  const unreadable: string[] = [];
+  const unreadable: UnreadableImage[] = [];
   for (const entry of listOf(fieldOf(event, 'Records'))) {
     const change = fieldOf(entry, 'dynamodb');
     const sequence = fieldOf(change, 'SequenceNumber');
@@ -40,7 +46,8 @@ export function readImages(event: unknown, keys: LedgerKeys): Images {
       const image = imageOf(sequence, itemOf(fieldOf(change, 'OldImage')), after, keys);
       if (image !== undefined) images.push(image);
     } catch {
-      unreadable.push(sequence);
+      const writtenAt = fieldOf(change, 'ApproximateCreationDateTime');
+      unreadable.push({ sequence, writtenAtMs: typeof writtenAt === 'number' ? writtenAt * 1000 : 0 });
     }
   }
   return { images, unreadable };

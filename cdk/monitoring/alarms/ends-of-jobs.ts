@@ -42,6 +42,20 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     missing: 'notBreaching',
   },
   {
+    name: 'RollupLeavesOut',
+    severity: 'ticket',
+    says: 'Owners of limits could not be told of a threshold, or the stream has items that nobody can read.',
+    formula: 'rollupLeftOut',
+    label: 'Items passed over and counters not told of',
+    periodMinutes: 5,
+    breach: ['above', 0],
+    // A topic that refuses once takes the same with the next batch.
+    periods: 3,
+    breaching: 2,
+    // Written only when it happens.
+    missing: 'notBreaching',
+  },
+  {
     name: 'AdmittedYetFailed',
     severity: 'page',
     says: 'Jobs fail that were admitted: GitLab reads our answers otherwise than they are meant, or somebody else refuses them.',

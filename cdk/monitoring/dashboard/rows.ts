@@ -194,6 +194,7 @@ const truth = ({ watchdog }: Watched): Row => ({
       ],
     },
     { kind: 'graph', title: 'Drift, by night', alarm: 'Drift' },
+    { kind: 'graph', title: 'Left out of usage and mails', alarm: 'RollupLeavesOut' },
     ...(watchdog ? [{ kind: 'graph', title: 'Watchdog', alarm: 'WatchdogFailing' } satisfies Graph] : []),
   ],
 });

@@ -184,6 +184,14 @@ test('the check for drift: how many counters drift', async () => {
   expect(measuredBy()).toEqual({ DriftedCounters: [0] });
 });
 
+test('the rollup: what nobody can read', async () => {
+  const { handler } = await import('../../../functions/rollup/handler.ts');
+  const { pk, sk } = ledgerKeys(INSTANCE).record(9);
+  const NewImage = { pk: { S: pk }, sk: { S: sk }, jn: { S: MARKER } };
+  await handler({ Records: [{ eventName: 'MODIFY', dynamodb: { SequenceNumber: '1', NewImage } }] });
+  expect(measuredBy()).toEqual({ RollupLeftOut: [1] });
+});
+
 test('the directory: how old it is', async () => {
   const { handler } = await import('../../../functions/directory/handler.ts');
   await handler();

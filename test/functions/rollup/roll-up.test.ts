@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { encodeCounter } from '../../../functions/ledger/item.ts';
 import type { Counter, JobRecord } from '../../../functions/ledger/ledger.ts';
+import type { Metrics } from '../../../functions/metrics/metrics.ts';
 import { contributionOf, placeBy } from '../../../functions/rollup/contribution.ts';
-import type { CounterStep } from '../../../functions/rollup/roll-up.ts';
+import { type CounterStep, TellTransitions } from '../../../functions/rollup/tell-transitions.ts';
 import { usageOf } from '../../../functions/rollup/usage.ts';
+import { silentLog } from '../../../functions/shared/log.ts';
 import { historiesOf } from '../../../policies/estimate/project-history.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { blocked, counter, someFacts } from '../../support/ledger/asks.ts';
+import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 import { aRecord, directory, Feed, keys, rollupBench, settled } from './rollup-bench.ts';
 
 const DAY = '2026-11-21';
@@ -151,7 +154,8 @@ const counterChange = (sequence: string, before: number | undefined, after: numb
 
 test('the steps of counters are told in their order, with what was before', async () => {
   const told: CounterStep[] = [];
-  const { deliver } = rollupBench({ onTransitions: async (steps) => void told.push(...steps) });
+  const thresholds = new TellTransitions(async (steps) => void told.push(...steps), silentLog);
+  const { deliver } = rollupBench({ thresholds });
   await deliver([counterChange('1', undefined, 5), counterChange('2', 5, 9)]);
   expect(told.map(({ before, after }) => [before?.committed, after.committed])).toEqual([
     [undefined, 5],
@@ -159,34 +163,59 @@ test('the steps of counters are told in their order, with what was before', asyn
   ]);
 });
 
-test('thresholds that fail come again from the first counter on, and the records stay counted', async () => {
-  const onTransitions = async (): Promise<void> => {
-    throw new Error('nobody takes messages');
-  };
-  const { deliver, store } = rollupBench({ onTransitions });
+test('a topic that refuses holds up no usage, and what it refused is told once it takes messages', async () => {
+  const told: number[] = [];
+  let refuses = true;
+  const thresholds = new TellTransitions(async (steps) => {
+    if (refuses) throw new Error('nobody takes messages');
+    told.push(...steps.map(({ after }) => after.committed));
+  }, silentLog);
+  const measured: number[] = [];
+  const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
+  const { deliver, store } = rollupBench({ thresholds, metrics });
   const feed = new Feed();
   feed.push(aRecord());
   const answer = await deliver([...feed.records, counterChange('2', 1, 2), counterChange('3', 2, 3)]);
-  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
+  expect(answer).toEqual({ batchItemFailures: [] });
   expect(store.usage().size).toBe(6);
+  expect(measured).toEqual([1]);
+  refuses = false;
+  expect(await deliver([])).toEqual({ batchItemFailures: [] });
+  expect(told).toEqual([3]);
+  expect(measured).toEqual([1]);
 });
 
-test('an image that cannot be read fails alone, and what others keep in the table is passed over', async () => {
-  const { deliver, store } = rollupBench();
+test('an image that cannot be read fails alone for ten minutes and is then passed over and counted', async () => {
+  const measured: number[] = [];
+  const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
+  let nowMs = NOVEMBER_21_MS;
+  const clock = { nowMs: () => nowMs, sleep: async () => {} };
+  const { deliver, store } = rollupBench({ metrics, clock });
   const feed = new Feed();
   feed.push(aRecord());
   const { pk, sk } = keys.record(2);
-  const answer = await deliver([
-    { eventName: 'MODIFY', dynamodb: { SequenceNumber: '7', NewImage: { pk: { S: pk }, sk: { S: sk } } } },
+  const batch = [
+    {
+      eventName: 'MODIFY',
+      dynamodb: {
+        SequenceNumber: '7',
+        ApproximateCreationDateTime: NOVEMBER_21_MS / 1000,
+        NewImage: { pk: { S: pk }, sk: { S: sk } },
+      },
+    },
     {
       eventName: 'INSERT',
       dynamodb: { SequenceNumber: '8', NewImage: { pk: { S: pk }, sk: { S: 'rollup' } } },
     },
     { eventName: 'REMOVE', dynamodb: { SequenceNumber: '9', OldImage: { pk: { S: pk }, sk: { S: sk } } } },
     ...feed.records,
-  ]);
-  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: '7' }] });
+  ];
+  expect(await deliver(batch)).toEqual({ batchItemFailures: [{ itemIdentifier: '7' }] });
   expect(store.usage().size).toBe(6);
+  expect(measured).toEqual([]);
+  nowMs += 10 * 60_000;
+  expect(await deliver(batch)).toEqual({ batchItemFailures: [] });
+  expect(measured).toEqual([1]);
 });
 
 test('a settled job that is corrected is one run, as it was first told', async () => {

@@ -1,7 +1,10 @@
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import { dynamoMarks } from '../../../functions/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import { ledgerKeys } from '../../../functions/ledger/keys.ts';
+import type { RunnerMark } from '../../../functions/ledger/sweep-marks.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 
@@ -46,6 +49,59 @@ test('marks come back as they were written, per instance, and are no part of the
     random: Math.random,
   });
   expect(await createLedger({ store }).rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
+});
+
+test('twenty thousand runners fit, and only blocks that changed are written again', async () => {
+  let puts = 0;
+  local.client.middlewareStack.add(
+    (next, context) => (args) => {
+      if (context.commandName === 'PutItemCommand') puts += 1;
+      return next(args);
+    },
+    { step: 'initialize', name: 'countPuts', override: true },
+  );
+  const marks = dynamoMarks({ client: local.client, tableName, instance: 'large.example.com' });
+  const mark = { seenTo: 1_234_567_890_123, passMs: 1_795_000_000_000, deepMs: 1_795_000_000_000 };
+  const going = { startMs: mark.passMs, deep: true, top: mark.seenTo, page: 'x'.repeat(100) };
+  const runners = new Map<number, RunnerMark>(
+    Array.from({ length: 20_000 }, (_, index) => [2 * index, { ...mark, going }]),
+  );
+  await marks.write({ sinceMs: 5, runners, open: new Map() });
+  const read = await marks.read();
+  expect(read?.runners.size).toBe(20_000);
+  expect(read?.runners.get(39_998)).toEqual({ ...mark, going });
+  puts = 0;
+  await marks.write({ sinceMs: 5, runners: new Map([...runners, [8, mark]]), open: new Map() });
+  // The block of the runner and the head.
+  expect(puts).toBe(2);
+  expect((await marks.read())?.runners.get(8)).toEqual(mark);
+});
+
+test('the one item of an older version is read, and replaced by the next write', async () => {
+  const instance = 'old.example.com';
+  const { pk, sk } = ledgerKeys(instance).sweepMarks;
+  const old = {
+    pk: { S: pk },
+    sk: { S: sk },
+    si: { N: '5' },
+    rm: { M: { 7: { L: [{ N: '100' }, { N: '7' }, { N: '5' }] } } },
+    op: { L: [{ N: '90' }, { N: '1' }] },
+  };
+  await local.client.send(new PutItemCommand({ TableName: tableName, Item: old }));
+  const marks = dynamoMarks({ client: local.client, tableName, instance });
+  const read = await marks.read();
+  const expected = {
+    sinceMs: 5,
+    runners: new Map([[7, { seenTo: 100, passMs: 7, deepMs: 5 }]]),
+    open: new Map([[90, 1]]),
+  };
+  expect(read).toEqual(expected);
+  await marks.write(expected);
+  expect(await marks.read()).toEqual(expected);
+  const { Item } = await local.client.send(
+    new GetItemCommand({ TableName: tableName, Key: { pk: old.pk, sk: old.sk } }),
+  );
+  expect(Item?.rm).toBeUndefined();
 });
 
 test('a table that does not answer is a failure of the ledger that names it', async () => {
