@@ -78,6 +78,8 @@ export const ENV_FINANCE_GROUP_ID = 'TOLLGATE_FINANCE_GROUP_ID';
 export const ENV_OWNERS_FROM = 'TOLLGATE_OWNERS_FROM';
 /** From which role somebody sees its figures: `guest`, `reporter` or `developer`. Unset: `developer`. */
 export const ENV_VIEWERS_FROM = 'TOLLGATE_VIEWERS_FROM';
+/** Addresses of the proxies in front of the console, with commas: their `X-Forwarded-For` is believed. Unset: nobody's is. */
+export const ENV_TRUSTED_PROXIES = 'TOLLGATE_TRUSTED_PROXIES';
 /** `gitlab.example.com@ssm-limits` begins the keys of what is remembered of limits in Parameter Store. */
 export const SSM_LIMITS_PK_SUFFIX = '@ssm-limits';
 /** Path of the SSM parameters with limits of groups, e.g. `/tollgate/prod/limits`. */

@@ -297,6 +297,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'functions/console/pages/': [
     'functions/console/pages/',
     'functions/console/access.ts',
+    'functions/console/acting-user.ts',
+    'functions/console/unreadable-request.ts',
     'functions/console/stale-import.ts',
     'functions/console/view/',
     'functions/console/read/contract.ts',

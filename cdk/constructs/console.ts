@@ -12,6 +12,7 @@ import {
   ENV_ROLLUP_ZONE,
   ENV_SIGNIN_CLIENT_ID,
   ENV_SIGNIN_SECRET_PARAMETER,
+  ENV_TRUSTED_PROXIES,
   ENV_VIEWERS_FROM,
 } from '../../functions/names.ts';
 import type { ConsoleSettings, Settings } from '../settings/settings.ts';
@@ -84,4 +85,5 @@ const signInVariables = (console: ConsoleSettings): Readonly<Record<string, stri
   [ENV_FINANCE_GROUP_ID]: String(console.financeGroupId),
   [ENV_OWNERS_FROM]: console.ownersFrom,
   [ENV_VIEWERS_FROM]: console.viewersFrom,
+  ...(console.trustedProxies.length > 0 && { [ENV_TRUSTED_PROXIES]: console.trustedProxies.join(',') }),
 });

@@ -106,6 +106,8 @@ export interface Deployment {
     readonly ownersFrom?: 'maintainer' | 'owner';
     /** @default 'developer' */
     readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
+    /** Addresses or ranges of proxies in front of the console, whose `X-Forwarded-For` is believed. @default none */
+    readonly trustedProxies?: readonly string[];
   };
   readonly notices?: {
     /** Between two messages to an owner; 0 sends none. @default 15 */

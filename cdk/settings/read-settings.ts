@@ -158,6 +158,7 @@ function readConsole(read: Section): ConsoleSettings {
     financeGroupId: read.integer('financeGroupId', GROUP_ID),
     ownersFrom: read.choice('ownersFrom', ['maintainer', 'owner'], 'maintainer'),
     viewersFrom: read.choice('viewersFrom', ['guest', 'reporter', 'developer'], 'developer'),
+    trustedProxies: read.list('trustedProxies', shapes.ADDRESS_RANGE),
   };
   read.refuseUnknown();
   return settings;

@@ -128,6 +128,8 @@ export interface ConsoleSettings {
   readonly ownersFrom: 'maintainer' | 'owner';
   /** From which role somebody sees its figures. */
   readonly viewersFrom: 'guest' | 'reporter' | 'developer';
+  /** Addresses or ranges of proxies in front of it; without them a proxy is counted as one visitor. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** Owners of limits are told what happened to them. Thresholds are told at once, and apart from this. */

@@ -1,4 +1,5 @@
 /** How the texts among the settings must look. */
+import { isIP } from 'node:net';
 import type { Shape } from './section.ts';
 
 const matching = (pattern: RegExp, expected: string): Shape => ({
@@ -28,6 +29,15 @@ export const DESCRIPTORS: Shape = {
 export const CONSOLE_URL: Shape = {
   fits: GITLAB_URL.fits,
   expected: 'an https:// address without a path or a "/" at the end, such as https://budget.example.com',
+};
+export const ADDRESS_RANGE: Shape = {
+  fits: (text) => {
+    const [address = '', bits, ...more] = text.split('/');
+    const version = isIP(address);
+    if (version === 0 || more.length > 0) return false;
+    return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+  },
+  expected: 'an address or a range such as 10.0.0.0/8',
 };
 export const CLIENT_ID = matching(
   /^[\w-]{1,128}$/,

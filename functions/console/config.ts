@@ -4,10 +4,12 @@ import {
   ENV_LEDGER_TABLE,
   ENV_RULES_FILE,
   ENV_THRESHOLDS_TOPIC,
+  ENV_TRUSTED_PROXIES,
 } from '../names.ts';
 import { usageZone } from '../rollup/usage-zone.ts';
 import { type Environment, unset } from '../shared/settings.ts';
 import { readSignInConfig, type SignInConfig } from '../signin/config.ts';
+import { isAddressRange } from '../signin/visitor-address.ts';
 
 export interface ConsoleConfig {
   readonly ledgerTable: string;
@@ -19,6 +21,8 @@ export interface ConsoleConfig {
   readonly signIn: SignInConfig;
   /** ARN of the topic that owners listen to; absent: a report is mailed from the reader's own program. */
   readonly ownersTopicArn: string | undefined;
+  /** Addresses and ranges of the proxies whose word is taken for where a visitor comes from. */
+  readonly trustedProxies: readonly string[];
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -27,6 +31,13 @@ export interface ConsoleConfig {
 export function readConsoleConfig(env: Environment): ConsoleConfig {
   const problems = unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]);
   const zone = usageZone(env, problems);
+  const trustedProxies = (env[ENV_TRUSTED_PROXIES] ?? '').split(',').filter((each) => each !== '');
+  for (const each of trustedProxies) {
+    if (!isAddressRange(each))
+      problems.push(
+        `${ENV_TRUSTED_PROXIES} has "${each}"; expected an address or a range such as 10.0.0.0/8`,
+      );
+  }
   const signIn = readSignInConfig(env);
   if ('problems' in signIn) problems.push(...signIn.problems);
   if (problems.length > 0 || !('config' in signIn))
@@ -38,6 +49,7 @@ export function readConsoleConfig(env: Environment): ConsoleConfig {
     zone,
     signIn: signIn.config,
     ownersTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
+    trustedProxies,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

@@ -17,6 +17,7 @@ import { createSignIn } from '../signin/create-sign-in.ts';
 import { dynamoSessionStore } from '../signin/dynamo-session-store.ts';
 import { gitlabRoles } from '../signin/gitlab-roles.ts';
 import { ownAddress } from '../signin/own-address.ts';
+import { visitorAddress } from '../signin/visitor-address.ts';
 import { readPackedRules } from '../ssm-limits/packed-rules.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
@@ -30,6 +31,7 @@ import { tellOwnerBy } from './tell-owner.ts';
 
 const config = readConsoleConfig(process.env);
 const { signIn: signInConfig, zone } = config;
+const visitorOf = visitorAddress(config.trustedProxies);
 const packed = readPackedRules(config.rulesFile);
 const { policy } = packed;
 const table = deployedTable(config);
@@ -87,7 +89,11 @@ const signIn = createSignIn({
   clock,
   random: randomBytes,
   // Lambda's own word for it: a Function URL sets it from the connection.
-  addressOf: (c) => getConnInfo(c).remote.address ?? '',
+  addressOf: (c) =>
+    visitorOf({
+      connection: getConnInfo(c).remote.address ?? '',
+      forwardedFor: c.req.header('x-forwarded-for'),
+    }),
   log,
   render: renderNotice,
 });

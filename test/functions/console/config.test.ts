@@ -28,6 +28,7 @@ test('what is set is taken; days are those of UTC unless a zone is named', () =>
     rulesFile: '/var/task/rules.json',
     zone: 'UTC',
     dynamodbEndpoint: undefined,
+    trustedProxies: [],
     signIn: {
       gitlabUrl: 'https://gitlab.example.com',
       gitlabTokenParameter: '/tollgate/console-token',
@@ -37,6 +38,15 @@ test('what is set is taken; days are those of UTC unless a zone is named', () =>
       roles: {},
     },
   });
+});
+
+test('proxies are taken as a list, and each that is none is named', () => {
+  const proxies = '10.0.0.0/8,192.0.2.7,2600:9000::/28';
+  expect(readConsoleConfig({ ...ENV, TOLLGATE_TRUSTED_PROXIES: proxies }).trustedProxies).toHaveLength(3);
+  expect(messageOf({ ...ENV, TOLLGATE_TRUSTED_PROXIES: '10.0.0.0/33,proxy' })).toBe(
+    '[config_invalid] TOLLGATE_TRUSTED_PROXIES has "10.0.0.0/33"; expected an address or a range such as 10.0.0.0/8; ' +
+      'TOLLGATE_TRUSTED_PROXIES has "proxy"; expected an address or a range such as 10.0.0.0/8',
+  );
 });
 
 test('everything that is missing is named at once, the sign-in’s too', () => {

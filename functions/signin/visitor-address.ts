@@ -1,0 +1,47 @@
+import { BlockList, isIP } from 'node:net';
+
+/** A request, as far as it says where it comes from. */
+export interface Arrival {
+  /** Who opened the connection, which nobody can make up: Lambda's `sourceIp`. */
+  readonly connection: string;
+  /** `X-Forwarded-For`: each proxy adds the address it was called from at the right. */
+  readonly forwardedFor: string | undefined;
+}
+
+/** More hops than this are no proxies of anybody's. */
+const HOPS_MAX = 10;
+
+/**
+ * Whose address a request is counted for. The connection's own, unless that is one of the proxies in front of us: then the
+ * first from the right that is none of them. What stands left of it the visitor may have written.
+ *
+ * @param proxies - addresses or ranges, each fits {@link isAddressRange}; none: no header is believed.
+ */
+export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) => string {
+  const trusted = new BlockList();
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/');
+    const family = familyOf(address);
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  const isProxy = (address: string): boolean =>
+    isIP(address) !== 0 && trusted.check(address, familyOf(address));
+  return ({ connection, forwardedFor = '' }) => {
+    if (!isProxy(connection)) return connection;
+    const hops = forwardedFor.split(',').map((hop) => hop.trim());
+    const visitor = hops.slice(-HOPS_MAX).findLast((hop) => !isProxy(hop));
+    // A hop that is no address was written by somebody: they share the proxy's count.
+    return visitor !== undefined && isIP(visitor) !== 0 ? visitor : connection;
+  };
+}
+
+/** `192.0.2.7`, `10.0.0.0/8`, `2600:9000::/28`. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
