@@ -153,18 +153,18 @@ test('what a pool is given away as is told in numbers only where there are some'
   const { appFor, apply } = await house();
   const finance = appFor(USERS.finance);
   const note = async () =>
-    /<strong>A pool:<\/strong> ([^<]*?) Whoever/.exec((await finance.get('/groups/101')).text)?.[1];
+    /<strong>Money per month is a pool:<\/strong> ([^<]*?) Whoever/.exec(
+      (await finance.get('/groups/101')).text,
+    )?.[1];
   const cards = { kind: 'set', subject: 'group/104', limit: 'money-month' } as const;
   await apply([{ ...cards, amount: 'unlimited' }]);
-  expect(await note()).toBe('1 limit below is unlimited, above the 500.00 EUR of Money per month here.');
+  expect(await note()).toBe('1 limit below is unlimited, above the 500.00 EUR here.');
   await apply([{ ...cards, amount: 800 }]);
-  expect(await note()).toBe(
-    '1 limit below comes to 800.00 EUR, more than the 500.00 EUR of Money per month here.',
-  );
+  expect(await note()).toBe('1 limit below comes to 800.00 EUR, more than the 500.00 EUR here.');
   await apply([{ kind: 'set', subject: 'group/102', unit: 'money', amount: 'unlimited', per: 'month' }]);
   const above = (await finance.get('/groups/100')).text;
   expect(above).toContain(
-    '1 limit below comes to 500.00 EUR, within the 900.00 EUR, and 1 more is unlimited',
+    '1 limit below comes to 500.00 EUR, within the 900.00 EUR here, and 1 more is unlimited',
   );
 });
 
@@ -195,6 +195,17 @@ test('every difference of a large edit is on its own page, a hundred at a time, 
   expect((await owner.get('/history/2')).text).not.toContain('group 1007');
   expect((await finance.get('/history/2')).text).toContain('group 1007');
   expect((await finance.get('/history/99')).status).toBe(404);
+});
+
+test('nothing is offered to be added to what is unlimited', async () => {
+  const { appFor, apply } = await house();
+  const [finance, viewer] = [appFor(USERS.finance), appFor(USERS.viewer)];
+  expect((await finance.get('/groups/101')).text).toContain('Grant more');
+  expect((await viewer.get('/groups/101')).text).toContain('Ask for more');
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 'unlimited' }]);
+  expect((await finance.get('/groups/101')).text).not.toContain('Grant more');
+  expect((await viewer.get('/groups/101')).text).not.toContain('Ask for more');
+  expect((await viewer.get('/ask?subject=group/101')).text).not.toContain('Send the request');
 });
 
 test('a stale edit is refused with both versions', async () => {

@@ -13,7 +13,7 @@ export const groupTable = (
   telling: Telling,
   tree?: (groupId: number) => string,
 ): Markup => html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="stack"><caption class="hidden">${caption}</caption>
-<thead><tr><th scope="col">Group</th><th scope="col">Use</th><th scope="col" class="n wide">Used</th><th scope="col" class="n wide">Spent</th><th scope="col" class="n wide">Held</th><th scope="col" class="n wide">Limit</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>
+<thead><tr><th scope="col">Whose</th><th scope="col">Use</th><th scope="col" class="n wide">Used</th><th scope="col" class="n wide">Spent</th><th scope="col" class="n wide">Held</th><th scope="col" class="n wide">Limit</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>
 <tbody>${rows.map((row) => groupLine(row, telling, tree))}</tbody></table></div>`;
 
 function groupLine(row: GroupRow, telling: Telling, tree: ((groupId: number) => string) | undefined): Markup {

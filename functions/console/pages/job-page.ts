@@ -29,8 +29,7 @@ ${job.now !== undefined && job.now.outcome !== job.outcome && html`<div class="n
 <div class="two">
 <section class="card" aria-labelledby="decision"><h2 id="decision">Decision</h2><dl class="facts"><dt>Job</dt><dd>${job.jobId}</dd><dt>Decision</dt><dd><code>${job.decisionId}</code></dd>${fact('Project', job.job.projectId === undefined ? job.job.projectPath : subjectLink(`project/${job.job.projectId}`, job.job.projectPath ?? String(job.job.projectId)))}${fact('Pipeline', job.job.pipelineId)}<dt>State</dt><dd>${STATES[job.state]}</dd><dt>Answered by</dt><dd>${ANSWERED[job.answered]}</dd>${fact('Not checked', job.unchecked && UNCHECKED[job.unchecked])}${job.flagged && html`<dt>Noted</dt><dd class="bad-text">it was rejected, and yet it ran</dd>`}${fact('Ran', job.durationSeconds === undefined ? undefined : durationText(job.durationSeconds))}${fact('Ended', job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, telling))}</dl></section>
 <section class="card" aria-labelledby="terms"><h2 id="terms">What it was expected to cost</h2>${termsTable(job, telling)}</section></div>
-${job.rejectionText !== undefined && html`<section class="card" aria-labelledby="text"><h2 id="text">What its page says</h2><pre>${job.rejectionText}</pre></section>`}
-${job.outcome === 'rejected' && wayOn(job)}
+${job.rejectionText !== undefined && html`<section class="card" aria-labelledby="text"><h2 id="text">What its page says</h2><pre>${job.rejectionText}</pre>${wayOn(job)}</section>`}
 <section class="card" aria-labelledby="counters"><h2 id="counters">Limits it counted on</h2>${counterTable(job, telling)}</section>
 <section class="card" aria-labelledby="rules"><h2 id="rules">Rules</h2>${rulesPart(job.rules)}</section>
 ${job.notRecorded.length > 0 && html`<section class="card" aria-labelledby="unknown"><h2 id="unknown">What cannot be told</h2><ul class="soft">${job.notRecorded.map((line) => html`<li>${line}</li>`)}</ul></section>`}`,
@@ -42,10 +41,10 @@ function wayOn({ counters, job }: Explained): Markup | '' {
     ({ subject, atDecision }) => atDecision?.seen !== undefined && /^(group|project)\//.test(subject),
   );
   if (refused.length === 0) return '';
-  return html`<div class="actions">${refused.map(
+  return html`<p class="actions">${refused.map(
     ({ subject, label, limit }) =>
       html`<a class="button main" href="${address('/ask', { subject, limit, link: job.url })}">Ask for more of ${label}<span class="hidden"> ${limit}</span></a>`,
-  )}</div>`;
+  )}</p>`;
 }
 
 const verdict = ({ outcome }: Explained): Markup =>

@@ -84,6 +84,6 @@ const hasDate = ({ forecast }: LimitRow): boolean =>
   forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
 
 const poolText = (pool: Oversubscription, telling: Telling): Markup =>
-  html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${poolWords(pool, pool.amount, (whole) => amount(whole, pool.unit, telling))} here${
+  html`${pool.path ?? pool.subject} <code>${pool.limit}</code>: ${poolWords(pool, pool.amount, (whole) => amount(whole, pool.unit, telling))}${
     pool.larger.length > 0 && html`; larger than the pool, or unlimited: ${pool.larger.join(', ')}`
   }`;

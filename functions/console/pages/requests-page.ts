@@ -89,7 +89,7 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
     { title: `Ask for more for ${view.path}`, at: 'requests', user },
     html`<div class="head"><div><h1>Ask for more for ${view.path}</h1><p>Whoever may grant it sees your request under “Requests”.</p></div></div>${problemList(problems, others, labels)}
 ${
-  view.limits.length === 0
+  view.limits.every((limit) => limit.amount === 'unlimited')
     ? html`<div class="card"><p>It has no limit of its own to add to. The limits above it belong to others; ask for those there.</p><p><a class="button" href="${subjectHref(view.subject) ?? '/'}">Back</a></p></div>`
     : html`<div class="card"><ul>${view.limits.map((limit) => html`<li>${limitWords(limit)}: ${leftText(limit, telling)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limit, telling)}</li>`)}</ul></div>
 <form class="card" method="post" action="/ask">${csrf(user)}<input type="hidden" name="subject" value="${view.subject}">${fields.map((each) => field(each, values, problems))}<div class="actions"><button class="main">Send the request</button><a class="button" href="${subjectHref(view.subject) ?? '/'}">Cancel</a></div></form>`

@@ -19,6 +19,11 @@ export async function showDecision(
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, user);
   if (preview.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
+  // Whose name stands on the grant is settled by the decision itself.
+  const shown =
+    preview.outcome === 'valid'
+      ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by') }
+      : preview;
   const exact = await countedFor(deps, edits, base, values, user);
-  return send(c, decidePage(user, { row, preview, exact, note: values.note ?? '' }, tellingOf(deps)));
+  return send(c, decidePage(user, { row, preview: shown, exact, note: values.note ?? '' }, tellingOf(deps)));
 }

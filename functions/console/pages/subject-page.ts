@@ -57,6 +57,9 @@ const KIND_LABEL: Readonly<Record<SubjectView['kind'], string>> = {
   'runner-class': 'Runner class',
 };
 
+/** Nobody adds to what is unlimited. */
+const canGrow = ({ limits }: SubjectView): boolean => limits.some(({ amount }) => amount !== 'unlimited');
+
 function head(view: SubjectView): Markup {
   const { above, kind, path, subject, may } = view;
   const link = (text: string, query: Readonly<Record<string, string>>): Markup =>
@@ -64,10 +67,10 @@ function head(view: SubjectView): Markup {
   return html`<div class="head"><div><nav class="crumbs" aria-label="Above"><ol><li><a href="/">Budgets</a></li>${above.map(
     (each) => html`<li>${subjectLink(each.subject, lastOf(each.path))}</li>`,
   )}</ol></nav><h1>${path}</h1><p>${KIND_LABEL[kind]}${kind !== 'instance' && html` <span class="id">${subject.slice(subject.indexOf('/') + 1)}</span>`}</p></div>
-<div class="actions">${may.loosen && link('New limit', { kind: 'set' })}${may.grant && view.limits.length > 0 && link('Grant more', { kind: 'grant' })}${
+<div class="actions">${may.loosen && link('New limit', { kind: 'set' })}${may.grant && canGrow(view) && link('Grant more', { kind: 'grant' })}${
     may.ask &&
     !may.grant &&
-    view.limits.length > 0 &&
+    canGrow(view) &&
     html`<a class="button main" href="${address('/ask', { subject })}">Ask for more</a>`
   }${may.freeze && link('Freeze', { kind: 'freeze' })}${may.breakGlass && kind !== 'runner-class' && link('Break glass', { kind: 'breakglass' })}${may.rollOut && kind === 'group' && link('Roll out', { kind: 'rollout' })}</div></div>`;
 }
@@ -106,7 +109,7 @@ const poolNotes = ({ pools, limits }: SubjectView, telling: Telling): Markup[] =
     const limit = limits.find(({ id }) => id === pool.limit);
     if (limit === undefined || limit.amount === 'unlimited') return [];
     return [
-      html`<div class="note"><p><strong>A pool:</strong> ${poolWords(pool, limit.amount, (whole) => amount(whole, limit.unit, telling))} of ${limitWords(limit)} here. Whoever comes first has it.${
+      html`<div class="note"><p><strong>${limitWords(limit)} is a pool:</strong> ${poolWords(pool, limit.amount, (whole) => amount(whole, limit.unit, telling))}. Whoever comes first has it.${
         pool.larger.length > 0 && html` Larger than the pool, or unlimited: ${pool.larger.join(', ')}.`
       }</p></div>`,
     ];

@@ -4,7 +4,7 @@ import type { Oversubscription } from './outcome.ts';
 export type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>;
 
 /**
- * `3 limits below come to 900.00 EUR, more than the 500.00 EUR`, `1 limit below is unlimited, above the 800.00 EUR`.
+ * `3 limits below come to 900.00 EUR, more than the 500.00 EUR here`, `1 limit below is unlimited, above the 800.00 EUR here`.
  *
  * @param told - an amount of the pool's unit, for its reader
  */
@@ -15,9 +15,9 @@ export function poolWords(
 ): string {
   const numbered = children - unlimited;
   if (numbered === 0)
-    return `${limits(unlimited)} below ${unlimited === 1 ? 'is' : 'are'} unlimited, above the ${told(amount)}`;
+    return `${limits(unlimited)} below ${unlimited === 1 ? 'is' : 'are'} unlimited, above the ${told(amount)} here`;
   const isMore = childrenAmount > amount;
-  const sum = `${limits(numbered)} below ${numbered === 1 ? 'comes' : 'come'} to ${told(childrenAmount)}, ${isMore ? 'more than' : 'within'} the ${told(amount)}`;
+  const sum = `${limits(numbered)} below ${numbered === 1 ? 'comes' : 'come'} to ${told(childrenAmount)}, ${isMore ? 'more than' : 'within'} the ${told(amount)} here`;
   if (unlimited === 0) return sum;
   return `${sum}, and ${unlimited === 1 ? '1 more is' : `${unlimited.toLocaleString('en-US')} more are`} unlimited`;
 }

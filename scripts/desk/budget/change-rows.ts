@@ -82,7 +82,7 @@ export function oversubscriptionText(all: readonly Oversubscription[], currency:
       const sums = poolWords(pool, amount, (whole) => amountText(whole, unit, currency));
       const above =
         larger.length === 0 ? '' : `; larger than it, or unlimited: ${larger.map(printable).join(', ')}`;
-      return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums} here${above}\n`;
+      return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}${above}\n`;
     })
     .join('');
 }
