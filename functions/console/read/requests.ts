@@ -70,7 +70,8 @@ function mayDecide(
   context: Parameters<typeof mayDo>[3],
 ): boolean {
   const { subject, limit, state, expiresAtMs } = request;
-  if (state !== 'pending' || context.nowMs >= expiresAtMs || mayBeSame(requesterOf(request), by)) return false;
+  if (state !== 'pending' || context.nowMs >= expiresAtMs || mayBeSame(requesterOf(request), by))
+    return false;
   const unit = limitsOn(context.limits, subject).find(({ id }) => id === limit)?.unit;
   return mayDo('approve', subject, by.rights, context, unit);
 }
