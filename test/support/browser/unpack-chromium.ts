@@ -10,12 +10,12 @@ const PACKAGE = join(root, 'node_modules', '@sparticuz', 'chromium');
 const CACHE = join(root, 'node_modules', '.cache');
 /** The program, its software renderer, shared libraries that a bare machine lacks, and a font. */
 const ARCHIVES = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br'];
-/** The package's own names folders of Lambda. Without any font Chromium crashes. */
+/** The package's own names folders of Lambda. Without any font Chromium crashes; a relative cache would be made in the working directory. */
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir prefix="relative">fonts</dir>
-  <cachedir prefix="relative">fonts-cache</cachedir>
+  <cachedir prefix="xdg">fonts-cache</cachedir>
 </fontconfig>
 `;
 
@@ -29,6 +29,7 @@ export async function unpackChromium(): Promise<ChromiumProgram> {
     env: {
       LD_LIBRARY_PATH: [join(folder, 'al2023', 'lib'), process.env.LD_LIBRARY_PATH].filter(Boolean).join(':'),
       FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+      XDG_CACHE_HOME: folder,
     },
   };
 }
