@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { compare, LIBRARIES, type Question, type RunnersAnswer } from './cases.ts';
+
+interface Case {
+  readonly question: Question;
+  readonly answer: RunnersAnswer;
+}
+const corpus = JSON.parse(readFileSync(new URL('corpus.json', import.meta.url), 'utf8')) as readonly Case[];
+
+test.each(LIBRARIES)('%s: nothing differs from what the library of the runner said', (library) => {
+  const cases = corpus.filter(({ question }) => question.library === library);
+  expect(cases.length).toBeGreaterThanOrEqual(100);
+  expect(cases.filter(({ question, answer }) => compare(question, answer) === 'differs')).toEqual([]);
+});
