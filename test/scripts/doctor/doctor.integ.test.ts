@@ -96,7 +96,7 @@ test('a question without a timeout is a problem', async () => {
   const router = await aRouter();
   const { runner_info: _without, ...untimed } = job;
   const asked = router.admit(untimed);
-  const { findings } = await examine(options(router.grpcUrl), () => {});
+  const { findings } = await examine(options(router.grpcUrl ?? ''), () => {});
   await asked;
   expect(findings.filter(({ check }) => check === 'timeout').map(({ outcome }) => outcome)).toEqual([
     'ok',
