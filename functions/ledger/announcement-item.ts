@@ -1,5 +1,5 @@
 import type { Item } from './item-bytes.ts';
-import { ANNOUNCED_SK, type LedgerKeys } from './keys.ts';
+import type { LedgerKeys } from './keys.ts';
 import type { Announcement } from './store.ts';
 import { PK, SK, TTL_ATTRIBUTE } from './table.ts';
 
@@ -11,7 +11,5 @@ export function announcementItem(announcement: Announcement, keys: LedgerKeys): 
 
 /** Whether what was announced still stands; an item that outlived its time does not. */
 export const standsAt = (item: Item, atMs: number): boolean => Number(item[TTL_ATTRIBUTE]?.N) > seconds(atMs);
-
-export const isAnnouncement = (item: Item): boolean => item[SK]?.S === ANNOUNCED_SK;
 
 export const seconds = (ms: number): number => Math.ceil(ms / 1000);

@@ -133,7 +133,10 @@ export class DynamoStore implements LedgerStore, InboxStore {
     );
     try {
       for await (const page of pages) {
-        for (const item of page.Items ?? []) yield decodeItem(item, keys);
+        for (const item of page.Items ?? []) {
+          const stored = decodeItem(item, keys);
+          if (stored !== undefined) yield stored;
+        }
       }
     } catch (error) {
       throw this.#unavailable('scan', error);

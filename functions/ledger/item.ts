@@ -5,7 +5,14 @@ import { UNCHECKED_CAUSES } from './amounts.ts';
 import { decodeClaims, decodeDeltas, encodeClaims, encodeDeltas } from './claim-lines.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
 import type { Item } from './item-bytes.ts';
-import { ADJUSTMENT_SK_PREFIX, COUNTER_SK, ENTRY_SK_PREFIX, type LedgerKeys, RECORD_SK } from './keys.ts';
+import {
+  ADJUSTMENT_SK_PREFIX,
+  CLOSING_SK,
+  COUNTER_SK,
+  ENTRY_SK_PREFIX,
+  type LedgerKeys,
+  RECORD_SK,
+} from './keys.ts';
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
 import { decodeRequest, encodeRequest } from './request-text.ts';
 import { expiresAtSeconds } from './retention.ts';
@@ -254,13 +261,14 @@ export const decodeAdjustment = (item: Item, keys: LedgerKeys): AdjustmentEntry 
   atMs: readNumber(item, 'at'),
 });
 
-/** One item of a scan. */
-export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
+/** One item of a scan. Undefined: of a kind that this version does not know; it is taken for nothing else. */
+export function decodeItem(item: Item, keys: LedgerKeys): StoredItem | undefined {
   const sk = readText(item, SK);
   if (sk === RECORD_SK) return { kind: 'record', record: decodeRecord(item, keys) };
   if (sk === COUNTER_SK) return { kind: 'counter', counter: decodeCounter(item, keys) };
   if (sk.startsWith(ENTRY_SK_PREFIX)) return { kind: 'entry', entry: decodeEntry(item, keys) };
   if (sk.startsWith(ADJUSTMENT_SK_PREFIX))
     return { kind: 'adjustment', adjustment: decodeAdjustment(item, keys) };
-  return { kind: 'closing', closing: decodeClosing(item, keys) };
+  if (sk === CLOSING_SK) return { kind: 'closing', closing: decodeClosing(item, keys) };
+  return undefined;
 }

@@ -2,10 +2,8 @@
  * The table in memory: the same items, conditions and answers as DynamoDB, plus every fault it can have, on demand.
  * It keeps encoded items, so nothing a caller holds can change what is stored and the encoding is exercised by every test.
  */
-import { isAnnouncement } from './announcement-item.ts';
 import type { DueJob } from './due-job.ts';
 import type { CorrectionEntry } from './entry.ts';
-import { isInbox } from './inbox-item.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
 import { type LedgerKeys, ledgerKeys } from './keys.ts';
 import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
@@ -116,7 +114,8 @@ export class MemoryStore implements LedgerStore, InboxStore {
     for (const name of this.#table.names()) {
       if (this.#options.schedule !== undefined) await this.#options.schedule('scan');
       const item = this.#table.named(name);
-      if (item !== undefined && !isAnnouncement(item) && !isInbox(item)) yield decodeItem(item, this.keys);
+      const stored = item && decodeItem(item, this.keys);
+      if (stored !== undefined) yield stored;
     }
   }
 
@@ -163,8 +162,10 @@ export class MemoryStore implements LedgerStore, InboxStore {
 
   /** Everything stored, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
-    for (const item of this.#table.items())
-      if (!isAnnouncement(item) && !isInbox(item)) yield decodeItem(item, this.keys);
+    for (const item of this.#table.items()) {
+      const stored = decodeItem(item, this.keys);
+      if (stored !== undefined) yield stored;
+    }
   }
 
   async #beforeRead(

@@ -55,13 +55,13 @@ export function readImages(event: unknown, keys: LedgerKeys): Images {
 
 function imageOf(sequence: string, old: Item | undefined, now: Item, keys: LedgerKeys): Image | undefined {
   const after = decodeItem(now, keys);
-  if (after.kind === 'record') {
+  if (after?.kind === 'record') {
     const { jobId, rev } = after.record;
     if (!Number.isSafeInteger(jobId) || !Number.isSafeInteger(rev) || rev < 1)
       throw new RangeError('a record without job id or rev');
     return { kind: 'record', sequence, record: after.record };
   }
-  if (after.kind !== 'counter') return undefined;
+  if (after?.kind !== 'counter') return undefined;
   const before = old === undefined ? undefined : decodeItem(old, keys);
   return {
     kind: 'counter',

@@ -30,7 +30,7 @@ export function transitionsOf(records: readonly StreamRecord[], keys: LedgerKeys
 function counterIn(item: Item | undefined, keys: LedgerKeys): Counter | undefined {
   if (item?.[SK]?.S !== COUNTER_SK || item[PK]?.S?.startsWith(keys.prefix) !== true) return undefined;
   const stored = decodeItem(item, keys);
-  return stored.kind === 'counter' ? stored.counter : undefined;
+  return stored?.kind === 'counter' ? stored.counter : undefined;
 }
 
 const wentUp = ({ before, after }: Transition): boolean =>
