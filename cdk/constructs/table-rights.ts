@@ -125,7 +125,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     /** Reads all of the table; writes closing entries beside counters, and what the stream lost of usage. */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
-      writes: [{ actions: WRITE, partitions: [...books, ...usage, announced] }],
+      writes: [{ actions: WRITE, partitions: [...books, ...usage] }],
     },
   };
 }

@@ -67,7 +67,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
   ConsoleProgram: [...LIMITS, 'session', 'pending sign-in', 'announced mark'],
-  DriftCheckProgram: [],
+  DriftCheckProgram: ['record', 'counter', 'usage', 'top projects', 'latest rejections', 'estimates'],
   WatchdogProgram: ['watchdog mark'],
   Relay: ['heartbeat'],
 };
@@ -150,7 +150,7 @@ test('a right that is added later opens no foreign item', () => {
     ['SettleProgram', 'counter'],
     ['AdmitProgram', 'limits pointer'],
     ['ConsoleProgram', 'counter'],
-    ['DriftCheckProgram', 'counter'],
+    ['DriftCheckProgram', 'limits pointer'],
   ] as const) {
     const call = {
       action: 'dynamodb:PutItem',
