@@ -17,14 +17,7 @@ function aRouter(): { readonly router: Router; ask(bytes: Uint8Array): void } {
   return { router, ask: (bytes) => listener?.onQuestion(bytes) };
 }
 
-const cpuMicrosOf = (run: () => void): number => {
-  const before = process.threadCpuUsage();
-  run();
-  const { user, system } = process.threadCpuUsage(before);
-  return user + system;
-};
-
-test('every question costs the handicap in CPU time, and arrives as it was', () => {
+test('every question costs the handicap, and arrives as it was', () => {
   const { router, ask } = aRouter();
   const heard: Uint8Array[] = [];
   handicapped(router, 5_000).admitJob({
@@ -34,7 +27,9 @@ test('every question costs the handicap in CPU time, and arrives as it was', () 
     onEnd: () => {},
   });
   const question = Uint8Array.of(1, 2, 3);
-  expect(cpuMicrosOf(() => ask(question))).toBeGreaterThanOrEqual(5_000);
+  const startedMs = performance.now();
+  ask(question);
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(5);
   expect(heard).toEqual([question]);
 });
 
