@@ -88,5 +88,6 @@ function momentsOf(record: JobRecord, job: TrueJob, edition: Edition, atMs: numb
   }
   if (record.answered === 'fallback')
     return [...job.answeredAtMs].flatMap((askedAtMs) => asked.map((groupId) => ({ groupId, askedAtMs })));
-  return asked.map((groupId) => ({ groupId, askedAtMs: atMs }));
+  // One instant for the whole decision: its claims are of the periods of that.
+  return asked.map((groupId) => ({ groupId, askedAtMs: record.decidedAtMs }));
 }

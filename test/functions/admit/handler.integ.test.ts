@@ -59,7 +59,7 @@ const event = (path: string, body: unknown) => ({
   isBase64Encoded: false,
 });
 
-test('the deployed bundle stays below 600 KB', () => {
+test('the deployed bundle stays below its bound', () => {
   expect(bundle.bytes).toBeLessThanOrEqual(ADMIT_BUNDLE_BYTES_MAX);
 });
 
