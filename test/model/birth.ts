@@ -87,7 +87,10 @@ function momentsOf(record: JobRecord, job: TrueJob, edition: Edition, atMs: numb
     return [{ groupId: groupNow, askedAtMs: counts ? startedAtMs : atMs }];
   }
   if (record.answered === 'fallback')
-    return [...job.answeredAtMs].flatMap((askedAtMs) => asked.map((groupId) => ({ groupId, askedAtMs })));
+    // A relay whose clock is ahead answered, for the books, when it told.
+    return [...job.answeredAtMs].flatMap((answeredAtMs) =>
+      asked.map((groupId) => ({ groupId, askedAtMs: Math.min(answeredAtMs, atMs) })),
+    );
   // One instant for the whole decision: its claims are of the periods of that.
   return asked.map((groupId) => ({ groupId, askedAtMs: record.decidedAtMs }));
 }

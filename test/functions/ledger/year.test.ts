@@ -53,7 +53,9 @@ test('over a year with expiry no night finds drift, closed months stay as they w
     await aDay(day);
     if (day === 50) {
       // A late truth: the first job ran longer than was told. Its month is closed by then.
-      const outcome = await ledger.settle([{ jobId: 2, durationSeconds: 90, endedAtMs: NOVEMBER_21_MS + 90_000 }]);
+      const outcome = await ledger.settle([
+        { jobId: 2, durationSeconds: 90, endedAtMs: NOVEMBER_21_MS + 90_000 },
+      ]);
       expect(outcome).toEqual(['corrected']);
       spend(firstMonth, 30);
     }
