@@ -23,8 +23,8 @@ export default defineConfig({
           globalSetup: ['test/support/setup-unit.ts'],
           testTimeout: TIMEOUT_MS,
           hookTimeout: TIMEOUT_MS,
-          // Of two cores one would stand idle.
-          maxWorkers: 2,
+          // Two cores, and a little more than two workers: one may wait.
+          maxWorkers: 3,
         },
       },
       {
@@ -35,7 +35,8 @@ export default defineConfig({
           globalSetup: ['test/support/setup-integ.ts'],
           testTimeout: TIMEOUT_MS,
           hookTimeout: TIMEOUT_MS,
-          maxWorkers: 2,
+          // They wait for processes and sockets more than they compute.
+          maxWorkers: 4,
           // After the fast ones.
           sequence: { groupOrder: 1 },
         },
