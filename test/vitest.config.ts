@@ -23,8 +23,8 @@ export default defineConfig({
           globalSetup: ['test/support/setup-unit.ts'],
           testTimeout: TIMEOUT_MS,
           hookTimeout: TIMEOUT_MS,
-          // Two cores, and a little more than two workers: one may wait.
-          maxWorkers: 3,
+          // Of two cores one would stand idle.
+          maxWorkers: 2,
         },
       },
       {
@@ -35,8 +35,7 @@ export default defineConfig({
           globalSetup: ['test/support/setup-integ.ts'],
           testTimeout: TIMEOUT_MS,
           hookTimeout: TIMEOUT_MS,
-          // They wait for processes and sockets more than they compute.
-          maxWorkers: 4,
+          maxWorkers: 2,
           // After the fast ones.
           sequence: { groupOrder: 1 },
         },
