@@ -66,13 +66,3 @@ export function scopeAfter(
     ),
   };
 }
-
-export function memoryControllerScope(): ControllerScopeStore {
-  let kept: ControllerScope | undefined;
-  return {
-    read: async () => kept,
-    write: async (scope) => {
-      kept = scope;
-    },
-  };
-}

@@ -6,8 +6,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { ControllerScope, ControllerScopeStore } from './controller-scope.ts';
 import { ledgerKeys } from './keys.ts';
-import { LedgerError } from './ledger-error.ts';
 import { PK, SK } from './table.ts';
+import { tableCalls } from './table-calls.ts';
 
 const TIMEOUT_MS = 3_000;
 const CONTROLLER = 'ci';
@@ -28,25 +28,18 @@ export function dynamoControllerScope(options: DynamoControllerScopeOptions): Co
   const { client, tableName, instance } = options;
   const { pk, sk } = ledgerKeys(instance).controllerScope;
   const key = { [PK]: { S: pk }, [SK]: { S: sk } };
-  const answered = async <T>(doing: string, call: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
-    try {
-      return await call(AbortSignal.timeout(TIMEOUT_MS));
-    } catch (error) {
-      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      throw new LedgerError('ledger_unavailable', `could not ${doing} the scope in ${tableName} (${why})`, {
-        cause: error,
-      });
-    }
-  };
+  const answered = tableCalls(tableName, TIMEOUT_MS);
   return {
     async read() {
       const command = new GetItemCommand({ TableName: tableName, Key: key, ConsistentRead: true });
-      const { Item } = await answered('read', (abortSignal) => client.send(command, { abortSignal }));
+      const { Item } = await answered('read the scope', (abortSignal) =>
+        client.send(command, { abortSignal }),
+      );
       return Item && decode(Item);
     },
     async write(scope) {
       const command = new PutItemCommand({ TableName: tableName, Item: { ...key, ...encode(scope) } });
-      await answered('write', (abortSignal) => client.send(command, { abortSignal }));
+      await answered('write the scope', (abortSignal) => client.send(command, { abortSignal }));
     },
   };
 }

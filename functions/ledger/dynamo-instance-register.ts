@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { InstanceRegister, KnownInstance } from './instance-register.ts';
 import { INSTANCES_PK } from './keys.ts';
-import { LedgerError } from './ledger-error.ts';
 import { PK, SK } from './table.ts';
+import { tableCalls } from './table-calls.ts';
 
 /** No job waits for it, and it is often the first thing a database hears that has just started. */
 const TIMEOUT_MS = 15_000;
@@ -26,16 +26,7 @@ export function dynamoInstanceRegister({
   client,
   tableName,
 }: DynamoInstanceRegisterOptions): InstanceRegister {
-  const answered = async <T>(doing: string, call: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
-    try {
-      return await call(AbortSignal.timeout(TIMEOUT_MS));
-    } catch (error) {
-      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      throw new LedgerError('ledger_unavailable', `could not ${doing} in ${tableName} (${why})`, {
-        cause: error,
-      });
-    }
-  };
+  const answered = tableCalls(tableName, TIMEOUT_MS);
   return {
     async list() {
       const command = new QueryCommand({

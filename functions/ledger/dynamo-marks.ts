@@ -5,10 +5,10 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { type Key, ledgerKeys } from './keys.ts';
-import { LedgerError } from './ledger-error.ts';
 import { blocksOf, decodeHead, decodeRunners, encodeHead, encodeRunners } from './marks-item.ts';
 import type { RunnerMark, SweepMarkStore, SweepMarks } from './sweep-marks.ts';
 import { PK, SK } from './table.ts';
+import { tableCalls } from './table-calls.ts';
 
 const TIMEOUT_MS = 2_000;
 /** Some 45 bytes each, and 200 for a search that was cut short: at most half of an item's 400 KB. */
@@ -36,24 +36,15 @@ export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions)
   /** What stands in the table, by block, as far as this store has read or written it. */
   let known: readonly string[] = [];
 
-  const answered = async <T>(doing: string, call: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
-    try {
-      return await call(AbortSignal.timeout(TIMEOUT_MS));
-    } catch (error) {
-      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      throw new LedgerError(
-        'ledger_unavailable',
-        `could not ${doing} the sweep's marks in ${tableName} (${why})`,
-      );
-    }
-  };
+  const answered = tableCalls(tableName, TIMEOUT_MS);
   const get = async (key: Key): Promise<Attributes | undefined> => {
     const command = new GetItemCommand({ TableName: tableName, Key: keyItem(key), ConsistentRead: true });
-    return (await answered('read', (abortSignal) => client.send(command, { abortSignal }))).Item;
+    return (await answered("read the sweep's marks", (abortSignal) => client.send(command, { abortSignal })))
+      .Item;
   };
   const put = async (key: Key, attributes: Attributes): Promise<void> => {
     const command = new PutItemCommand({ TableName: tableName, Item: { ...keyItem(key), ...attributes } });
-    await answered('write', (abortSignal) => client.send(command, { abortSignal }));
+    await answered("write the sweep's marks", (abortSignal) => client.send(command, { abortSignal }));
   };
 
   return {

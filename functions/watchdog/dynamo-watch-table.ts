@@ -5,7 +5,7 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import { LedgerError } from '../ledger/ledger-error.ts';
+import { tableCalls } from '../ledger/table-calls.ts';
 import { HEARTBEAT_AT, HEARTBEAT_PK_SUFFIX, PK, SK, WATCHDOG_PK_SUFFIX } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
@@ -26,16 +26,7 @@ type Item = Readonly<Record<string, AttributeValue>>;
 /** Heartbeats and the watchdog's mark, beside the ledger. */
 export function dynamoWatchTable({ client, tableName, instance }: DynamoWatchTableOptions): WatchTable {
   const markKey = { [PK]: { S: `${instance}${WATCHDOG_PK_SUFFIX}` }, [SK]: { S: 'mark' } };
-  const answered = async <T>(doing: string, call: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
-    try {
-      return await call(AbortSignal.timeout(TIMEOUT_MS));
-    } catch (error) {
-      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      throw new LedgerError('ledger_unavailable', `could not ${doing} in ${tableName} (${why})`, {
-        cause: error,
-      });
-    }
-  };
+  const answered = tableCalls(tableName, TIMEOUT_MS);
   return {
     async newestBeatMs() {
       // One page holds the beats of some ten thousand relays; those of the last hour are kept.

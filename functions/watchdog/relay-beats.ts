@@ -1,5 +1,5 @@
 import { type AttributeValue, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { LedgerError } from '../ledger/ledger-error.ts';
+import { tableCalls } from '../ledger/table-calls.ts';
 import * as names from '../names.ts';
 import { PK, SK } from '../names.ts';
 
@@ -46,14 +46,9 @@ export async function readRelayBeats({
     ExpressionAttributeValues: { ':pk': { S: `${instance}${names.HEARTBEAT_PK_SUFFIX}` } },
     ConsistentRead: true,
   });
-  const { Items = [] } = await client
-    .send(command, { abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
-    .catch((error: unknown) => {
-      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      throw new LedgerError('ledger_unavailable', `could not read the heartbeats in ${tableName} (${why})`, {
-        cause: error,
-      });
-    });
+  const { Items = [] } = await tableCalls(tableName, TIMEOUT_MS)('read the heartbeats', (abortSignal) =>
+    client.send(command, { abortSignal }),
+  );
   return Items.map(beatOf).sort((a, b) => b.atMs - a.atMs);
 }
 
