@@ -4,8 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
+import module from 'node:module';
 import { constants } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import './ensure-installed.mjs';
 import { pinnedNode } from './install/pinned-node.mjs';
@@ -51,7 +52,10 @@ function runBeside(node, program, args) {
 export async function runPinned(program, args) {
   const path = resolve(program);
   const node = nodeOrFail();
+  // What is compiled once starts in half the time, here and in the processes this one starts.
+  process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
   if (realpathSync(node) !== realpathSync(process.execPath)) return runBeside(node, path, args);
+  module.enableCompileCache();
   process.argv = [process.execPath, path, ...args];
   await import(pathToFileURL(path).href);
 }

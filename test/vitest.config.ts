@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './support/slowest-first.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -13,6 +14,14 @@ const TIMEOUT_MS = 5 * 60_000;
 export default defineConfig({
   root,
   test: {
+    // Node loads the modules, as it does for the relay and the commands, and each worker loads a module once.
+    experimental: { viteModuleRunner: false },
+    isolate: false,
+    testTimeout: TIMEOUT_MS,
+    hookTimeout: TIMEOUT_MS,
+    // Tests of processes mostly wait: with one worker per core half of the machine would stand idle.
+    maxWorkers: 4,
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         extends: true,
@@ -21,10 +30,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.integ.test.ts'],
           globalSetup: ['test/support/setup-unit.ts'],
-          testTimeout: TIMEOUT_MS,
-          hookTimeout: TIMEOUT_MS,
-          // Of two cores one would stand idle.
-          maxWorkers: 2,
         },
       },
       {
@@ -33,11 +38,6 @@ export default defineConfig({
           name: 'integ',
           include: ['test/**/*.integ.test.ts'],
           globalSetup: ['test/support/setup-integ.ts'],
-          testTimeout: TIMEOUT_MS,
-          hookTimeout: TIMEOUT_MS,
-          maxWorkers: 2,
-          // After the fast ones.
-          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -40,7 +40,7 @@ describe('cdk-nag and CloudFormation Guard', () => {
       bySettings.set(name, findings);
       found.push(...findings);
     }
-  }, 120_000);
+  });
 
   test.each(['DEFAULTS', 'PRIVATE'])('find nothing in %s but what is explained', (name) => {
     const unexplained = bySettings

@@ -137,15 +137,13 @@ test('every alarm that looks at relays alone is looked at here', () => {
   );
 });
 
-test('a quarter of an hour of work is no alarm', { timeout: 120_000 }, async () => {
+test('a quarter of an hour of work is no alarm', async () => {
   const { members, ask } = await aFleet();
   const worked = await pass(LONG, members, ask);
   expect(worked.map((_, index) => onAfter(worked.slice(0, index + 1)))).toEqual(worked.map(() => []));
 });
 
-test('a router that is out of reach is an outage after three minutes, and missing relays after a quarter of an hour', {
-  timeout: 120_000,
-}, async () => {
+test('a router that is out of reach is an outage after three minutes, and missing relays after a quarter of an hour', async () => {
   const { router, members, ask } = await aFleet();
   const worked = await pass(5, members, ask);
   await router.close();
@@ -156,9 +154,7 @@ test('a router that is out of reach is an outage after three minutes, and missin
   expect(onAfter([...worked, ...out])).toEqual(['RelayDisconnected', 'RelayMissing']);
 });
 
-test('an admit function that is throttled is told by the share of answers without it, and by nothing else', {
-  timeout: 180_000,
-}, async () => {
+test('an admit function that is throttled is told by the share of answers without it, and by nothing else', async () => {
   const { fleet, members, ask } = await aFleet();
   const worked = await pass(5, members, ask);
   fleet.throttled = true;
@@ -167,7 +163,7 @@ test('an admit function that is throttled is told by the share of answers withou
   expect(onAfter([...worked, ...throttled])).toEqual(['FallbackShare']);
 });
 
-test('relays that are replaced, as in a deployment, are no alarm', { timeout: 180_000 }, async () => {
+test('relays that are replaced, as in a deployment, are no alarm', async () => {
   const { router, members, start, ask } = await aFleet();
   const minutes = [...(await pass(LONG, members, ask))];
   let serving = members;

@@ -92,6 +92,8 @@ async function deployed(
   readonly relay: ChildProcess;
   readonly output: { text: string };
   readonly health: () => Promise<number>;
+  /** Until `/healthz` answers with this status. */
+  readonly answers: (status: number) => Promise<void>;
   readonly aws: AwsEmulation;
   readonly socketFolder: string;
 }> {
@@ -142,12 +144,16 @@ async function deployed(
     });
     return (await once(check, 'exit'))[0];
   };
-  return { relay, output, health, aws, socketFolder };
-}
-
-/** Asks until the health check says so: nothing tells us when a process outside begins or ceases to be well. */
-async function untilHealth(wanted: number, health: () => Promise<number>): Promise<void> {
-  while ((await health()) !== wanted) await pause(200);
+  /** Asks until it says so: nothing tells us when a process outside begins or ceases to be well. */
+  const answers = async (status: number): Promise<void> => {
+    const asked = (): Promise<number> =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    while ((await asked()) !== status) await pause(200);
+  };
+  return { relay, output, health, answers, aws, socketFolder };
 }
 
 async function startRouter(port?: number): Promise<LocalRouter> {
@@ -187,7 +193,7 @@ test.each(['url', 'invoke'] as const)(
 
 test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it', async () => {
   const router = await startRouter();
-  const { relay, output, health, aws } = await deployed(router.wsUrl ?? '', 'url', undefined);
+  const { relay, output, health, answers, aws } = await deployed(router.wsUrl ?? '', 'url', undefined);
   while (!output.text.includes('a parameter could not be read')) {
     if (relay.stdout !== null) await once(relay.stdout, 'data');
   }
@@ -196,7 +202,8 @@ test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it
   expect(router.waitingStreams()).toBe(0);
   aws.parameters.set(PARAMETER, TOKEN);
   await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
-  await untilHealth(0, health);
+  await answers(200);
+  expect(await health()).toBe(0);
 
   const second = await deployed(router.wsUrl ?? '', 'url', undefined);
   while (!second.output.text.includes('a parameter could not be read')) {
@@ -206,19 +213,20 @@ test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it
   expect((await once(second.relay, 'close'))[0]).toBe(0);
 });
 
-test('the health check is 1 before the first stream, 0 with streams, 1 when they have been gone for long, 0 again', {
-  timeout: 240_000,
-}, async () => {
+test('the health check is 1 before the first stream, 0 with streams, 1 when they have been gone for long, 0 again', async () => {
   const port = await freePort();
-  const { output, health } = await deployed(`ws://127.0.0.1:${port}`, 'url', TOKEN);
+  const { output, health, answers } = await deployed(`ws://127.0.0.1:${port}`, 'url', TOKEN);
   while (!output.text.includes('"started"')) await pause(50);
   expect(await health()).toBe(1);
   const router = await startRouter(port);
-  await untilHealth(0, health);
+  await answers(200);
+  expect(await health()).toBe(0);
   await router.close();
-  await untilHealth(1, health);
+  await answers(503);
+  expect(await health()).toBe(1);
   await startRouter(port);
-  await untilHealth(0, health);
+  await answers(200);
+  expect(await health()).toBe(0);
 });
 
 test('nothing is written but the socket’s folder, which nobody else may enter', async () => {

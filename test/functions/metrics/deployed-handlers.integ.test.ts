@@ -10,6 +10,7 @@ import { ledgerKeys } from '../../../functions/ledger/keys.ts';
 import * as names from '../../../functions/names.ts';
 import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { truthText } from '../../../functions/settle/truth-text.ts';
+import { importFor } from '../../support/import-for.ts';
 import { emfProblems, measuredOf } from './emf-spec.ts';
 import { type Failure, type FakeServices, startFakeServices } from './fake-services.ts';
 
@@ -103,7 +104,10 @@ const post = (path: string, body: string, headers: Readonly<Record<string, strin
 });
 
 test('the admit function: a group it does not know, a lost race, limits it could not read', async () => {
-  const { handler } = await import('../../../functions/admit/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/admit/handler.ts')>(
+    import.meta.url,
+    'functions/admit/handler.ts',
+  );
   const admit = async (jobId: number, namespaceId: number): Promise<number> => {
     const request = { jobId, jobName: MARKER, projectId: 1, namespaceId, rootNamespaceId: 100 };
     const body = JSON.stringify({ requests: [request], remainingMs: 5_000 });
@@ -128,7 +132,10 @@ test('the admit function: a group it does not know, a lost race, limits it could
 });
 
 test('the webhook: a delivery that is not GitLab’s', async () => {
-  const { handler } = await import('../../../functions/settle/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/settle/handler.ts')>(
+    import.meta.url,
+    'functions/settle/handler.ts',
+  );
   const at = new Date();
   const stranger = `whsec_${Buffer.from('what somebody made up').toString('base64')}`;
   const event = post(JOBS_PATH, '{}', {
@@ -143,7 +150,10 @@ test('the webhook: a delivery that is not GitLab’s', async () => {
 });
 
 test('the stream: how many jobs ended, how long ago, and who cannot have run so long', async () => {
-  const { handler } = await import('../../../functions/settle/stream/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/settle/stream/handler.ts')>(
+    import.meta.url,
+    'functions/settle/stream/handler.ts',
+  );
   const nowMs = Date.now();
   const truth = {
     jobId: 7,
@@ -164,7 +174,10 @@ test('the stream: how many jobs ended, how long ago, and who cannot have run so 
 });
 
 test('the sweep: all its numbers, also when they are zero', async () => {
-  const { handler } = await import('../../../functions/sweep/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/sweep/handler.ts')>(
+    import.meta.url,
+    'functions/sweep/handler.ts',
+  );
   await handler();
   expect(measuredBy()).toEqual({
     LiveHolds: [0],
@@ -179,13 +192,19 @@ test('the sweep: all its numbers, also when they are zero', async () => {
 });
 
 test('the check for drift: how many counters drift', async () => {
-  const { handler } = await import('../../../functions/drift/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/drift/handler.ts')>(
+    import.meta.url,
+    'functions/drift/handler.ts',
+  );
   await handler();
   expect(measuredBy()).toEqual({ DriftedCounters: [0] });
 });
 
 test('the rollup: what nobody can read', async () => {
-  const { handler } = await import('../../../functions/rollup/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/rollup/handler.ts')>(
+    import.meta.url,
+    'functions/rollup/handler.ts',
+  );
   const { pk, sk } = ledgerKeys(INSTANCE).record(9);
   const NewImage = { pk: { S: pk }, sk: { S: sk }, jn: { S: MARKER } };
   await handler({ Records: [{ eventName: 'MODIFY', dynamodb: { SequenceNumber: '1', NewImage } }] });
@@ -193,7 +212,10 @@ test('the rollup: what nobody can read', async () => {
 });
 
 test('the directory: how old it is', async () => {
-  const { handler } = await import('../../../functions/directory/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/directory/handler.ts')>(
+    import.meta.url,
+    'functions/directory/handler.ts',
+  );
   await handler();
   expect(measuredBy()).toEqual({ DirectoryAgeSeconds: [0] });
 });

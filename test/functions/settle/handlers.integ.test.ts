@@ -23,6 +23,7 @@ import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { truthText } from '../../../functions/settle/truth-text.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { packRules } from '../../../scripts/pack-rules.ts';
+import { importFor } from '../../support/import-for.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { ranFor } from './truths.ts';
 
@@ -88,7 +89,10 @@ const tableOf = (client: ReturnType<typeof dynamoClient>): DynamoStore =>
   });
 
 test('the webhook’s handler checks a function URL event with the parameter’s secrets, read once, and writes it down', async () => {
-  const { handler } = await import('../../../functions/settle/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/settle/handler.ts')>(
+    import.meta.url,
+    'functions/settle/handler.ts',
+  );
   const post = async (token: string, id: string): Promise<number> => {
     const body = JSON.stringify({
       object_kind: 'build',
@@ -128,7 +132,10 @@ test('the webhook’s handler checks a function URL event with the parameter’s
 });
 
 test('the stream’s handler settles what arrived, on the packed rules', async () => {
-  const { handler } = await import('../../../functions/settle/stream/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/settle/stream/handler.ts')>(
+    import.meta.url,
+    'functions/settle/stream/handler.ts',
+  );
   const item = { id: 'x', body: truthText(ranFor(9, 60)), receivedAtMs: Date.now(), untilMs: Date.now() };
   const NewImage = inboxItem(item, ledgerKeys(INSTANCE));
   const event = { Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] };

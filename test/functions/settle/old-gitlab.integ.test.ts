@@ -14,6 +14,7 @@ import type { GitLabVersion } from '../../../scripts/local-gitlab/hook-request.t
 import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/local-gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../scripts/pipeline/seeded-random.ts';
 import { newJob } from '../../scripts/local-gitlab/hook-bench.ts';
+import { importFor } from '../../support/import-for.ts';
 
 const SECRETS = '/tollgate/test/webhook-secrets';
 const TOKENS = '/tollgate/test/webhook-tokens';
@@ -68,7 +69,10 @@ afterAll(async () => {
 
 /** What Lambda hands over for a request to the function's URL. */
 async function throughHandler(request: Request): Promise<Response> {
-  const { handler } = await import('../../../functions/settle/handler.ts');
+  const { handler } = await importFor<typeof import('../../../functions/settle/handler.ts')>(
+    import.meta.url,
+    'functions/settle/handler.ts',
+  );
   const event = {
     version: '2.0',
     routeKey: '$default',

@@ -11,6 +11,7 @@ import { dynamoMarks } from '../../../functions/ssm-limits/dynamo-marks.ts';
 import { ssmParameters } from '../../../functions/ssm-limits/ssm-parameters.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { packRules } from '../../../scripts/pack-rules.ts';
+import { importFor } from '../../support/import-for.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { marksContract } from './marks-contract.ts';
 import { type ParameterStore, startParameterStore } from './parameter-store.ts';
@@ -38,7 +39,10 @@ beforeAll(async () => {
   vi.stubEnv('TOLLGATE_LIMITS_PATH', PATH);
   vi.stubEnv('TOLLGATE_DYNAMODB_ENDPOINT', endpoint);
   vi.stubEnv('TOLLGATE_SSM_ENDPOINT', store.endpoint);
-  ({ handler } = await import('../../../functions/ssm-limits/handler.ts'));
+  ({ handler } = await importFor<typeof import('../../../functions/ssm-limits/handler.ts')>(
+    import.meta.url,
+    'functions/ssm-limits/handler.ts',
+  ));
 });
 
 afterAll(async () => {

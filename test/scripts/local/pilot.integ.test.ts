@@ -91,7 +91,7 @@ beforeAll(async () => {
   await router.close();
   // One database for all commands, as while npm start runs.
   database = await startDynamoDbLocal({ dataDir: `${root()}.tollgate/dynamodb` });
-}, 120_000);
+});
 afterAll(async () => {
   await database?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -149,7 +149,7 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
     await served.close();
     gitlab.stop();
   }
-}, 120_000);
+});
 
 test('the books are not compared with the jobs of another GitLab', async () => {
   const gitlab = ['--gitlab', 'https://gitlab.other.com', '--token-file', join(folder, 'token')];
