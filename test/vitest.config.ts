@@ -19,6 +19,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
+    teardownTimeout: TIMEOUT_MS,
     // Tests of processes mostly wait: with one worker per core half of the machine would stand idle.
     maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },

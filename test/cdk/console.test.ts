@@ -7,7 +7,7 @@ let without: Synthesized;
 beforeAll(() => {
   synthesized = synthesize(DEFAULTS.map((each) => ({ ...each, console: A_CONSOLE })));
   without = synthesize(DEFAULTS);
-}, 60_000);
+});
 
 const own = (from: Synthesized, type: string): readonly Resource[] =>
   from

@@ -42,7 +42,7 @@ beforeAll(() => {
   all = Object.entries({ DEFAULTS, PRIVATE, SEVERAL }).map(
     ([name, each]) => [name, synthesize(each)] as const,
   );
-}, 60_000);
+});
 
 const synthesized = (name: string): Synthesized => {
   const [, found] = all.find(([each]) => each === name) ?? [];

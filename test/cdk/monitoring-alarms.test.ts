@@ -16,7 +16,7 @@ beforeAll(() => {
   standard = synthesize(DEFAULTS);
   watched = synthesize(WATCHED);
   unmeasured = synthesize(UNMEASURED);
-}, 60_000);
+});
 
 const shape = {
   relays: 2,

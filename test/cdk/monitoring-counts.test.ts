@@ -23,7 +23,7 @@ beforeAll(() => {
   for (const [name, each] of Object.entries({ DEFAULTS, WATCHED, UNMEASURED })) {
     bySettings.set(name, synthesize(each));
   }
-}, 60_000);
+});
 
 /** Of a template: one, or for arithmetic as many as it is made of. */
 const metricsIn = (alarm: { readonly Metrics?: readonly { readonly MetricStat?: object }[] }): number =>

@@ -41,7 +41,7 @@ beforeAll(() => {
   for (const [name, each] of Object.entries({ DEFAULTS, PRIVATE, WATCHED, UNMEASURED })) {
     bySettings.set(name, synthesize(each));
   }
-}, 60_000);
+});
 const SETTINGS = ['DEFAULTS', 'PRIVATE', 'WATCHED', 'UNMEASURED'];
 
 const boardOf = (name: string) => {

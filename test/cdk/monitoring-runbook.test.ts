@@ -144,7 +144,7 @@ describe('names in commands', () => {
         if (typeof path === 'string') names = new Set([...names, path]);
       }
     outputs = synthesized.stacks.flatMap(({ template }) => Object.keys(template.Outputs ?? {}));
-  }, 60_000);
+  });
 
   test('are those of the stacks', () => {
     const used = [

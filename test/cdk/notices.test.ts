@@ -9,7 +9,7 @@ beforeAll(() => {
     DEFAULTS.map((each) => ({ ...each, console: A_CONSOLE, notices: { everyMinutes: 30 } })),
   );
   without = synthesize(DEFAULTS.map((each) => ({ ...each, notices: { everyMinutes: 0 } })));
-}, 60_000);
+});
 
 const own = (from: Synthesized, type: string, part = 'Notices'): readonly Resource[] =>
   from

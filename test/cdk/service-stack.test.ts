@@ -28,7 +28,7 @@ beforeAll(() => {
   standard = synthesize(DEFAULTS);
   closed = synthesize(PRIVATE);
   several = synthesize(SEVERAL);
-}, 60_000);
+});
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? '';
 

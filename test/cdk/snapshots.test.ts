@@ -10,7 +10,7 @@ beforeAll(() => {
   for (const { name, template } of [DEFAULTS, PRIVATE].flatMap((each) => synthesize(each).stacks)) {
     templates.set(name, withoutHashes(template));
   }
-}, 60_000);
+});
 
 test.each([
   'Tollgate-prod-State',

@@ -15,7 +15,7 @@ describe('the books', () => {
   beforeAll(() => {
     synthesized = synthesize(DEFAULTS);
     table = tableOf(synthesized);
-  }, 60_000);
+  });
 
   test('stay when their stack is deleted or the table would be replaced', () => {
     expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });

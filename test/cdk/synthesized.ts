@@ -112,11 +112,20 @@ export interface SynthesizedStack {
   readonly template: { readonly Resources: Readonly<Record<string, Resource>>; readonly Outputs?: object };
 }
 
-/** As the command line does it, with bundles that only look like some. The first in a process takes seconds. */
+const known = new Map<string, Synthesized>();
+
+/** As the command line does it, with bundles that only look like some. Files that ask for the same share it: it takes seconds. */
 export function synthesize(
   deployments: readonly Deployment[],
   context: Record<string, string> = {},
 ): Synthesized {
+  const asked = JSON.stringify([deployments, context]);
+  const synthesized = known.get(asked) ?? synthesizeAnew(deployments, context);
+  known.set(asked, synthesized);
+  return synthesized;
+}
+
+function synthesizeAnew(deployments: readonly Deployment[], context: Record<string, string>): Synthesized {
   const app = new App({ context: { ...cdkJson.context, ...context } });
   const stages = addDeployments(app, readDeployments(deployments, app.node.getAllContext()), stubBundles());
   const stacks = app.synth().stacks.map((stack) => ({

@@ -65,7 +65,7 @@ const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 let synthesized: Synthesized;
 beforeAll(() => {
   synthesized = synthesize(DEFAULTS.map((each) => ({ ...each, console: A_CONSOLE })));
-}, 60_000);
+});
 
 function granted(construct: string): readonly string[] {
   const policies = synthesized

@@ -88,7 +88,7 @@ beforeAll(() => {
   }
   const put = (statementsOf.get('SettleProgram') ?? []).find(({ Action }) => Action === 'dynamodb:PutItem');
   table = JSON.stringify(put?.Resource);
-}, 60_000);
+});
 
 const may = (role: string, action: string, item: Item): boolean =>
   isAllowed(

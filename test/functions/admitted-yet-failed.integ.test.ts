@@ -70,7 +70,7 @@ beforeAll(async () => {
     // Fewer run at once than the group may.
     if (jobId === FAILED_BY_ITSELF) await settleWebhooks();
   }
-}, 180_000);
+});
 
 afterAll(async () => {
   await rig?.close();

@@ -337,4 +337,4 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
     ),
     { numRuns: propertyRuns(RUNS) },
   );
-}, 120_000);
+});

@@ -160,4 +160,4 @@ test('a job ended by sweeps and webhooks at the same moment is charged once, and
     ),
     { numRuns: propertyRuns(RUNS) },
   );
-}, 120_000);
+});

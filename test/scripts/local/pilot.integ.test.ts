@@ -107,13 +107,13 @@ test('the desk finds the pilot’s books without being told whose they are, and 
   const explained = await desk('explain', '5', '--json', ...rules());
   expect(explained.err).toBe('');
   expect(JSON.parse(explained.out)).toMatchObject({ jobId: 5 });
-}, 60_000);
+});
 
 test('another name is refused with both names, rather than answered with empty books', async () => {
   const { code, err } = await desk('report', 'shadow', '--instance', 'kas.example.com', ...rules());
   expect(code).toBe(3);
   expect(err).toContain('has books of gitlab.example.com, and none of kas.example.com; leave --instance');
-}, 60_000);
+});
 
 test('before arming, status tells scope, relays and what the pilot saw, from GitLab over HTTP', async () => {
   const gitlab = createLocalGitLab({
@@ -160,4 +160,4 @@ test('the books are not compared with the jobs of another GitLab', async () => {
       err: expect.stringContaining('is about gitlab.example.com; say --gitlab https://gitlab.example.com'),
     });
   }
-}, 60_000);
+});

@@ -30,7 +30,17 @@ interface Told {
   >;
 }
 
-async function told(...flags: readonly string[]): Promise<Told> {
+const toldBefore = new Map<string, Promise<Told>>();
+
+/** Sample jobs are run and counted for it: the same question is asked once. */
+function told(...flags: readonly string[]): Promise<Told> {
+  const asked = flags.join(' ');
+  const answer = toldBefore.get(asked) ?? toldAnew(flags);
+  toldBefore.set(asked, answer);
+  return answer;
+}
+
+async function toldAnew(flags: readonly string[]): Promise<Told> {
   const { code, out, err } = await cost('--jobs-per-month', '1000000', '--json', ...flags);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
