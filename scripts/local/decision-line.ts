@@ -121,14 +121,14 @@ function aboutText(reason: Reason): string {
     case 'SERVICE_LIMIT':
       return `${reason.services} of ${reason.servicesMax}`;
     case 'PULL_POLICY_NOT_ALLOWED':
-      return reason.asked.join(', ');
+      return reason.asked.join(', ') || 'none';
     case 'RESOURCE_CAP':
       return `${reason.variable} ${reason.asked} of ${reason.cap}`;
     case 'RESOURCE_INVALID':
     case 'OVERWRITE_NOT_ALLOWED':
       return reason.variable;
     case 'CONTAINER_USER_NOT_ALLOWED':
-      return `${reason.part} ${reason.asked}`;
+      return `${reason.part} ${reason.asked || 'none'}`;
     case 'TIMEOUT_TOO_LONG':
       return `${durationText(reason.timeoutSeconds)} on ${reason.runnerClass}`;
     case 'RUNNER_SCOPE':

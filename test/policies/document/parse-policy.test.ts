@@ -59,7 +59,7 @@ test.each<[string, unknown, string]>([
   [
     'an image rule without patterns',
     image({ allow: [] }),
-    'rules[0]: has nothing to check; expected allow, deny or tags',
+    'rules[0]: has nothing to check; expected allow, deny, tags or docker_in_docker: false',
   ],
   ['a misspelt key', image({ alow: ['a'] }), 'rules[0].alow: unknown key; did you mean allow?'],
   ['an empty match', rule({ match: { groups: [] } }), 'rules[0].match.groups: is empty; leave it out'],

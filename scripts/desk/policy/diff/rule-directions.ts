@@ -26,19 +26,25 @@ const OF_EVERY_RULE: Readonly<Record<string, Direction>> = {
   exempt: list('loosens'),
 };
 
+const OF_IMAGES: Readonly<Record<string, Direction>> = {
+  allow: allowList,
+  deny: list('tightens'),
+  tags: ranked(undefined, 'fixed', 'digest'),
+  docker_in_docker: ranked(true, false),
+};
+
 /** Keys of one kind; what is not here is unclear. */
 const OF_KIND: Readonly<Partial<Record<RuleKind, Readonly<Record<string, Direction>>>>> = {
-  image: { allow: allowList, deny: list('tightens'), tags: ranked(undefined, 'fixed', 'digest') },
-  services: {
-    allow: allowList,
-    deny: list('tightens'),
-    tags: ranked(undefined, 'fixed', 'digest'),
-    max: numberCap,
-    docker_in_docker: ranked(true, false),
-  },
-  'pull-policy': { allow: list('loosens') },
+  image: OF_IMAGES,
+  services: { ...OF_IMAGES, max: numberCap },
+  'pull-policy': { allow: list('loosens'), required: ranked(false, true) },
   timeout: { max: durationCap },
-  'container-user': { users: anyButRoot, groups: anyButRoot, executors: list('tightens') },
+  'container-user': {
+    users: anyButRoot,
+    groups: anyButRoot,
+    executors: list('tightens'),
+    required: ranked(false, true),
+  },
   'runner-access': { runner_classes: list('tightens'), allow: list('loosens') },
   freeze: { windows: conditions('tightens'), why: neutral },
   overwrites: { anchored: ranked(false, true), others: ranked('allow', 'deny') },

@@ -5,6 +5,7 @@ import { freezeEnds } from './freeze-ends.ts';
 import { limitWarnings } from './limit-warnings.ts';
 import { neverMatch } from './never-match.ts';
 import { shadowed } from './shadowed.ts';
+import { unnamed } from './unnamed.ts';
 import { entryOf, type Warning, type Written } from './warning.ts';
 
 /** What is valid and probably not meant, `file:line:col path: message`, policy first. */
@@ -18,7 +19,7 @@ export function warningsOf(documents: Documents, nowMs: number): readonly string
     directory,
     nowMs,
   };
-  const onPolicy = [noPlatform, neverMatch, shadowed, exemptionEnds, freezeEnds, absentFields];
+  const onPolicy = [noPlatform, neverMatch, shadowed, exemptionEnds, freezeEnds, absentFields, unnamed];
   return [
     ...onPolicy.flatMap((find) => find(written)).map(policy.document.locate),
     ...limitWarnings(written).map(limits.document.locate),

@@ -151,6 +151,18 @@ test.each<[string, string, string, readonly string[]]>([
     ['tightens rules.o.namespace ^ci- → false'],
   ],
   [
+    'a user has to be named',
+    rule('{ id: u, kind: container-user, mode: enforce }'),
+    rule('{ id: u, kind: container-user, mode: enforce, required: true }'),
+    ['tightens rules.u.required absent → true'],
+  ],
+  [
+    'an engine is denied',
+    rule('{ id: i, kind: image, mode: enforce, tags: fixed }'),
+    rule('{ id: i, kind: image, mode: enforce, tags: fixed, docker_in_docker: false }'),
+    ['tightens rules.i.docker_in_docker absent → false'],
+  ],
+  [
     'a price rises',
     POLICY,
     POLICY.replace('0.60', '0.61'),

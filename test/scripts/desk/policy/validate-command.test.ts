@@ -122,6 +122,23 @@ test.each([
     'rule a needs image and lets a job pass unchecked where GitLab sends none',
   ],
   [
+    'a rule of users that does not say what it means to name none',
+    withRules(
+      '{ id: a, kind: container-user, mode: enforce, on_missing: reject }',
+      '{ id: b, kind: budget, mode: enforce }',
+      '{ id: c, kind: container-user, mode: enforce, executors: [docker], required: false }',
+    ),
+    'rule a lets a container pass that names no user, which its image then decides, and that often is root',
+  ],
+  [
+    'a rule of pull policies that does not say it',
+    withRules(
+      '{ id: a, kind: pull-policy, mode: enforce, allow: [always], on_missing: reject }',
+      '{ id: b, kind: budget, mode: enforce }',
+    ),
+    'rule a lets a container pass that names no pull policy',
+  ],
+  [
     'limits that no rule switches on',
     withRules('{ id: a, kind: concurrency, mode: enforce }'),
     'limits[0].money: asks nothing: the policy has no rule of kind budget',
