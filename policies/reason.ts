@@ -119,6 +119,14 @@ export type Reason =
       readonly pattern?: string;
     }
   | {
+      readonly code: 'VARIABLE_NOT_ALLOWED';
+      /** Its value is not told. */
+      readonly variable: string;
+      /** `required`: not set. `pattern`: matches none of `allowed`. `denied`: must not be what it is. */
+      readonly why: 'required' | 'pattern' | 'denied';
+      readonly allowed?: readonly string[];
+    }
+  | {
       readonly code: 'CONTAINER_USER_NOT_ALLOWED';
       readonly part: 'user' | 'group';
       /** As written, e.g. `0`, `root`, `$USER_ID`; empty: none, where one must be named. */

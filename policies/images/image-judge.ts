@@ -1,4 +1,4 @@
-import { readWildcard } from '../document/parse-match.ts';
+import { readWildcard } from '../document/parse-wildcard.ts';
 import type { Reading } from '../document/reading.ts';
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';

@@ -22,7 +22,7 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
   const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
   const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
   const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
-  const variables = valuesOf(job.variables, job.variables);
+  const { kept, hidden } = allowedVariables(valuesOf(job.variables, job.variables), options.variables);
   return {
     ...options.place,
     jobId: options.jobId,
@@ -36,7 +36,8 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
     ...(kubernetesUser !== undefined && { kubernetesUser }),
     services: job.services.map((service) => serviceOf(service, job.variables)),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-    variables: allowedVariables(variables, options.variables).kept,
+    variables: kept,
+    ...(hidden.length > 0 && { hiddenVariables: hidden }),
   };
 }
 

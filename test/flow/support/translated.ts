@@ -1,5 +1,6 @@
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
+import type { AllowedVariables } from '../../../relay/translate/variable-allowlist.ts';
 import { descOf, messageFrom, type Shape } from '../../relay/translate/support/desc-of.ts';
 
 const CONTAINER = {
@@ -38,12 +39,13 @@ export const set = (key: string, value: string, flags: Omit<Entry, 'key' | 'valu
   ...flags,
 });
 /** The request that a relay makes of a question. */
-export function translated(question: Record<string, unknown>, shape: Shape = SHAPE): AdmissionRequest {
+export function translated(
+  question: Record<string, unknown>,
+  shape: Shape = SHAPE,
+  variables: AllowedVariables = { names: [], prefixes: [] },
+): AdmissionRequest {
   const desc = descOf(shape);
-  const translate = compileTranslator(desc, {
-    variables: { names: [], prefixes: [] },
-    trustVariables: false,
-  });
+  const translate = compileTranslator(desc, { variables, trustVariables: false });
   const translation = translate(messageFrom(desc, { id: '7', ...question }));
   if (!translation.ok) throw new Error(translation.problem);
   return translation.request;

@@ -48,7 +48,7 @@ test.each<[string, unknown, string]>([
   [
     'a misspelt kind',
     rule({ kind: 'bugdet' }),
-    "rules[0].kind: 'bugdet'; expected a kind of rule: budget, concurrency, capacity, window, image, services, pull-policy, resources, overwrites, container-user, timeout, runner-access, freeze; did you mean budget?",
+    "rules[0].kind: 'bugdet'; expected a kind of rule: budget, concurrency, capacity, window, image, services, pull-policy, resources, overwrites, container-user, timeout, variables, runner-access, freeze; did you mean budget?",
   ],
   ['a key of another kind', rule({ allow: ['a'] }), 'rules[0].allow: unknown key'],
   [
@@ -142,5 +142,6 @@ test('variables are split into names and prefixes', () => {
   expect(aPolicy({ variables: ['COST_CENTER', 'ACME_*'] }).variables).toEqual({
     names: ['COST_CENTER'],
     prefixes: ['ACME_'],
+    compared: [],
   });
 });

@@ -151,6 +151,17 @@ export const ANY_REASON: { readonly [Each in Code]: fc.Arbitrary<Of<Each>> } = {
     'variable',
     'why',
   ),
+  VARIABLE_NOT_ALLOWED: record(
+    {
+      code: fc.constant('VARIABLE_NOT_ALLOWED' as const),
+      variable: words,
+      why: fc.constantFrom('required' as const, 'pattern' as const, 'denied' as const),
+      allowed: wordList,
+    },
+    'code',
+    'variable',
+    'why',
+  ),
   CONTAINER_USER_NOT_ALLOWED: record(
     {
       code: fc.constant('CONTAINER_USER_NOT_ALLOWED' as const),
