@@ -23,6 +23,9 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
   const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
   const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
   const { kept, hidden } = allowedVariables(valuesOf(job.variables, job.variables), options.variables);
+  // What no file sets, the settings of the project or of a group may: only GitLab can tell.
+  const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
+  const untold = [...hidden, ...settings];
   return {
     ...options.place,
     jobId: options.jobId,
@@ -37,7 +40,7 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
     services: job.services.map((service) => serviceOf(service, job.variables)),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables: kept,
-    ...(hidden.length > 0 && { hiddenVariables: hidden }),
+    ...(untold.length > 0 && { hiddenVariables: untold }),
   };
 }
 

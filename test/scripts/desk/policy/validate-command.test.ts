@@ -139,6 +139,14 @@ test.each([
     'rule a lets a container pass that names no pull policy',
   ],
   [
+    'Docker in Docker that is denied for services alone',
+    withRules(
+      '{ id: a, kind: services, mode: enforce, on_missing: admit, docker_in_docker: false }',
+      '{ id: b, kind: budget, mode: enforce }',
+    ),
+    'rule a denies Docker in Docker for services alone',
+  ],
+  [
     'limits that no rule switches on',
     withRules('{ id: a, kind: concurrency, mode: enforce }'),
     'limits[0].money: asks nothing: the policy has no rule of kind budget',
