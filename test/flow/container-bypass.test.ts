@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { reasonsOf } from '../policies/rules/checking.ts';
-import { type Entry, set, translated } from './support/translated.ts';
+import { type QuestionVariable, set, translated } from './support/translated.ts';
 
 const codesOf = (rule: object, request: AdmissionRequest): readonly string[] =>
   reasonsOf(rule, request).map(({ code }) => code);
 
 const DIGEST = `@sha256:${'0123456789abcdef'.repeat(4)}`;
 
-const ENGINES: readonly (readonly [string, (readonly Entry[])?])[] = [
+const ENGINES: readonly (readonly [string, (readonly QuestionVariable[])?])[] = [
   ['docker:28-dind'],
   ['docker:28'],
   ['Docker.io/library/docker:dind'],

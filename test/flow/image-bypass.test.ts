@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reasonsOf } from '../policies/rules/checking.ts';
-import { type Entry, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
+import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
 
 const E = set('E', '');
 const EVIL = 'evil.example/miner:1';
@@ -8,7 +8,7 @@ const EVIL = 'evil.example/miner:1';
 /** What a runner would start is none of these images, whatever executor it has. */
 const ALLOW = ['golang:[!lx]*', 'golang:1.*', 'registry.example.com/**', 'registry.example.com/*/*:*'];
 
-const ATTEMPTS: readonly (readonly [string, string, readonly Entry[]])[] = [
+const ATTEMPTS: readonly (readonly [string, string, readonly QuestionVariable[]])[] = [
   [
     'twenty-one references, the last of which is the tag',
     `golang:${'$E'.repeat(20)}$V`,
@@ -79,7 +79,7 @@ test('a schema that cannot say which values are raw leaves a value with a refere
   expect(image).toBe('golang:$A');
 });
 
-test.each<[string, string, readonly Entry[]]>([
+test.each<[string, string, readonly QuestionVariable[]]>([
   ['golang:1.22', `golang:${'$E'.repeat(40)}$V`, [E, set('V', '1.22')]],
   ['golang:1.22', '$A', [set('A', '$B:$V'), set('B', 'golang'), set('V', '1.22')]],
   ['golang:1.22', '$A', [set('A', 'golang:$V', { raw: true }), set('V', '1.22')]],
@@ -122,7 +122,7 @@ test('with a deny list alone, what cannot be told is a missing field; on_missing
   expect(reasonsOf({ kind: 'services', docker_in_docker: false }, request)).toEqual(missing);
 });
 
-test.each<[string, readonly Entry[]]>([
+test.each<[string, readonly QuestionVariable[]]>([
   ['8', [set('A', '8'), set('KUBERNETES_CPU_REQUEST', '$A')]],
   ['8', [set('A', '8'), set('B', '$A', { raw: true }), set('KUBERNETES_CPU_REQUEST', '$B')]],
   ['$A', [set('A', '8'), set('KUBERNETES_CPU_REQUEST', '$A', { raw: true })]],
@@ -133,7 +133,7 @@ test.each<[string, readonly Entry[]]>([
 
 test('a pattern that excludes a letter is not met by a reference that hides it', () => {
   const namespace = { kind: 'overwrites', namespace: '^[^p]+$' };
-  const of = (...entries: readonly Entry[]) =>
+  const of = (...entries: readonly QuestionVariable[]) =>
     reasonsOf(
       namespace,
       translated({ variables: [...entries, set('KUBERNETES_NAMESPACE_OVERWRITE', 'c$V')] }),

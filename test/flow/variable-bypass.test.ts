@@ -2,10 +2,14 @@ import { expect, test } from 'vitest';
 import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../policies/documents.ts';
-import { type Entry, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
+import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
 
 /** What a rule says of a job that GitLab asks about, by way of the relay and of the JSON it sends. */
-function asked(rule: object, variables: readonly Entry[], shape?: Parameters<typeof translated>[1]) {
+function asked(
+  rule: object,
+  variables: readonly QuestionVariable[],
+  shape?: Parameters<typeof translated>[1],
+) {
   const policy = aPolicy({
     rules: [{ id: 'r', mode: 'enforce', class: 'security', on_missing: 'reject', ...rule }],
   });
@@ -17,7 +21,7 @@ function asked(rule: object, variables: readonly Entry[], shape?: Parameters<typ
   return { request, told: violations.map(({ reason }) => reason) };
 }
 
-const codes = (rule: object, variables: readonly Entry[]): readonly string[] =>
+const codes = (rule: object, variables: readonly QuestionVariable[]): readonly string[] =>
   asked(rule, variables).told.map((reason) => ('why' in reason ? String(reason.why) : reason.code));
 
 const OTHER = set('OTHER', '1');
@@ -25,7 +29,7 @@ const FLOOD = Array.from({ length: 300 }, (_, at) => set(`KUBERNETES_X_${at}`, '
 const TAGS = Array.from({ length: 300 }, (_, at) => set(`TEAM_${at}`, 'x'));
 const CENTER = { kind: 'variables', require: ['CENTER'], allow: { CENTER: ['47??'] } };
 
-test.each<[string, readonly Entry[], readonly string[]]>([
+test.each<[string, readonly QuestionVariable[], readonly string[]]>([
   ['is set to what is allowed', [set('CENTER', '4711')], []],
   ['is a setting of the project', [set('CENTER', '4711', { public: false })], []],
   ['is not set', [OTHER], ['required']],
@@ -49,7 +53,7 @@ test.each<[string, readonly Entry[], readonly string[]]>([
   expect(codes(CENTER, variables)).toEqual(expected);
 });
 
-test.each<[string, readonly Entry[], readonly string[]]>([
+test.each<[string, readonly QuestionVariable[], readonly string[]]>([
   ['is what is denied', [set('TIER', 'prod')], ['denied']],
   ['refers to it', [set('TIER', '$A$B'), set('A', 'pr'), set('B', 'od')], ['denied']],
   ['comes behind a flood', [...FLOOD, ...TAGS, set('TIER', 'prod')], ['denied']],
@@ -60,7 +64,7 @@ test.each<[string, readonly Entry[], readonly string[]]>([
   expect(codes({ kind: 'variables', deny: { TIER: ['prod'] } }, variables)).toEqual(expected);
 });
 
-test.each<[string, readonly Entry[], readonly string[]]>([
+test.each<[string, readonly QuestionVariable[], readonly string[]]>([
   ['holds', [set('TIER', 'prod')], ['TIMEOUT_TOO_LONG']],
   ['holds by a reference', [set('TIER', '$T'), set('T', 'prod')], ['TIMEOUT_TOO_LONG']],
   ['holds behind a flood', [...FLOOD, ...TAGS, set('TIER', 'prod')], ['TIMEOUT_TOO_LONG']],

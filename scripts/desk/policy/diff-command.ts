@@ -10,7 +10,7 @@ import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { table } from '../table.ts';
 import { progressOf } from '../truth/progress.ts';
 import type { Change, Effect } from './diff/change.ts';
-import { betweenFiles, sinceBase } from './diff/compared.ts';
+import { betweenFiles, sinceBase } from './diff/diffed-documents.ts';
 import { type JumpBetween, jumpText } from './diff/price-jumps-between.ts';
 import { recordedText } from './diff/recorded-text.ts';
 

@@ -24,7 +24,7 @@ export const shapeWith = (variable: Shape): Shape => ({
 const SHAPE = shapeWith({ ...VARIABLE, raw: 'bool' });
 
 /** A variable, as a question has it. */
-export interface Entry {
+export interface QuestionVariable {
   readonly key: string;
   readonly value: string;
   readonly public?: boolean;
@@ -32,7 +32,11 @@ export interface Entry {
   readonly file?: boolean;
   readonly raw?: boolean;
 }
-export const set = (key: string, value: string, flags: Omit<Entry, 'key' | 'value'> = {}): Entry => ({
+export const set = (
+  key: string,
+  value: string,
+  flags: Omit<QuestionVariable, 'key' | 'value'> = {},
+): QuestionVariable => ({
   key,
   value,
   public: true,

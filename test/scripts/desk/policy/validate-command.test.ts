@@ -191,3 +191,11 @@ test('limits that groups have by default are warned about like their own', async
   expect(err).toContain('group_defaults[0].jobs: asks nothing: the policy has no rule of kind concurrency');
   expect(err).toContain('personal_default[0].starts: asks nothing: the policy has no rule of kind window');
 });
+
+test('a rule about what belongs to no class may match', async () => {
+  const policy = withRules(
+    '{ id: a, kind: timeout, mode: enforce, max: 1h, match: { runner_classes: [none] } }',
+    '{ id: b, kind: budget, mode: enforce }',
+  );
+  expect(await warnings(policy)).toEqual([]);
+});

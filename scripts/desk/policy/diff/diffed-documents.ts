@@ -12,7 +12,7 @@ import { documentAt } from './git-document.ts';
 import { type JumpBetween, jumpsBetween } from './price-jumps-between.ts';
 
 /** What differs between two documents, or two pairs of them. */
-export interface Compared {
+export interface DiffedDocuments {
   readonly changes: readonly Change[];
   readonly jumps: readonly JumpBetween[];
   /** What jobs are asked of, before and after; read when it is needed. */
@@ -20,7 +20,7 @@ export interface Compared {
 }
 
 /** Two policies, or two limits documents. @throws {UsageError} for anything else. */
-export function betweenFiles(words: readonly string[], files: RulesFiles, io: DeskIo): Compared {
+export function betweenFiles(words: readonly string[], files: RulesFiles, io: DeskIo): DiffedDocuments {
   const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
   if (old === undefined || recent === undefined)
     throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
@@ -44,7 +44,12 @@ const isLimits = ({ value }: YamlDocument): boolean =>
   isRecord(value) && value.rules === undefined && (value.limits ?? value.rollout) !== undefined;
 
 /** Policy and limits of a commit against those here. */
-export function sinceBase(ref: string, words: readonly string[], files: RulesFiles, io: DeskIo): Compared {
+export function sinceBase(
+  ref: string,
+  words: readonly string[],
+  files: RulesFiles,
+  io: DeskIo,
+): DiffedDocuments {
   if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
   const policies = [documentAt(ref, files.policy, io), readYaml(files.policy)] as const;
   const limits = [documentAt(ref, files.limits, io), readYaml(files.limits)] as const;
@@ -69,7 +74,11 @@ function rulesOf(
   return [side(0), side(1)];
 }
 
-function policiesBetween(old: YamlDocument, recent: YamlDocument, io: DeskIo): Omit<Compared, 'rules'> {
+function policiesBetween(
+  old: YamlDocument,
+  recent: YamlDocument,
+  io: DeskIo,
+): Omit<DiffedDocuments, 'rules'> {
   const [from, to] = [old, recent].map((document) => ({
     policy: policyIn(document).model,
     document: document.value,
