@@ -8,6 +8,8 @@ export interface CheckedJob {
   readonly request: AdmissionRequest;
   readonly placement: Placement;
   readonly runnerClass: RunnerClass;
+  /** Its tags belong to no class: `runnerClass` is the default, which stands in for price and limits. */
+  readonly unclassed: boolean;
   /** Wall clock, Unix ms. */
   readonly nowMs: number;
 }

@@ -3,6 +3,8 @@ import type { Violation } from './reason.ts';
 /** What the job was taken to cost when it was decided; for logs and people, never for arithmetic. */
 export interface Terms {
   readonly runnerClass: string;
+  /** The job's tags belong to no class: it is priced and limited like one of `runnerClass`. */
+  readonly unclassed?: true;
   readonly estimateSeconds: number;
   readonly costMicros: number;
   readonly currency: string;

@@ -159,10 +159,11 @@ function ask(
 }
 
 const termsOf = (
-  { placement, runnerClass, estimateSeconds, costMicros }: Job,
+  { placement, runnerClass, unclassed, estimateSeconds, costMicros }: Job,
   { currency }: Policy,
 ): Terms => ({
   runnerClass: runnerClass.name,
+  ...(unclassed && { unclassed }),
   estimateSeconds,
   costMicros,
   currency,

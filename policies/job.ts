@@ -3,7 +3,7 @@ import { type Estimator, timeoutEstimator } from './estimate.ts';
 import type { Directory } from './place/directory.ts';
 import { place } from './place/placement.ts';
 import type { Policy } from './policy.ts';
-import { costMicros, type RunnerClass, runnerClassOf } from './price.ts';
+import { costMicros, isUnclassed, type RunnerClass, runnerClassOf } from './price.ts';
 import { jobPriceOf } from './prices/job-price.ts';
 import { pricesAt } from './prices/prices-at.ts';
 import type { AdmissionRequest } from './request/request.ts';
@@ -20,12 +20,17 @@ export interface JobWith extends CheckWith {
   readonly onEstimateFailed: (error: unknown) => void;
 }
 
-export const checkedJobOf = (request: AdmissionRequest, using: CheckWith): CheckedJob => ({
-  request,
-  placement: place(request, using.directory),
-  runnerClass: runnerClassOf(request, pricesAt(using.policy.prices, using.nowMs)),
-  nowMs: using.nowMs,
-});
+export function checkedJobOf(request: AdmissionRequest, using: CheckWith): CheckedJob {
+  const prices = pricesAt(using.policy.prices, using.nowMs);
+  const runnerClass = runnerClassOf(request, prices);
+  return {
+    request,
+    placement: place(request, using.directory),
+    runnerClass,
+    unclassed: isUnclassed(request, prices, runnerClass),
+    nowMs: using.nowMs,
+  };
+}
 
 export function jobOf(request: AdmissionRequest, using: JobWith): Job {
   const job = checkedJobOf(request, using);

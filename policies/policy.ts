@@ -31,4 +31,6 @@ export interface Policy {
 export interface VariableAllowlist {
   readonly names: readonly string[];
   readonly prefixes: readonly string[];
+  /** Names whose values rules compare; where nobody can tell a value, that it is set is passed on. */
+  readonly compared: readonly string[];
 }

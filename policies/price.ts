@@ -56,6 +56,25 @@ export function runnerClassOf(request: AdmissionRequest, prices: PriceList): Run
   return prices.defaultClass;
 }
 
+/** What rules call the runners that belong to no class. No class may have the name. */
+export const NO_CLASS = 'none';
+
+/**
+ * Whether the default class only stands in, for the price and the limits: the runner has tags, or the job asks for some,
+ * and no class has them. Without tags the default is what it says it is.
+ */
+export function isUnclassed(
+  { runnerTags, jobTags, runnerId }: AdmissionRequest,
+  { classes, defaultClass }: PriceList,
+  runnerClass: RunnerClass,
+): boolean {
+  if (runnerClass !== defaultClass) return false;
+  const tags = runnerTags ?? jobTags;
+  if (tags === undefined || tags.length === 0 || classes.length === 0) return false;
+  if (runnerId !== undefined && defaultClass.runnerIds.has(runnerId)) return false;
+  return defaultClass.tags.length === 0 || !defaultClass.tags.every((tag) => tags.includes(tag));
+}
+
 /**
  * What so many seconds cost, in micro-units, rounded up: a hold must never be too small. Whole minutes and the rest
  * are multiplied apart, so that no product leaves the safe integers.

@@ -1,4 +1,6 @@
+import type { ContainerEngine } from './images/container-engine.ts';
 import type { Mode, RuleClass } from './mode.ts';
+import type { UserSyntax } from './rules/container-user-text.ts';
 import type { Unit } from './unit.ts';
 
 /** Which limit, whose, and until when: what every quota reason carries. */
@@ -78,10 +80,16 @@ export type Reason =
       readonly service?: true;
     }
   | { readonly code: 'SERVICE_LIMIT'; readonly services: number; readonly servicesMax: number }
-  /** Docker in Docker needs a privileged container. */
-  | { readonly code: 'PRIVILEGED_DENIED'; readonly image: string }
+  /** An engine that runs containers of its own needs a privileged one. */
+  | {
+      readonly code: 'PRIVILEGED_DENIED';
+      readonly image: string;
+      /** Absent: Docker. */
+      readonly engine?: Exclude<ContainerEngine, 'docker'>;
+    }
   | {
       readonly code: 'PULL_POLICY_NOT_ALLOWED';
+      /** Empty: none, where one must be named. */
       readonly asked: readonly string[];
       readonly allowed: readonly string[];
       /** The service's image, if it is not the job's own. */
@@ -111,10 +119,20 @@ export type Reason =
       readonly pattern?: string;
     }
   | {
+      readonly code: 'VARIABLE_NOT_ALLOWED';
+      /** Its value is not told. */
+      readonly variable: string;
+      /** `required`: not set. `pattern`: matches none of `allowed`. `denied`: must not be what it is. */
+      readonly why: 'required' | 'pattern' | 'denied';
+      readonly allowed?: readonly string[];
+    }
+  | {
       readonly code: 'CONTAINER_USER_NOT_ALLOWED';
       readonly part: 'user' | 'group';
-      /** As written, e.g. `0`, `root`, `$USER_ID`. */
+      /** As written, e.g. `0`, `root`, `$USER_ID`; empty: none, where one must be named. */
       readonly asked: string;
+      /** For whom none is named. */
+      readonly executor?: UserSyntax;
       /** Empty: any but root. */
       readonly allowed: readonly string[];
       /** Not a number, where Kubernetes needs one. */

@@ -1,4 +1,5 @@
 import type { Conditions, Matched } from './match/conditions.ts';
+import { NO_CLASS } from './price.ts';
 import type { Rule } from './rule.ts';
 
 /** Rules that name their subjects are found by them, so that other jobs do not look at them. */
@@ -25,6 +26,9 @@ interface Dimension {
   readonly had: (job: Matched) => readonly Key[] | undefined;
 }
 
+const classesOf = ({ runnerClass, unclassed }: Matched): readonly string[] =>
+  unclassed ? [runnerClass.name, NO_CLASS] : [runnerClass.name];
+
 /** The one that tells most rules apart goes first; a rule is found by one of them. */
 const DIMENSIONS: readonly Dimension[] = [
   { named: ({ projects }) => idsOf(projects), had: ({ placement }) => some(placement.projectId) },
@@ -34,7 +38,7 @@ const DIMENSIONS: readonly Dimension[] = [
     named: ({ groups }) => idsOf(groups),
     had: ({ placement }) => (placement.known ? placement.ancestors.map(({ id }) => id) : undefined),
   },
-  { named: ({ runnerClasses }) => runnerClasses, had: ({ runnerClass }) => [runnerClass.name] },
+  { named: ({ runnerClasses }) => runnerClasses, had: classesOf },
 ];
 
 export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {

@@ -23,6 +23,7 @@ export const STATELESS_KINDS = [
   'overwrites',
   'container-user',
   'timeout',
+  'variables',
   'runner-access',
   'freeze',
 ] as const;

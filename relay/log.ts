@@ -200,6 +200,7 @@ function logAnswer(log: Logger, event: Extract<RelayEvent, { type: 'answered' }>
     shadow: decided?.shadow.length ? decided.shadow.slice(0, NAMED_MAX).map(({ rule }) => rule) : undefined,
     costMicros: terms?.costMicros,
     runnerClass: terms?.runnerClass,
+    unclassed: terms?.unclassed,
     via,
     cause,
     batch,

@@ -8,7 +8,8 @@ import { pricesAt } from '../../policies/prices/prices-at.ts';
 import type { Violation } from '../../policies/reason.ts';
 import { requestOf, variablesLost } from '../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { RuleKind } from '../../policies/rule.ts';
+import type { Rule } from '../../policies/rule.ts';
+import { comparesVariables, readsVariables } from '../../policies/variables/reads-variables.ts';
 import { toHoldAsk } from '../admit/judge.ts';
 import type { HoldAsk, JobRecord } from '../ledger/ledger.ts';
 
@@ -27,15 +28,19 @@ export interface Question {
   readonly variablesLost: boolean;
 }
 
-const READS_VARIABLES: ReadonlySet<RuleKind> = new Set(['resources', 'overwrites', 'capacity']);
-
 export class Questions {
   readonly #rules: BacktestRules;
+  /** Rules that compare variables by name, and with them those that read any. */
+  readonly #comparers: ReadonlySet<string>;
+  readonly #readers: ReadonlySet<string>;
   /** By version of the prices and name: the policy as a job meets it whose runner class is all that is known of its runner. */
   readonly #ofClass = new Map<string, Policy>();
 
   constructor(rules: BacktestRules) {
     this.#rules = rules;
+    const all = rules.policy.rules;
+    this.#comparers = idsOf(all.filter(comparesVariables));
+    this.#readers = idsOf(all.filter((rule) => readsVariables(rule) || comparesVariables(rule)));
   }
 
   of(record: JobRecord): Question {
@@ -54,7 +59,9 @@ export class Questions {
     const ask = toHoldAsk({ request, evaluation });
     if (!recorded)
       return { ask: { ...ask, violations: ask.violations.filter(isKnown) }, recorded, variablesLost: false };
-    return { ask: lost ? this.#asThen(ask, record) : ask, recorded, variablesLost: lost };
+    const readers = lost ? this.#readers : this.#comparers;
+    const wasAsked = lost || readers.size > 0;
+    return { ask: wasAsked ? asThen(ask, record, readers, lost) : ask, recorded, variablesLost: lost };
   }
 
   #policyOf(runnerClass: string, atMs: number): Policy {
@@ -68,22 +75,24 @@ export class Questions {
     this.#ofClass.set(key, made);
     return made;
   }
-
-  #asThen(ask: HoldAsk, record: JobRecord): HoldAsk {
-    const readers = new Set(
-      this.#rules.policy.rules.filter(({ kind }) => READS_VARIABLES.has(kind)).map(({ id }) => id),
-    );
-    const then = [...record.violations, ...record.shadow].filter(
-      ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
-    );
-    const now = ask.violations.filter(({ rule, reason }) => !readers.has(rule) && !wantsVariables(reason));
-    return {
-      ...ask,
-      violations: [...now, ...then],
-      claims: ask.claims.flatMap((claim) => asHeld(claim, record)),
-    };
-  }
 }
+
+/** Rules that read what nobody kept say what they said then. */
+function asThen(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
+  const then = [...record.violations, ...record.shadow].filter(
+    ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
+  );
+  const now = ask.violations.filter(
+    ({ rule, reason }) => !readers.has(rule) && !(lost && wantsVariables(reason)),
+  );
+  return {
+    ...ask,
+    violations: [...now, ...then],
+    claims: lost ? ask.claims.flatMap((claim) => asHeld(claim, record)) : ask.claims,
+  };
+}
+
+const idsOf = (rules: readonly Rule[]): ReadonlySet<string> => new Set(rules.map(({ id }) => id));
 
 /** CPU and memory come from variables: what the job held of them is all there is to know. */
 function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {

@@ -3,7 +3,7 @@ import type { Terms } from '../../policies/decision.ts';
 import { evaluate } from '../../policies/evaluate.ts';
 import type { Violation } from '../../policies/reason.ts';
 import { requestOf, variablesLost } from '../../policies/request/recorded-request.ts';
-import type { RuleKind } from '../../policies/rule.ts';
+import { comparesVariables, readsVariables } from '../../policies/variables/reads-variables.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';
 import { type EvaluationRules, type RuleResult, ruleResults } from './rule-results.ts';
 
@@ -18,9 +18,6 @@ export interface AskedAgain {
   readonly unaskable: ReadonlySet<string>;
 }
 
-/** Kinds that look at variables. */
-const NEEDS_VARIABLES: ReadonlySet<RuleKind> = new Set(['resources', 'overwrites', 'capacity']);
-
 /** Undefined: the record does not say what the rules looked at. */
 export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: number): AskedAgain | undefined {
   const { asked } = record.facts;
@@ -29,9 +26,11 @@ export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: numbe
   const results = ruleResults(request, rules, nowMs);
   const { claims, terms, facts } = evaluate(request, { ...rules, nowMs });
   const lost = variablesLost(asked);
+  const comparing = new Set(rules.policy.rules.filter(comparesVariables).map(({ id }) => id));
   const unaskable = results.filter(
-    ({ kind, missing }) =>
-      lost && (NEEDS_VARIABLES.has(kind) || missing.some((field) => field.includes('variables'))),
+    ({ id, kind, missing }) =>
+      comparing.has(id) ||
+      (lost && (readsVariables({ kind }) || missing.some((field) => field.includes('variables')))),
   );
   const { priceVersion, microsPerMinute } = facts;
   return {

@@ -1,4 +1,5 @@
 import type { CheckedJob } from '../../policies/checked-job.ts';
+import { NO_CLASS } from '../../policies/price.ts';
 
 /** `runnerClasses` → `runner_classes`, as the policy document spells it; `not.` stays in front. */
 export const conditionKey = (condition: string): string =>
@@ -7,7 +8,7 @@ export const conditionKey = (condition: string): string =>
 /** What the job has where a condition looks, for people; `undefined` if it is not known. Never a variable's value. */
 export function valueCompared(
   condition: string,
-  { request, placement, runnerClass }: CheckedJob,
+  { request, placement, runnerClass, unclassed }: CheckedJob,
 ): string | undefined {
   switch (condition.replace(/^not\./, '')) {
     case 'groups':
@@ -15,7 +16,7 @@ export function valueCompared(
     case 'projects':
       return placement.projectPath ?? text(placement.projectId);
     case 'runnerClasses':
-      return runnerClass.name;
+      return unclassed ? `${NO_CLASS}, taken as ${runnerClass.name}` : runnerClass.name;
     case 'runnerTags':
       return tagsText(request.runnerTags ?? request.jobTags);
     case 'runnerIds':

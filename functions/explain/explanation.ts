@@ -48,6 +48,8 @@ export interface Explanation {
 
 export interface PricedTerms {
   readonly runnerClass: string;
+  /** The job's tags belong to no class; this one stands in. */
+  readonly unclassed?: true;
   readonly estimateSeconds: number;
   readonly costMicros: number;
   readonly microsPerMinute: number;
@@ -130,6 +132,7 @@ const termsNow = (
   policyVersion: string,
 ): PricedTerms => ({
   runnerClass: terms.runnerClass,
+  ...(terms.unclassed && { unclassed: terms.unclassed }),
   estimateSeconds: terms.estimateSeconds,
   costMicros: terms.costMicros,
   microsPerMinute,

@@ -1,6 +1,6 @@
 import { type GroupDefaults, groupDefaultsOf, type PatternDefault } from '../limits/group-defaults.ts';
 import { LIMIT_KEYS, type LimitDefaults, readLimit } from './parse-limit.ts';
-import { readWildcard } from './parse-match.ts';
+import { readWildcard } from './parse-wildcard.ts';
 import type { Reading } from './reading.ts';
 
 /** Every group of every job is compared with all of them, once. */

@@ -1,12 +1,10 @@
 import type { Conditions, GroupCondition, ProjectCondition } from '../match/conditions.ts';
 import type { Match } from '../match/match.ts';
-import { remembering } from '../match/remember.ts';
-import { compileWildcard, type Wildcard } from '../match/wildcard.ts';
+import { NO_CLASS } from '../price.ts';
 import { closest } from './closest.ts';
+import { readVariableConditions } from './parse-variables.ts';
+import { readPath, readSome } from './parse-wildcard.ts';
 import { isRecord, type Reading } from './reading.ts';
-
-/** A rule that names more is better written with a wildcard or on their parent. */
-const ENTRIES_MAX = 10_000;
 
 export const CONDITION_KEYS: readonly string[] = [
   'groups',
@@ -21,6 +19,9 @@ export const CONDITION_KEYS: readonly string[] = [
   'environments',
   'jobs',
 ];
+
+/** A match may also look at variables; who may pass a rule must not depend on what the job's author sets. */
+export const MATCH_KEYS: readonly string[] = [...CONDITION_KEYS, 'variables'];
 
 /** GitLab's words for what started a pipeline. */
 export const PIPELINE_SOURCES: readonly string[] = [
@@ -45,10 +46,10 @@ export const PIPELINE_SOURCES: readonly string[] = [
 
 /** Reads a rule's `match`; absent means every job. */
 export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
-  if (!reading.isThere || !reading.object([...CONDITION_KEYS, 'not'])) return {};
+  if (!reading.isThere || !reading.object([...MATCH_KEYS, 'not'])) return {};
   const not = reading.at('not');
   const conditions = readConditions(reading, runnerClasses);
-  if (!not.isThere || !not.object(CONDITION_KEYS)) return conditions;
+  if (!not.isThere || !not.object(MATCH_KEYS)) return conditions;
   return { ...conditions, not: readConditions(not, runnerClasses) };
 }
 
@@ -73,6 +74,7 @@ export function readConditions(reading: Reading, runnerClasses: readonly string[
   );
   const environments = readSome(reading.at('environments'), 'environments', readPath);
   const jobs = readSome(reading.at('jobs'), 'job names', readPath);
+  const variables = readVariableConditions(reading.at('variables'));
   const only = isProtected.isThere ? isProtected.boolean() : undefined;
   return {
     ...(classes !== undefined && { runnerClasses: new Set(classes) }),
@@ -86,20 +88,8 @@ export function readConditions(reading: Reading, runnerClasses: readonly string[
     ...(refs !== undefined && { refs }),
     ...(environments !== undefined && { environments }),
     ...(jobs !== undefined && { jobs }),
+    ...(variables !== undefined && { variables }),
   };
-}
-
-function readSome<Entry>(
-  reading: Reading,
-  what: string,
-  read: (each: Reading) => Entry | undefined,
-): readonly Entry[] | undefined {
-  if (!reading.isThere) return undefined;
-  const entries = reading.list(what, ENTRIES_MAX);
-  // An empty list would match nothing and look like everything.
-  if (Array.isArray(reading.value) && reading.value.length === 0)
-    reading.refuse(`is empty; leave it out or list ${what}`);
-  return entries.flatMap((each) => read(each) ?? []);
 }
 
 function readGroup(reading: Reading): GroupCondition | undefined {
@@ -126,22 +116,10 @@ function readProject(reading: Reading): ProjectCondition | undefined {
   return path && { path };
 }
 
-function readPath(reading: Reading): Wildcard | undefined {
-  const wildcard = readWildcard(reading);
-  return wildcard && { pattern: wildcard.pattern, matches: remembering(wildcard.matches) };
-}
-
 function readClass(reading: Reading, runnerClasses: readonly string[]): string | undefined {
   const name = reading.text(`a runner class: ${runnerClasses.join(', ')}`);
-  if (name === undefined || runnerClasses.includes(name)) return name;
+  if (name === undefined || name === NO_CLASS || runnerClasses.includes(name)) return name;
   const guess = closest(name, runnerClasses);
   const hint = guess === undefined ? runnerClasses.join(', ') : `did you mean ${guess}?`;
   return reading.expected(`a runner class of prices.classes: ${hint}`);
-}
-
-export function readWildcard(reading: Reading): Wildcard | undefined {
-  const pattern = reading.text('a pattern such as registry.example.com/**/*:*');
-  if (pattern === undefined) return undefined;
-  const compiled = compileWildcard(pattern);
-  return compiled.ok ? compiled.wildcard : reading.refuse(`'${pattern}' ${compiled.problem}`);
 }

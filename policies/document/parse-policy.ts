@@ -8,10 +8,12 @@ import { runnerClassNames } from '../prices/prices-at.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import type { KnownNames } from '../rules/stateless-rule-kind.ts';
+import { comparedVariables } from './compared-variables.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
 import { readPlatform } from './parse-platform.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
+import { looksSecret } from './parse-variables.ts';
 import type { DocumentProblem, Parsed } from './parsed.ts';
 import { Reading } from './reading.ts';
 
@@ -29,7 +31,6 @@ const KEYS = [
 const RULES_MAX = 20_000;
 const VARIABLES_MAX = 200;
 const GROUPS_MAX = 100_000;
-const SECRET = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|_KEY$/i;
 
 /**
  * Reads the policy document (see `policies/policy.yaml`), or names everything that is wrong with it.
@@ -54,7 +55,10 @@ export function parsePolicy(document: unknown, version: string): Parsed<Policy, 
     platform,
     rules,
     ruleIndex: ruleIndexOf(rules),
-    variables: readVariables(reading.at('variables')),
+    variables: {
+      ...readVariables(reading.at('variables')),
+      compared: comparedVariables(reading.at('rules')),
+    },
     trustVariables: trust.isThere ? trust.boolean() === true : false,
     disclose: readDisclose(reading.at('disclose')),
   };
@@ -94,13 +98,13 @@ function readDuration(reading: Reading): number {
   return seconds ?? 0;
 }
 
-function readVariables(reading: Reading): VariableAllowlist {
+function readVariables(reading: Reading): Omit<VariableAllowlist, 'compared'> {
   const names = reading.list('variable names', VARIABLES_MAX).flatMap((each) => {
     const name = each.text('a variable name, with * at its end for a prefix', (text) =>
       /^[A-Za-z_]\w*\*?$/.test(text),
     );
     if (name === undefined) return [];
-    return SECRET.test(name)
+    return looksSecret(name)
       ? (each.expected('no name that looks like a secret: it would leave the relay') ?? [])
       : [name];
   });

@@ -1,5 +1,5 @@
 import type { FootprintDefaults } from '../kubernetes/footprint.ts';
-import { MICROS_PER_MINUTE_MAX, type RunnerClass } from '../price.ts';
+import { MICROS_PER_MINUTE_MAX, NO_CLASS, type RunnerClass } from '../price.ts';
 import { readDecimal } from './decimal.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
@@ -26,6 +26,8 @@ const ROUNDINGS = ['second', 'minute'] as const;
 export function readRunnerClass(reading: Reading): RunnerClass | undefined {
   if (!reading.object(KEYS)) return undefined;
   const name = reading.at('name').text(NAME_EXPECTED, isName);
+  if (name === NO_CLASS)
+    reading.at('name').expected('another name: in rules, none is what belongs to no class');
   const tags = reading.at('tags').list('runner tags', TAGS_MAX);
   const runners = reading.at('runner_ids').list('runner ids', RUNNERS_MAX);
   const microsPerMinute = readRate(reading.at('rate_per_minute'), 'minute');

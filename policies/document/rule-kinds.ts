@@ -9,6 +9,7 @@ import { runnerAccess } from '../rules/runner-access.ts';
 import { services } from '../rules/services.ts';
 import type { StatelessRuleKind } from '../rules/stateless-rule-kind.ts';
 import { timeout } from '../rules/timeout.ts';
+import { variables } from '../rules/variables.ts';
 
 export const STATELESS_RULES: Readonly<Record<StatelessKind, StatelessRuleKind>> = {
   image,
@@ -18,6 +19,7 @@ export const STATELESS_RULES: Readonly<Record<StatelessKind, StatelessRuleKind>>
   overwrites,
   'container-user': containerUser,
   timeout,
+  variables,
   'runner-access': runnerAccess,
   freeze,
 };

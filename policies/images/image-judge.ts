@@ -1,13 +1,18 @@
-import { readWildcard } from '../document/parse-match.ts';
+import { readWildcard } from '../document/parse-wildcard.ts';
 import type { Reading } from '../document/reading.ts';
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
 import type { Reason } from '../reason.ts';
+import { engineIn } from './container-engine.ts';
 import { meetsTagRule, TAG_RULES } from './image-reference.ts';
 import { nearestPatterns } from './nearest-patterns.ts';
+import { spellingsOf } from './same-image.ts';
 
-/** Of the rules that judge images: which ones are allowed, which denied, and what their tags must be like. */
-export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'tags'];
+/**
+ * Of the rules that judge images: which ones are allowed, which denied, how both are compared, what their tags must be
+ * like, and whether they may hold an engine that runs containers of its own.
+ */
+export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
 /** What a rule has against an image; `[]`: nothing. */
 export type ImageJudge = (image: string) => readonly Reason[];
@@ -16,33 +21,51 @@ export type ImageJudge = (image: string) => readonly Reason[];
 const PATTERNS_MAX = 1_000;
 const NOTHING: readonly Reason[] = [];
 
+/** `written`: as the runner does. `normalised`: in every spelling of the same image. */
+const COMPARISONS = ['written', 'normalised'] as const;
+
+type Comparison = (typeof COMPARISONS)[number];
+
 /**
- * Reads `allow`, `deny` and `tags`; undefined if none of them says anything. An empty `allow` allows everything that is
- * not denied; `deny` wins over it. The text is compared as the runner will use it, with its variables put in. Where a `$`
- * is left, it is not known what the image will be: no entry of `allow` matches it, whatever the wildcard, and under
- * `deny` alone it is a missing field.
+ * Reads {@link IMAGE_KEYS}; undefined if none of them says anything. An empty `allow` allows everything that is not
+ * denied; `deny` wins over it. The text is compared as the runner will use it, with its variables put in. Where a `$` is
+ * left, it is not known what the image will be: no entry of `allow` matches it, whatever the wildcard, and under `deny` or
+ * `docker_in_docker: false` alone it is a missing field.
  */
 export function readImageJudge(reading: Reading, judged: 'image' | 'service'): ImageJudge | undefined {
   const allowed = reading.at('allow').list('image patterns', PATTERNS_MAX);
   const denied = reading.at('deny').list('image patterns', PATTERNS_MAX);
+  const compare = readComparison(reading.at('compare'), allowed.length + denied.length);
   const tags = reading.at('tags').isThere
     ? reading.at('tags').oneOf('a rule for tags', TAG_RULES)
     : undefined;
-  if (allowed.length + denied.length === 0 && !reading.at('tags').isThere) return undefined;
+  const docker = reading.at('docker_in_docker');
+  const deniesEngines = docker.isThere && docker.boolean() === false;
+  if (allowed.length + denied.length === 0 && !reading.at('tags').isThere && !deniesEngines) return undefined;
   const allow = allowed.flatMap((each) => readAllowed(each) ?? []);
   const deny = denied.flatMap((each) => readWildcard(each) ?? []);
   const service = judged === 'service' ? ({ service: true } as const) : {};
   return remembering((image) => {
-    const notAllowed = imageRefusal(image, allow, deny);
+    const notAllowed = imageRefusal(image, allow, deny, compare);
     const floats = tags !== undefined && !meetsTagRule(image, tags);
-    const untold = notAllowed === undefined && deny.length > 0 && !isKnownImage(image);
-    if (notAllowed === undefined && !floats && !untold) return NOTHING;
+    const engine = deniesEngines ? engineIn(image) : undefined;
+    const isUntold = (deny.length > 0 || deniesEngines) && !isKnownImage(image);
+    const untold = isUntold && notAllowed === undefined && engine === undefined;
+    if (notAllowed === undefined && !floats && !untold && engine === undefined) return NOTHING;
     const reasons: Reason[] = [];
+    if (engine !== undefined)
+      reasons.push({ code: 'PRIVILEGED_DENIED', image, ...(engine !== 'docker' && { engine }) });
     if (untold) reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
     if (notAllowed !== undefined) reasons.push({ ...notAllowed, ...service });
     if (floats) reasons.push({ code: 'TAG_NOT_ALLOWED', image, wanted: tags, ...service });
     return reasons;
   });
+}
+
+function readComparison(reading: Reading, patterns: number): Comparison | undefined {
+  if (!reading.isThere) return undefined;
+  if (patterns === 0) return reading.refuse('compares nothing: there is neither allow nor deny');
+  return reading.oneOf('how images are compared', COMPARISONS);
 }
 
 /** Whether it is certain what the runner will start. No image tool takes a name with a `$`. */
@@ -62,9 +85,13 @@ function imageRefusal(
   image: string,
   allow: readonly Wildcard[],
   deny: readonly Wildcard[],
+  compare: Comparison | undefined,
 ): ImageRefusal | undefined {
-  const denied = deny.find((each) => each.matches(image));
-  const isAllowed = allow.length === 0 || (isKnownImage(image) && allow.some((each) => each.matches(image)));
+  const { same, related } =
+    compare === 'normalised' && isKnownImage(image) ? spellingsOf(image) : { same: [image], related: [] };
+  const denied = deny.find(({ matches }) => same.some(matches) || related.some(matches));
+  const isAllowed =
+    allow.length === 0 || (isKnownImage(image) && allow.some(({ matches }) => same.some(matches)));
   if (denied === undefined && isAllowed) return undefined;
   const patterns = allow.map((each) => each.pattern);
   return {

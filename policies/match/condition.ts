@@ -1,6 +1,8 @@
 import type { Placement } from '../place/placement.ts';
+import { NO_CLASS } from '../price.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import type { Conditions, GroupCondition, Matched, ProjectCondition } from './conditions.ts';
+import { variablesHold } from './variable-condition.ts';
 import type { Wildcard } from './wildcard.ts';
 
 /** Whether a condition holds, or the field it would take to tell. */
@@ -18,7 +20,7 @@ export function holds(name: keyof Conditions, conditions: Conditions, job: Match
     case 'projects':
       return anyEntry(conditions.projects, job.placement, projectHolds);
     case 'runnerClasses':
-      return conditions.runnerClasses?.has(job.runnerClass.name) ?? true;
+      return conditions.runnerClasses === undefined || isOfClass(conditions.runnerClasses, job);
     case 'runnerTags':
       return hasTag(conditions.runnerTags, request);
     case 'runnerIds':
@@ -37,8 +39,16 @@ export function holds(name: keyof Conditions, conditions: Conditions, job: Match
       return environmentHolds(conditions.environments, request);
     case 'jobs':
       return fitsOne(conditions.jobs, request.jobName, 'jobName');
+    case 'variables':
+      return conditions.variables === undefined || variablesHold(conditions.variables, request);
   }
 }
+
+/** What stands in for a class counts as that class, so that no tag takes a job out of a rule. */
+export const isOfClass = (
+  wanted: ReadonlySet<string>,
+  { runnerClass, unclassed }: Pick<Matched, 'runnerClass' | 'unclassed'>,
+): boolean => wanted.has(runnerClass.name) || (unclassed && wanted.has(NO_CLASS));
 
 function anyEntry<Entry>(
   entries: readonly Entry[] | undefined,

@@ -17,7 +17,12 @@ export interface Conditions {
   readonly sources?: ReadonlySet<string>;
   readonly environments?: readonly Wildcard[];
   readonly jobs?: readonly Wildcard[];
+  /** By name; each must hold. */
+  readonly variables?: VariableConditions;
 }
+
+/** Patterns, one of which the value must match; `true`: set, and not to an empty text; `false`: not. */
+export type VariableConditions = ReadonlyMap<string, readonly Wildcard[] | boolean>;
 
 /** By id, or by wildcard on the full path of the job's own group. */
 export type GroupCondition = { readonly id: number; readonly subtree: boolean } | { readonly path: Wildcard };
@@ -29,4 +34,6 @@ export interface Matched {
   readonly request: AdmissionRequest;
   readonly placement: Placement;
   readonly runnerClass: { readonly name: string };
+  /** `runnerClass` only stands in: it is also of the class `none`. */
+  readonly unclassed: boolean;
 }

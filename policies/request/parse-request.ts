@@ -34,6 +34,8 @@ const IDS = [
 const TIMEOUT_SECONDS_MAX = 366 * 86_400;
 const TAGS_MAX = 200;
 const SUSPICIOUS_MAX = 50;
+/** More than a policy may compare. */
+const HIDDEN_VARIABLES_MAX = 200;
 const SERVICES_MAX = 100;
 /** GitLab knows three; the relay passes on no longer list. */
 const PULL_POLICIES_MAX = 100;
@@ -71,6 +73,8 @@ export function parseAdmissionRequest(input: unknown): Parsed<AdmissionRequest> 
   if (suspicious !== undefined) request.suspicious = suspicious;
   const variables = read.variables('variables');
   if (variables !== undefined) request.variables = variables;
+  const hiddenVariables = read.texts('hiddenVariables', HIDDEN_VARIABLES_MAX);
+  if (hiddenVariables !== undefined) request.hiddenVariables = hiddenVariables;
   return read.problems.length > 0 ? { ok: false, problems: read.problems } : { ok: true, value: request };
 }
 

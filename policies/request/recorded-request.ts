@@ -33,13 +33,13 @@ export function recordedRequestOf(
   placement: Placement,
   labels: Labels,
 ): RecordedRequest {
-  const { services, variables, jobName } = request;
+  const { services, variables, hiddenVariables, jobName } = request;
   const filled = filledOf(request, placement);
   const { projectPath } = placement;
   return {
     ...picked(request, PLAIN),
     ...(services !== undefined && { services: services.map(recordedService) }),
-    ...(variables !== undefined && { variables: recordedVariables(variables) }),
+    ...(variables !== undefined && { variables: recordedVariables(variables, hiddenVariables) }),
     ...(filled.length > 0 && { filled }),
     ...(jobName !== undefined && jobName !== labels.jobName && { jobName }),
     ...(projectPath !== undefined && projectPath !== labels.projectPath && { projectPath }),
@@ -87,7 +87,11 @@ function filledOf(request: AdmissionRequest, placement: Placement): FilledFact[]
   return filled;
 }
 
-const recordedVariables = (variables: Readonly<Record<string, string>>): RecordedVariables => {
+const recordedVariables = (
+  variables: Readonly<Record<string, string>>,
+  hidden: readonly string[] = [],
+): RecordedVariables => {
+  if (hidden.length > 0) return 'some';
   for (const _ in variables) return 'some';
   return 'none';
 };

@@ -49,6 +49,8 @@ export interface AdmissionRequest {
 
   /** Absent: GitLab sent no variables at all. `{}`: it sent them and no allowlisted one is set. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Names that rules compare and that are set to what nobody can tell: masked, a file, too long, built from such. */
+  readonly hiddenVariables?: readonly string[];
 
   /** Identity fields that contradicted each other; the subject they would name is then unknown. */
   readonly suspicious?: readonly string[];

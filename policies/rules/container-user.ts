@@ -1,7 +1,13 @@
 import type { Reading } from '../document/reading.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
-import { readContainerUser, type UserSyntax } from './container-user-text.ts';
+import {
+  type AskedId,
+  type ContainerUser,
+  readContainerUser,
+  type UserSyntax,
+} from './container-user-text.ts';
+import { readRequired } from './required.ts';
 import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 const EXECUTORS: readonly UserSyntax[] = ['kubernetes', 'docker'];
@@ -23,14 +29,16 @@ const ROOT = '0';
  * - `executors` names whose user counts; a job may give one for each and we are not told which executor it meets.
  *   Both by default.
  *
- * A container that names no user passes: the image's own user or the runner's security context applies, which the
- * runner does not check either. A GitLab version that does not send the user looks the same.
+ * A container that names no user runs as the image's own, which often is root, or as the runner's security context says.
+ * It passes, as with the runner, unless `required: true`: then each container has to name one for every executor that
+ * counts. GitLab's wire format cannot tell "none" from "not sent", so a version that does not send users looks the same,
+ * and `on_missing` has nothing to decide.
  *
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#security-validation
  */
 export const containerUser: StatelessRuleKind = {
   class: 'security',
-  keys: ['users', 'groups', 'executors'],
+  keys: ['users', 'groups', 'executors', 'required'],
   read: readRule,
 };
 
@@ -44,6 +52,7 @@ function readRule(reading: Reading): Check {
   const users = readIds(reading.at('users'), 'users');
   const groups = readIds(reading.at('groups'), 'groups');
   const executors = readExecutors(reading.at('executors'));
+  const required = readRequired(reading);
   return ({ request }) => {
     const reasons = reasonsFor(request, undefined);
     for (const { name, ...service } of request.services ?? []) reasons.push(...reasonsFor(service, name));
@@ -53,14 +62,17 @@ function readRule(reading: Reading): Check {
   function reasonsFor(container: ContainerUsers, service: string | undefined): Reason[] {
     return executors.flatMap((syntax) => {
       const text = syntax === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
-      if (text === undefined) return [];
-      const { user, group } = readContainerUser(text, syntax);
-      return [judge('user', user, users, service), judge('group', group, groups, service)].filter(
+      const { user, group } = text === undefined ? NOBODY : readContainerUser(text, syntax);
+      const unnamed =
+        required && user === undefined ? { ...refusal('user', users, service), executor: syntax } : undefined;
+      return [unnamed ?? judge('user', user, users, service), judge('group', group, groups, service)].filter(
         (reason) => reason !== undefined,
       );
     });
   }
 }
+
+const NOBODY: ContainerUser = {};
 
 interface AllowedIds {
   readonly ids: ReadonlySet<string>;
@@ -69,7 +81,7 @@ interface AllowedIds {
 
 function judge(
   part: 'user' | 'group',
-  asked: ReturnType<typeof readContainerUser>['user'],
+  asked: AskedId | undefined,
   allowed: AllowedIds,
   service: string | undefined,
 ): Reason | undefined {
@@ -77,15 +89,18 @@ function judge(
   const { id, isVariable, invalid } = asked;
   const passes = !isVariable && !invalid && (allowed.ids.size === 0 ? id !== ROOT : allowed.ids.has(id));
   if (passes) return undefined;
-  return {
+  return { ...refusal(part, allowed, service), asked: asked.text, ...(invalid && { invalid }) };
+}
+
+/** Without `asked`: none is named. */
+const refusal = (part: 'user' | 'group', allowed: AllowedIds, service: string | undefined) =>
+  ({
     code: 'CONTAINER_USER_NOT_ALLOWED',
     part,
-    asked: asked.text,
+    asked: '',
     allowed: allowed.told,
-    ...(invalid && { invalid }),
     ...(service !== undefined && { service }),
-  };
-}
+  }) as const;
 
 /** YAML reads `1000` as a number and `"1000"` as a text; both are meant. */
 function readIds(reading: Reading, what: string): AllowedIds {

@@ -6,11 +6,12 @@ import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 const IMAGE_MISSING: readonly Reason[] = [{ code: 'FIELD_MISSING', field: 'image' }];
 
-/** Which container images a job may run, and what their tags must be like. Its services have a rule of their own. */
+/** Which image a job may run in, and what its tag must be like. Its services have a rule of their own. */
 export const image: StatelessRuleKind = { class: 'security', keys: IMAGE_KEYS, read: readImage };
 
 function readImage(reading: Reading): Check {
   const judge = readImageJudge(reading, 'image');
-  if (judge === undefined) reading.refuse('has nothing to check; expected allow, deny or tags');
+  if (judge === undefined)
+    reading.refuse('has nothing to check; expected allow, deny, tags or docker_in_docker: false');
   return ({ request }) => (request.image === undefined ? IMAGE_MISSING : (judge?.(request.image) ?? []));
 }

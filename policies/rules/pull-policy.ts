@@ -1,6 +1,7 @@
 import type { Reading } from '../document/reading.ts';
 import type { Reason } from '../reason.ts';
 import type { Check } from '../rule.ts';
+import { readRequired } from './required.ts';
 import type { StatelessRuleKind } from './stateless-rule-kind.ts';
 
 /** GitLab's words in `image: pull_policy`. */
@@ -13,12 +14,16 @@ const REASONS_MAX = 5;
 /**
  * Which pull policies a job may ask for, as the runner's `allowed_pull_policies`: the runner uses those that stand in
  * both lists, so the job's image and each of its services must share at least one with `allow`. A container that names
- * none gets the runner's default and passes; so does one whose policies GitLab's version does not send, which looks
- * the same.
+ * none gets the runner's default, and passes unless `required: true`. GitLab's wire format cannot tell "none" from "not
+ * sent", so a version that does not send pull policies looks the same, and `on_missing` has nothing to decide.
  *
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#restrict-docker-pull-policies
  */
-export const pullPolicy: StatelessRuleKind = { class: 'security', keys: ['allow'], read: readPullPolicy };
+export const pullPolicy: StatelessRuleKind = {
+  class: 'security',
+  keys: ['allow', 'required'],
+  read: readPullPolicy,
+};
 
 function readPullPolicy(reading: Reading): Check {
   const list = reading.at('allow');
@@ -28,9 +33,11 @@ function readPullPolicy(reading: Reading): Check {
   if (!list.isThere || (Array.isArray(list.value) && list.value.length === 0))
     list.refuse(`names no pull policy; expected some of ${PULL_POLICIES.join(', ')}`);
   const known: ReadonlySet<string> = new Set(allowed);
+  const required = readRequired(reading);
 
-  const refuse = (asked: readonly string[] | undefined, service?: string): Reason | undefined => {
-    if (asked === undefined || asked.length === 0 || asked.some((each) => known.has(each))) return undefined;
+  const refuse = (asked: readonly string[] = [], service?: string): Reason | undefined => {
+    const passes = asked.length === 0 ? !required : asked.some((each) => known.has(each));
+    if (passes) return undefined;
     return {
       code: 'PULL_POLICY_NOT_ALLOWED',
       asked: asked.slice(0, ASKED_MAX),

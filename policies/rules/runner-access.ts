@@ -2,8 +2,10 @@ import type { CheckedJob } from '../checked-job.ts';
 import { CONDITION_KEYS, readConditions } from '../document/parse-match.ts';
 import type { Reading } from '../document/reading.ts';
 import { needsOf } from '../match/access-needs.ts';
+import { isOfClass } from '../match/condition.ts';
 import type { Conditions } from '../match/conditions.ts';
 import { allHold } from '../match/match.ts';
+import { NO_CLASS } from '../price.ts';
 import type { Check } from '../rule.ts';
 import type { KnownNames, StatelessRuleKind } from './stateless-rule-kind.ts';
 
@@ -39,12 +41,12 @@ function readRunnerAccess(reading: Reading, names: KnownNames): Check {
   // Left out, the class is the kind's own; a wrong one is noted where every rule's class is read.
   const isSecurity = (reading.at('class').value ?? 'security') === 'security';
   return (job) => {
+    if (runnerClasses === undefined || !isOfClass(runnerClasses, job)) return [];
     const { name } = job.runnerClass;
-    if (runnerClasses?.has(name) !== true) return [];
     const opened = opens(entries, job, isSecurity);
     if (opened === true) return [];
     return opened === false
-      ? [{ code: 'RUNNER_SCOPE', runnerClass: name, needs }]
+      ? [{ code: 'RUNNER_SCOPE', runnerClass: runnerClasses.has(name) ? name : NO_CLASS, needs }]
       : [{ code: 'FIELD_MISSING', field: opened }];
   };
 }

@@ -1,6 +1,5 @@
 import type { Reading } from '../document/reading.ts';
-import { isDockerInDocker } from '../images/docker-in-docker.ts';
-import { IMAGE_KEYS, type ImageJudge, isKnownImage, readImageJudge } from '../images/image-judge.ts';
+import { IMAGE_KEYS, readImageJudge } from '../images/image-judge.ts';
 import type { Reason } from '../reason.ts';
 import type { ServiceRequest } from '../request/request.ts';
 import type { Check } from '../rule.ts';
@@ -11,12 +10,10 @@ const SERVICES_MAX = 100;
 /** A job with more wrong services than this has been told enough. */
 const REASONS_MAX = 5;
 
-const SERVICE_UNKNOWN: readonly Reason[] = [{ code: 'FIELD_MISSING', field: 'services' }];
-
-/** Which services a job may run beside its own container, how many, and whether Docker may be one. */
+/** Which services a job may run beside its own container, and how many. */
 export const services: StatelessRuleKind = {
   class: 'security',
-  keys: [...IMAGE_KEYS, 'max', 'docker_in_docker'],
+  keys: [...IMAGE_KEYS, 'max'],
   read: readServices,
 };
 
@@ -29,9 +26,7 @@ function readServices(reading: Reading): Check {
   const max = reading.at('max').isThere
     ? reading.at('max').integer(`how many services, from 0 to ${SERVICES_MAX}`, 0, SERVICES_MAX)
     : undefined;
-  const docker = reading.at('docker_in_docker');
-  const deniesDocker = docker.isThere && docker.boolean() === false;
-  if (judge === undefined && !reading.at('max').isThere && !deniesDocker)
+  if (judge === undefined && !reading.at('max').isThere)
     reading.refuse('has nothing to check; expected allow, deny, tags, max or docker_in_docker: false');
   return ({ request: { services: asked = [] } }) => {
     const reasons: Reason[] = [];
@@ -40,7 +35,7 @@ function readServices(reading: Reading): Check {
       reasons.push({ code: 'SERVICE_LIMIT', services: asked.length, servicesMax: max });
     for (const image of imagesOf(asked)) {
       if (reasons.length >= REASONS_MAX) break;
-      reasons.push(...refusals(image, judge, deniesDocker));
+      reasons.push(...(judge?.(image) ?? []));
     }
     return reasons.slice(0, REASONS_MAX);
   };
@@ -49,10 +44,3 @@ function readServices(reading: Reading): Check {
 /** Each once: an image that comes twice is told once. */
 const imagesOf = (asked: readonly ServiceRequest[]): ReadonlySet<string> =>
   new Set(asked.map(({ name }) => name));
-
-function refusals(image: string, judge: ImageJudge | undefined, deniesDocker: boolean): readonly Reason[] {
-  const judged = judge?.(image) ?? [];
-  if (!deniesDocker) return judged;
-  if (isDockerInDocker(image)) return [{ code: 'PRIVILEGED_DENIED', image }, ...judged];
-  return isKnownImage(image) || judged.length > 0 ? judged : SERVICE_UNKNOWN;
-}

@@ -15,6 +15,7 @@ import {
 import { exceedsLimitAlone, softLimit } from './reasons/limits.ts';
 import { capacityFull, concurrencyFull, windowFull } from './reasons/quotas.ts';
 import { controllerError, fieldMissing } from './reasons/system.ts';
+import { variableNotAllowed } from './reasons/variable-values.ts';
 import { overwriteNotAllowed, resourceCap, resourceInvalid } from './reasons/variables.ts';
 
 export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<Told<Code>> } = {
@@ -32,6 +33,7 @@ export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<Told<
   RESOURCE_CAP: resourceCap,
   RESOURCE_INVALID: resourceInvalid,
   OVERWRITE_NOT_ALLOWED: overwriteNotAllowed,
+  VARIABLE_NOT_ALLOWED: variableNotAllowed,
   CONTAINER_USER_NOT_ALLOWED: containerUserNotAllowed,
   TIMEOUT_TOO_LONG: timeoutTooLong,
   RUNNER_SCOPE: runnerScope,

@@ -4,6 +4,7 @@ import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { amountText } from './amount-text.ts';
 import { bindingFirst } from './binding.ts';
+import { classText } from './class-text.ts';
 import { durationText } from './duration-text.ts';
 import { discreetHeadline, headline } from './headline.ts';
 import { oneLine, plain, shortened } from './plain-text.ts';
@@ -77,8 +78,8 @@ const isEstimated = (reason: Reason): boolean =>
 const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
   jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;
 
-const jobTerms = ({ costMicros, currency, runnerClass, estimateSeconds }: Terms): string =>
-  `about ${amountText(costMicros, 'micros', currency, 'up')} (runner class ${oneLine(runnerClass)}, ${durationText(estimateSeconds)})`;
+const jobTerms = (terms: Terms): string =>
+  `about ${amountText(terms.costMicros, 'micros', terms.currency, 'up')} (${classText(terms)}, ${durationText(terms.estimateSeconds)})`;
 
 function ownerLines(violations: readonly Violation[], disclosure: Disclosure): readonly string[] {
   if (disclosure === 'none') return [];

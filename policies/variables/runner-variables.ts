@@ -20,6 +20,8 @@ export interface RunnerVariables {
    * the end: no reference to an image, no user and no quantity has one, and another executor might expand it again.
    */
   resolve(text: string, passes: Passes): string | undefined;
+  /** What the job itself gets as the value of a name; `undefined` where that cannot be told, or none came. */
+  valueFor(name: string): string | undefined;
   /** What one more expansion makes of a variable's own value, as the Kubernetes executor reads its `KUBERNETES_*`. */
   resolveOwn(variable: RunnerVariable): string | undefined;
 }
@@ -66,6 +68,7 @@ export function runnerVariables(find: FindVariable): RunnerVariables {
       const last = passes === 1 || once === undefined ? once : expandValue(once, expandedValue);
       return last?.includes('$') ? undefined : last;
     },
+    valueFor: expandedValue,
     resolveOwn(variable) {
       const once = valueIn(variable, receivedValue);
       if (once === undefined || variable.raw === true) return once;

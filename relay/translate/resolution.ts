@@ -4,6 +4,7 @@ import {
   runnerVariables,
 } from '../../policies/variables/runner-variables.ts';
 import type { MessageObject } from './field-path.ts';
+import type { VariableFlags } from './variable-allowlist.ts';
 import { readValue } from './variable-value.ts';
 import type { ValueForPod, VariablesField } from './variables.ts';
 
@@ -11,6 +12,14 @@ import type { ValueForPod, VariablesField } from './variables.ts';
 export interface Resolution {
   readonly resolve: RunnerVariables['resolve'];
   readonly valueForPod: ValueForPod;
+  /** The variable of a name as the job gets it, the last one that came; `undefined`: none came. */
+  readonly received: (name: string) => ReceivedVariable | undefined;
+}
+
+export interface ReceivedVariable {
+  readonly flags: VariableFlags;
+  /** `undefined`: it cannot be told. */
+  readonly value: string | undefined;
 }
 
 /** Reads the variables of a question when the first reference is met; most jobs have none. */
@@ -19,12 +28,17 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
   const known = () => {
     if (read === undefined) {
       const variables = field === undefined ? new Map() : receivedVariables(field, question);
-      read = { variables, runner: runnerVariables((name) => variables.get(name)?.()) };
+      read = { variables, runner: runnerVariables((name) => variables.get(name)?.variable()) };
     }
     return read;
   };
   return {
     resolve: (text, passes) => (text.includes('$') ? known().runner.resolve(text, passes) : text),
+    received(name) {
+      const { runner, variables } = known();
+      const entry = variables.get(name);
+      return entry && { flags: entry.flags, value: runner.valueFor(name) };
+    },
     valueForPod(variable) {
       const { runner, variables } = known();
       const refersToKnown = (variable.value.match(/\w+/g) ?? []).some((name) => variables.has(name));
@@ -34,21 +48,29 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
 }
 
 /** By name; a value is decoded when it is asked for. */
-type Received = ReadonlyMap<string, () => RunnerVariable>;
+type Received = ReadonlyMap<
+  string,
+  { readonly flags: VariableFlags; readonly variable: () => RunnerVariable }
+>;
 
 /** Of two with one name the runner takes the last. Values that the job's log may not show are not known. */
 function receivedVariables(field: VariablesField, question: MessageObject): Received {
-  const variables = new Map<string, () => RunnerVariable>();
+  const variables: Map<string, { flags: VariableFlags; variable: () => RunnerVariable }> = new Map();
   const entries = field.list(question);
   for (const entry of Array.isArray(entries) ? (entries as readonly MessageObject[]) : []) {
     const name = field.key(entry);
-    if (typeof name === 'string') variables.set(name, () => receivedVariable(field, entry));
+    if (typeof name !== 'string') continue;
+    const flags = field.flags(entry);
+    variables.set(name, { flags, variable: () => receivedVariable(field, entry, flags) });
   }
   return variables;
 }
 
-function receivedVariable(field: VariablesField, entry: MessageObject): RunnerVariable {
-  const { masked, file, public: isPublic } = field.flags(entry);
+function receivedVariable(
+  field: VariablesField,
+  entry: MessageObject,
+  { masked, file, public: isPublic }: VariableFlags,
+): RunnerVariable {
   const hidden = masked === true || file === true || (masked === undefined && isPublic !== true);
   const value = hidden ? undefined : readValue(field.value(entry));
   return { value: typeof value === 'string' ? value : undefined, raw: field.raw(entry) };

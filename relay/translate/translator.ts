@@ -3,6 +3,7 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { resolveContainers } from '../../policies/variables/resolve-containers.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
+import { withCompared } from './compared-variables.ts';
 import type { MessageObject } from './field-path.ts';
 import { resolutionOf } from './resolution.ts';
 import { text, wholeNumber } from './value-reader.ts';
@@ -63,6 +64,7 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
   );
   const variables = findVariables(desc);
   const fateOf = variableAllowlist(options.variables);
+  const { compared = [] } = options.variables;
   const runnerTags = typedRunnerTags(fields);
   const aliasedNames = new Set(ALIASES.flatMap((alias) => alias.variables.map((variable) => variable.name)));
 
@@ -86,7 +88,12 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
     resolveContainers(request, resolution.resolve);
     // Newer GitLab sends both lists: beside the runner's tags an empty one means "untagged", not "not sent".
     if (request.jobTags === undefined && runnerTags?.(question) === true) request.jobTags = [];
-    if (seen !== undefined) request.variables = Object.fromEntries(seen.kept);
+    if (seen !== undefined) {
+      const { kept, contested } = seen;
+      const all = withCompared(kept, compared, resolution.received, fateOf, contested);
+      request.variables = all.variables;
+      if (all.hidden.length > 0) request.hiddenVariables = all.hidden;
+    }
     if (unknown.length > 0) request.suspicious = unknown;
     if (request.jobId === undefined && problems.length === 0) {
       problems.push('no job id came');

@@ -6,6 +6,8 @@ export interface AllowedVariables {
   readonly names: readonly string[];
   /** Beginnings of names the policy reads, e.g. `TEAM_`. */
   readonly prefixes: readonly string[];
+  /** Names whose values rules compare. They leave like those of `names`; what may not leave is told to be set. */
+  readonly compared?: readonly string[];
 }
 
 /** What GitLab says about a variable; a flag the schema does not have is `undefined`. */
@@ -84,7 +86,7 @@ export type Fate = 'keep' | 'hide' | 'drop';
  * bearer token, overwrites named like a secret, masked overwrites and resources are hidden, not dropped.
  */
 export function variableAllowlist(allowed: AllowedVariables): (name: string, flags: VariableFlags) => Fate {
-  const exact = new Set(allowed.names.filter((name) => !NEVER.has(name)));
+  const exact = new Set([...allowed.names, ...(allowed.compared ?? [])].filter((name) => !NEVER.has(name)));
   const prefixes = ['KUBERNETES_', ...allowed.prefixes];
   return (name, flags) => {
     const unseen = flags.masked === true || flags.file === true;

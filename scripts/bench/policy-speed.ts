@@ -35,6 +35,7 @@ const KINDS: readonly ((at: number) => object)[] = [
   () => ({ kind: 'timeout', max: '4h' }),
   () => ({ kind: 'runner-access', runner_classes: ['medium'], allow: [{ groups: [place(0).root] }] }),
   () => ({ kind: 'freeze', windows: [{ from: '2030-12-20', until: '2030-12-27' }] }),
+  (at) => ({ kind: 'variables', require: ['COST_CENTER'], allow: { COST_CENTER: [`${at}-*`, '47*'] } }),
 ];
 
 /** What a job on Kubernetes asks besides: something for every kind of rule to look at. */
@@ -52,6 +53,7 @@ const asking = (): Partial<AdmissionRequest> => ({
     KUBERNETES_HELPER_CPU_LIMIT: '500m',
     KUBERNETES_NAMESPACE_OVERWRITE: 'ci-acme',
     KUBERNETES_NODE_SELECTOR_1: 'kubernetes.io/arch=arm64',
+    COST_CENTER: '4711',
   },
 });
 

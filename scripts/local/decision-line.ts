@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Reason } from '../../policies/reason.ts';
+import { classColumn } from '../../policies/text/class-text.ts';
 import { durationText } from '../../policies/text/duration-text.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import type { RelayEvent } from '../../relay/events.ts';
@@ -56,7 +57,9 @@ export function decisionLine(answered: Answered, progress: string, colour: boole
     toWidth(progress, layout.progress),
     toWidth(oneLine(request?.jobName ?? '(unreadable)'), layout.job),
     toWidth(oneLine(terms?.group ?? ''), layout.group),
-    ...(wide === undefined ? [] : [toWidth(oneLine(terms?.runnerClass ?? ''), wide.runnerClass)]),
+    ...(wide === undefined
+      ? []
+      : [toWidth(terms === undefined ? '' : oneLine(classColumn(terms)), wide.runnerClass)]),
     (terms === undefined ? '' : formatMoney(terms.costMicros, terms.currency)).padStart(layout.cost),
     ...(wide === undefined ? [] : [answered.latencyMs.toFixed(0).padStart(wide.latency)]),
     '',
@@ -121,14 +124,15 @@ function aboutText(reason: Reason): string {
     case 'SERVICE_LIMIT':
       return `${reason.services} of ${reason.servicesMax}`;
     case 'PULL_POLICY_NOT_ALLOWED':
-      return reason.asked.join(', ');
+      return reason.asked.join(', ') || 'none';
     case 'RESOURCE_CAP':
       return `${reason.variable} ${reason.asked} of ${reason.cap}`;
     case 'RESOURCE_INVALID':
     case 'OVERWRITE_NOT_ALLOWED':
+    case 'VARIABLE_NOT_ALLOWED':
       return reason.variable;
     case 'CONTAINER_USER_NOT_ALLOWED':
-      return `${reason.part} ${reason.asked}`;
+      return `${reason.part} ${reason.asked || 'none'}`;
     case 'TIMEOUT_TOO_LONG':
       return `${durationText(reason.timeoutSeconds)} on ${reason.runnerClass}`;
     case 'RUNNER_SCOPE':

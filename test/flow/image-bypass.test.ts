@@ -1,52 +1,14 @@
 import { expect, test } from 'vitest';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { compileTranslator } from '../../relay/translate/translator.ts';
 import { reasonsOf } from '../policies/rules/checking.ts';
-import { descOf, messageFrom, type Shape } from '../relay/translate/support/desc-of.ts';
+import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
 
-const VARIABLE = { key: 'string', value: 'string', public: 'bool', file: 'bool', masked: 'bool' } as const;
-const shapeWith = (variable: Shape): Shape => ({
-  id: 'int64',
-  variables: [variable],
-  image: { name: 'string', executor_opts: { kubernetes: { user: 'string' }, docker: { user: 'string' } } },
-  services: [
-    { name: 'string', executor_opts: { kubernetes: { user: 'string' }, docker: { user: 'string' } } },
-  ],
-});
-const SHAPE = shapeWith({ ...VARIABLE, raw: 'bool' });
-
-interface Entry {
-  readonly key: string;
-  readonly value: string;
-  readonly public?: boolean;
-  readonly masked?: boolean;
-  readonly file?: boolean;
-  readonly raw?: boolean;
-}
-const set = (key: string, value: string, flags: Omit<Entry, 'key' | 'value'> = {}): Entry => ({
-  key,
-  value,
-  public: true,
-  ...flags,
-});
 const E = set('E', '');
 const EVIL = 'evil.example/miner:1';
-
-function requestOf(question: Record<string, unknown>, shape: Shape = SHAPE): AdmissionRequest {
-  const desc = descOf(shape);
-  const translate = compileTranslator(desc, {
-    variables: { names: [], prefixes: [] },
-    trustVariables: false,
-  });
-  const translation = translate(messageFrom(desc, { id: '7', ...question }));
-  if (!translation.ok) throw new Error(translation.problem);
-  return translation.request;
-}
 
 /** What a runner would start is none of these images, whatever executor it has. */
 const ALLOW = ['golang:[!lx]*', 'golang:1.*', 'registry.example.com/**', 'registry.example.com/*/*:*'];
 
-const ATTEMPTS: readonly (readonly [string, string, readonly Entry[]])[] = [
+const ATTEMPTS: readonly (readonly [string, string, readonly QuestionVariable[]])[] = [
   [
     'twenty-one references, the last of which is the tag',
     `golang:${'$E'.repeat(20)}$V`,
@@ -105,7 +67,7 @@ const ATTEMPTS: readonly (readonly [string, string, readonly Entry[]])[] = [
 ];
 
 test.each(ATTEMPTS)('an allow list does not admit %s: %s', (_, name, variables) => {
-  const request = requestOf({ image: { name }, variables, services: [{ name }] });
+  const request = translated({ image: { name }, variables, services: [{ name }] });
   const codes = (kind: string) => reasonsOf({ kind, allow: ALLOW }, request).map(({ code }) => code);
   expect(codes('image'), `judged as ${request.image}`).toEqual(['IMAGE_NOT_ALLOWED']);
   expect(codes('services')).toEqual(['IMAGE_NOT_ALLOWED']);
@@ -113,11 +75,11 @@ test.each(ATTEMPTS)('an allow list does not admit %s: %s', (_, name, variables) 
 
 test('a schema that cannot say which values are raw leaves a value with a reference unknown', () => {
   const variables = [set('A', '$V'), set('V', '1.22')];
-  const { image } = requestOf({ image: { name: 'golang:$A' }, variables }, shapeWith(VARIABLE));
+  const { image } = translated({ image: { name: 'golang:$A' }, variables }, shapeWith(VARIABLE));
   expect(image).toBe('golang:$A');
 });
 
-test.each<[string, string, readonly Entry[]]>([
+test.each<[string, string, readonly QuestionVariable[]]>([
   ['golang:1.22', `golang:${'$E'.repeat(40)}$V`, [E, set('V', '1.22')]],
   ['golang:1.22', '$A', [set('A', '$B:$V'), set('B', 'golang'), set('V', '1.22')]],
   ['golang:1.22', '$A', [set('A', 'golang:$V', { raw: true }), set('V', '1.22')]],
@@ -125,20 +87,20 @@ test.each<[string, string, readonly Entry[]]>([
   ['golang:1.22', 'golang:$1$V$*', [set('V', '1.22')]],
   ['golang:1.22', 'golang:${' + '}$V', [set('V', '1.22')]],
 ])('%s is admitted, written as %s', (image, name, variables) => {
-  const request = requestOf({ image: { name }, variables });
+  const request = translated({ image: { name }, variables });
   expect(request.image).toBe(image);
   expect(reasonsOf({ kind: 'image', allow: ['golang:1.*'] }, request)).toEqual([]);
 });
 
 test('a service is expanded once and the image of the job twice', () => {
   const variables = [set('A', '$B', { raw: true }), set('B', 'golang:1')];
-  const request = requestOf({ image: { name: '$A' }, services: [{ name: '$A' }], variables });
+  const request = translated({ image: { name: '$A' }, services: [{ name: '$A' }], variables });
   expect(request).toMatchObject({ image: 'golang:1', services: [{ name: '$A' }] });
 });
 
 test.each(['$U', '1000:$U', '$$U'])('a user that cannot be told is not allowed: %s', (user) => {
   const options = { kubernetes: { user }, docker: { user } };
-  const request = requestOf({
+  const request = translated({
     image: { name: 'a', executor_opts: options },
     variables: [set('U', '0', { masked: true })],
   });
@@ -146,12 +108,12 @@ test.each(['$U', '1000:$U', '$$U'])('a user that cannot be told is not allowed: 
 });
 
 test('where GitLab sends no variables, a reference is unknown', () => {
-  const request = requestOf({ image: { name: 'golang:$V' } });
+  const request = translated({ image: { name: 'golang:$V' } });
   expect(reasonsOf({ kind: 'image', allow: ['golang:*'] }, request)).toHaveLength(1);
 });
 
 test('with a deny list alone, what cannot be told is a missing field; on_missing decides', () => {
-  const request = requestOf({ image: { name: '$V' }, services: [{ name: '$V' }] });
+  const request = translated({ image: { name: '$V' }, services: [{ name: '$V' }] });
   expect(reasonsOf({ kind: 'image', deny: ['evil*/**'] }, request)).toEqual([
     { code: 'FIELD_MISSING', field: 'image' },
   ]);
@@ -160,21 +122,21 @@ test('with a deny list alone, what cannot be told is a missing field; on_missing
   expect(reasonsOf({ kind: 'services', docker_in_docker: false }, request)).toEqual(missing);
 });
 
-test.each<[string, readonly Entry[]]>([
+test.each<[string, readonly QuestionVariable[]]>([
   ['8', [set('A', '8'), set('KUBERNETES_CPU_REQUEST', '$A')]],
   ['8', [set('A', '8'), set('B', '$A', { raw: true }), set('KUBERNETES_CPU_REQUEST', '$B')]],
   ['$A', [set('A', '8'), set('KUBERNETES_CPU_REQUEST', '$A', { raw: true })]],
   ['[set]', [set('A', '8', { masked: true }), set('KUBERNETES_CPU_REQUEST', '$A')]],
 ])('a quantity is %s to the rules, as it is to the runner', (value, variables) => {
-  expect(requestOf({ variables }).variables).toEqual({ KUBERNETES_CPU_REQUEST: value });
+  expect(translated({ variables }).variables).toEqual({ KUBERNETES_CPU_REQUEST: value });
 });
 
 test('a pattern that excludes a letter is not met by a reference that hides it', () => {
   const namespace = { kind: 'overwrites', namespace: '^[^p]+$' };
-  const of = (...entries: readonly Entry[]) =>
+  const of = (...entries: readonly QuestionVariable[]) =>
     reasonsOf(
       namespace,
-      requestOf({ variables: [...entries, set('KUBERNETES_NAMESPACE_OVERWRITE', 'c$V')] }),
+      translated({ variables: [...entries, set('KUBERNETES_NAMESPACE_OVERWRITE', 'c$V')] }),
     );
   expect(of(set('V', 'prod'))).toHaveLength(1);
   expect(of(set('V', 'prod', { masked: true }))).toHaveLength(1);

@@ -72,6 +72,10 @@ const rule = fc.oneof(
   },
   { weight: 1, arbitrary: stateless('overwrites', fc.constant({ namespace: '^ci-', others: 'deny' })) },
   { weight: 1, arbitrary: stateless('container-user', fc.constant({ users: ['1000'] })) },
+  {
+    weight: 1,
+    arbitrary: stateless('variables', fc.constant({ require: ['TEAM'], allow: { TEAM: ['a*'] } })),
+  },
   { weight: 1, arbitrary: stateless('timeout', fc.constantFrom({ max: '1h' }, { max: '10m' })) },
   {
     weight: 1,
@@ -127,7 +131,12 @@ const request: fc.Arbitrary<AdmissionRequest> = fc.record(
     pullPolicies: fc.subarray(['always', 'never']),
     kubernetesUser: fc.constantFrom('0', '1000'),
     timeoutSeconds: fc.constantFrom(0, 600, 7_200),
-    variables: fc.constantFrom({}, { KUBERNETES_CPU_REQUEST: '4', KUBERNETES_NAMESPACE_OVERWRITE: 'prod' }),
+    variables: fc.constantFrom(
+      {},
+      { TEAM: 'api' },
+      { KUBERNETES_CPU_REQUEST: '4', KUBERNETES_NAMESPACE_OVERWRITE: 'prod' },
+    ),
+    hiddenVariables: fc.subarray(['TEAM']),
   },
   { requiredKeys: ['jobId'] },
 );

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { checkedJobOf } from '../../policies/job.ts';
 import { matchOf } from '../../policies/match/match.ts';
-import { place } from '../../policies/place/placement.ts';
-import { runnerClassOf } from '../../policies/price.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { candidateRules } from '../../policies/rule-index.ts';
-import { aDirectory, aPolicy } from './documents.ts';
+import { aDirectory, aPolicy, NOW_MS } from './documents.ts';
 
 const group = fc.constantFrom(100, 101, 102, 104, 190);
 const few = <Value>(value: fc.Arbitrary<Value>) => fc.array(value, { minLength: 1, maxLength: 2 });
@@ -13,7 +12,7 @@ const conditions = fc.record(
   {
     groups: few(fc.oneof(group, fc.record({ id: group, subtree: fc.boolean() }), fc.constant('acme/**'))),
     projects: few(fc.oneof(fc.constantFrom(1, 2), fc.constant('**/api'))),
-    runner_classes: few(fc.constantFrom('large', 'free', 'small')),
+    runner_classes: few(fc.constantFrom('large', 'free', 'small', 'none')),
     users: few(fc.constantFrom(5, 6)),
     runner_ids: few(fc.constantFrom(41, 42)),
     protected: fc.boolean(),
@@ -31,7 +30,7 @@ const request: fc.Arbitrary<AdmissionRequest> = fc.record(
     projectId: fc.constantFrom(1, 2),
     userId: fc.constantFrom(5, 6),
     runnerId: fc.constantFrom(41, 42),
-    runnerTags: fc.subarray(['large', 'free']),
+    runnerTags: fc.subarray(['large', 'free', 'other']),
   },
   { requiredKeys: ['jobId'] },
 );
@@ -42,11 +41,7 @@ test('the index leaves out no rule that matches or might, and names each once in
       const policy = aPolicy({
         rules: list.map((each, at) => ({ id: `r${at}`, kind: 'budget', ...each })),
       });
-      const job = {
-        request: asked,
-        placement: place(asked, aDirectory),
-        runnerClass: runnerClassOf(asked, policy.prices),
-      };
+      const job = checkedJobOf(asked, { policy, directory: aDirectory, nowMs: NOW_MS });
       const found = candidateRules(policy.ruleIndex, job);
       const wanted = policy.rules.filter(
         (rule) => rule.mode !== 'off' && matchOf(rule.match, job).matches !== false,
@@ -72,10 +67,6 @@ test('a job is not asked about the rules of other groups, projects, users, runne
     ].map((match, at) => ({ id: `r${at}`, kind: 'budget', mode: 'enforce', match })),
   });
   const asked = { jobId: 1, namespaceId: 104, rootNamespaceId: 100, projectId: 1, userId: 5, runnerId: 41 };
-  const job = {
-    request: asked,
-    placement: place(asked, aDirectory),
-    runnerClass: runnerClassOf(asked, policy.prices),
-  };
+  const job = checkedJobOf(asked, { policy, directory: aDirectory, nowMs: NOW_MS });
   expect(candidateRules(policy.ruleIndex, job).map(({ id }) => id)).toEqual(['r5']);
 });

@@ -1,3 +1,4 @@
+import { NO_CLASS } from '../../price.ts';
 import { durationText } from '../duration-text.ts';
 import { firstFitting } from '../fitting.ts';
 import { oneLine, shortened } from '../plain-text.ts';
@@ -41,7 +42,10 @@ export const runnerScope: ReasonText<Scope> = {
       : firstFitting(`${closedText(reason)} It is open to: ${needsText(reason)}.`, closedText(reason)),
   discreetHeadline: (reason) => closedText(reason),
   line: (reason) => {
-    const named = `runner class ${className(reason.runnerClass)}`;
+    const named =
+      reason.runnerClass === NO_CLASS
+        ? 'what belongs to no runner class'
+        : `runner class ${className(reason.runnerClass)}`;
     return reason.needs.length === 0
       ? `${named} is open to nobody`
       : `${named} is open to: ${needsText(reason)}`;
@@ -56,7 +60,9 @@ export const runnerScope: ReasonText<Scope> = {
 };
 
 const closedText = ({ runnerClass }: Scope): string =>
-  `This job may not use runner class ${className(runnerClass)}.`;
+  runnerClass === NO_CLASS
+    ? 'This job may not run here: its tags belong to no runner class.'
+    : `This job may not use runner class ${className(runnerClass)}.`;
 
 /** Each is a way in of its own and may have an `and` or a comma in it. */
 const needsText = ({ needs }: Scope): string =>

@@ -15,7 +15,10 @@ export const containerUserNotAllowed: ReasonText<User> = {
   line: ({ part, asked, allowed, invalid, service }) => {
     const whose =
       service === undefined ? 'of the job' : `of service ${quoted(service, LINE_SERVICE_CHARACTERS_MAX)}`;
-    const named = `container ${part} ${quoted(asked, ASKED_CHARACTERS_MAX)} ${whose}`;
+    const named =
+      asked === ''
+        ? `no container ${part} ${whose}`
+        : `container ${part} ${quoted(asked, ASKED_CHARACTERS_MAX)} ${whose}`;
     if (invalid) return `${named}: not a number`;
     return `${named}; allowed: ${allowed.length === 0 ? 'any but root' : listText(allowed, 'or')}`;
   },
@@ -25,16 +28,21 @@ export const containerUserNotAllowed: ReasonText<User> = {
 
 function headline({ part, asked, invalid, service }: User): string {
   const who = service === undefined ? 'The container' : `Service ${quoted(service, SERVICE_CHARACTERS_MAX)}`;
+  if (asked === '') return `${who} has to name the ${part} it runs as here.`;
   const named = `${part} ${quoted(asked, ASKED_CHARACTERS_MAX)}`;
   return invalid
     ? `${who} asks for ${named}; only a number is allowed here.`
     : `${who} may not run as ${named} here.`;
 }
 
-function remedy({ part, allowed, invalid, service }: User, { disclosure }: AdviceContext): string {
+function remedy({ part, allowed, invalid, service, executor }: User, { disclosure }: AdviceContext): string {
   const user = part === 'user' ? '"user"' : 'the group in "user" (uid:gid)';
-  const where = service === undefined ? 'under "image:kubernetes" or "image:docker"' : 'of the service';
+  const under = executor === undefined ? '"image:kubernetes" or "image:docker"' : `"image:${executor}"`;
+  const where = service !== undefined ? serviceText(executor) : `under ${under}`;
   if (invalid) return `Write ${user} ${where} as a number, without a name or a variable.`;
-  if (disclosure === 'none') return `Change ${user} ${where}.`;
+  if (disclosure === 'none') return `${executor === undefined ? 'Change' : 'Set'} ${user} ${where}.`;
   return `Set ${user} ${where} to ${allowed.length === 0 ? 'anything but root (0)' : listText(allowed, 'or')}.`;
 }
+
+const serviceText = (executor: User['executor']): string =>
+  executor === undefined ? 'of the service' : `under "${executor}" of the service`;

@@ -1,3 +1,4 @@
+import type { ContainerEngine } from '../../images/container-engine.ts';
 import { listText } from '../list-text.ts';
 import { oneLine, quoted, shortened } from '../plain-text.ts';
 import type { AdviceContext, ReasonText, Told } from '../reason-text.ts';
@@ -74,15 +75,34 @@ const servicesText = (services: number): string => (services === 1 ? '1 service'
 export const privilegedDenied: ReasonText<Told<'PRIVILEGED_DENIED'>> = {
   headline: (reason) => privilegedHeadline(reason),
   discreetHeadline: (reason) => privilegedHeadline(reason),
-  line: ({ image }) => `image ${quoted(image, IMAGE_CHARACTERS_MAX)} runs Docker in a privileged container`,
-  advice: () => [
-    'Retrying will fail again. Build images without Docker in Docker, e.g. with Buildah or rootless BuildKit.',
+  line: ({ image, engine }) =>
+    `image ${quoted(image, IMAGE_CHARACTERS_MAX)} runs ${ENGINES[engine ?? 'docker'].name} in a privileged container`,
+  advice: ({ image, engine }) => [
+    `Retrying will fail again. ${ENGINES[engine ?? 'docker'].instead}`,
+    ...(engine === undefined && !image.includes('dind')
+      ? ['For the docker command alone, a tag that says "cli" is enough.']
+      : []),
   ],
   faultless: false,
 };
 
-const privilegedHeadline = ({ image }: Told<'PRIVILEGED_DENIED'>): string =>
-  `Docker in Docker (image ${quoted(image, 40)}) needs a privileged container: not allowed here.`;
+const BUILD_OTHERWISE = 'Build images without Docker in Docker, e.g. with Buildah or rootless BuildKit.';
+
+const ENGINES: Readonly<
+  Record<ContainerEngine, { readonly what: string; readonly name: string; readonly instead: string }>
+> = {
+  docker: { what: 'Docker in Docker', name: 'Docker', instead: BUILD_OTHERWISE },
+  podman: { what: 'Podman', name: 'Podman', instead: BUILD_OTHERWISE },
+  buildkit: { what: 'BuildKit with root', name: 'BuildKit', instead: 'Use a rootless tag of BuildKit.' },
+  kubernetes: {
+    what: 'A cluster in a container',
+    name: 'Kubernetes',
+    instead: 'Test against a cluster that runs outside of the job.',
+  },
+};
+
+const privilegedHeadline = ({ image, engine }: Told<'PRIVILEGED_DENIED'>): string =>
+  `${ENGINES[engine ?? 'docker'].what} (image ${quoted(image, 40)}) needs a privileged container: not allowed here.`;
 
 export const pullPolicyNotAllowed: ReasonText<Told<'PULL_POLICY_NOT_ALLOWED'>> = {
   headline: (reason) => pullPolicyHeadline(reason),
@@ -90,6 +110,7 @@ export const pullPolicyNotAllowed: ReasonText<Told<'PULL_POLICY_NOT_ALLOWED'>> =
   line: ({ asked, allowed, service }) => {
     const whose = service === undefined ? 'image' : `service image ${quoted(service, IMAGE_CHARACTERS_MAX)}`;
     const instead = allowed.length === 0 ? 'none is allowed' : `allowed: ${listText(allowed, 'or')}`;
+    if (asked.length === 0) return `no pull policy of the ${whose}; ${instead}`;
     return `pull policy ${quotedList(asked)} of the ${whose}; ${instead}`;
   },
   advice: (reason, context) => [`Retrying will fail again. ${pullPolicyRemedy(reason, context)}`],
@@ -98,7 +119,7 @@ export const pullPolicyNotAllowed: ReasonText<Told<'PULL_POLICY_NOT_ALLOWED'>> =
 
 function pullPolicyHeadline({ asked, service }: Told<'PULL_POLICY_NOT_ALLOWED'>): string {
   const of = service === undefined ? 'of this job' : `of service ${quoted(service, 30)}`;
-  if (asked.length === 0) return `The pull policy ${of} is not allowed here.`;
+  if (asked.length === 0) return `A pull policy ${of} must be named here.`;
   const named = shortened(quotedList(asked), 40);
   return asked.length === 1
     ? `Pull policy ${named} ${of} is not allowed here.`
@@ -112,11 +133,11 @@ const quotedList = (entries: readonly string[]): string =>
   );
 
 function pullPolicyRemedy(
-  { allowed, service }: Told<'PULL_POLICY_NOT_ALLOWED'>,
+  { asked, allowed, service }: Told<'PULL_POLICY_NOT_ALLOWED'>,
   { disclosure }: AdviceContext,
 ): string {
   const key = service === undefined ? '"image:pull_policy" of the job' : '"pull_policy" of the service';
-  if (disclosure === 'none') return `Change ${key}.`;
+  if (disclosure === 'none') return `${asked.length === 0 ? 'Set' : 'Change'} ${key}.`;
   return allowed.length === 0 ? `Remove ${key}.` : `Set ${key} to ${listText(allowed, 'or')}.`;
 }
 

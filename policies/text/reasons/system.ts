@@ -1,3 +1,4 @@
+import { variableOfField } from '../../variables/compared-value.ts';
 import { oneLine, shortened } from '../plain-text.ts';
 import type { ReasonText, Told } from '../reason-text.ts';
 
@@ -34,13 +35,18 @@ export const fieldMissing: ReasonText<Told<'FIELD_MISSING'>> = {
   headline: (reason) => fieldHeadline(reason),
   discreetHeadline: (reason) => fieldHeadline(reason),
   line: ({ field }) =>
-    isVariable(field)
-      ? `${fieldName(field)}: not set, not a quantity, or not sent by GitLab`
-      : `${fieldName(field)}: not sent by GitLab`,
+    variableOfField(field) !== undefined
+      ? `variable ${fieldName(field)}: masked, a file, or built from what cannot be known`
+      : isVariable(field)
+        ? `${fieldName(field)}: not set, not a quantity, or not sent by GitLab`
+        : `${fieldName(field)}: not sent by GitLab`,
   advice: ({ field }) => {
-    const remedy = isVariable(field)
-      ? `Set the variable ${fieldName(field)} in the job.`
-      : FIELD_REMEDIES.get(field);
+    const remedy =
+      variableOfField(field) !== undefined
+        ? `Set the variable ${fieldName(field)} to plain text, not masked and no file.`
+        : isVariable(field)
+          ? `Set the variable ${fieldName(field)} in the job.`
+          : FIELD_REMEDIES.get(field);
     return remedy === undefined
       ? [`Retrying will fail again: ${SHOW_IT}`]
       : [`Retrying will fail again. ${remedy}`, `If it is there already, ${SHOW_IT}`];
@@ -49,14 +55,15 @@ export const fieldMissing: ReasonText<Told<'FIELD_MISSING'>> = {
 };
 
 const fieldHeadline = ({ field }: Told<'FIELD_MISSING'>): string =>
-  isVariable(field)
+  isVariable(field) || variableOfField(field) !== undefined
     ? `${fieldName(field)} of this job is not known, and a rule needs it.`
     : `GitLab did not tell the job's ${FIELD_NAMES.get(field) ?? fieldName(field)}, and a rule needs it.`;
 
 /** Some fields are variables that the job's author sets, or not. */
 const isVariable = (field: string): boolean => field.startsWith('KUBERNETES_');
 
-const fieldName = (field: string): string => shortened(oneLine(field), FIELD_CHARACTERS_MAX);
+const fieldName = (field: string): string =>
+  shortened(oneLine(variableOfField(field) ?? field), FIELD_CHARACTERS_MAX);
 
 /** The cause is for the log: it names a class of our own code. */
 export const controllerError: ReasonText<Told<'CONTROLLER_ERROR'>> = {

@@ -1,4 +1,5 @@
 import { amountText } from '../../../policies/text/amount-text.ts';
+import { classText } from '../../../policies/text/class-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import { askText } from '../evaluation/limit-ask.ts';
 import { ruleTable } from '../evaluation/rule-table.ts';
@@ -39,7 +40,7 @@ export function answerText(answer: Answer, context: AnswerContext): string {
 function headText({ verdict, terms }: Answer, { columns, paint, ledger }: AnswerContext): string {
   const word = verdict === 'admitted' ? paint.good('Yes') : paint.bad('No');
   const cost = amountText(terms.costMicros, 'micros', terms.currency, 'up');
-  const job = `about ${cost}, ${durationText(terms.estimateSeconds)} on runner class ${terms.runnerClass}, group ${printable(terms.group)}`;
+  const job = `about ${cost}, ${durationText(terms.estimateSeconds)} on ${classText(terms)}, group ${printable(terms.group)}`;
   const counters =
     ledger === undefined
       ? 'Counters were not read and are taken as empty; --ledger asks with what they show now.'

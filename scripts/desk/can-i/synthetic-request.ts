@@ -47,7 +47,7 @@ export function syntheticRequest(
   const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
   const policy = chosen?.policy ?? documents.policy;
   const variables = readVariables(flags.variable);
-  const { kept, dropped } = allowedVariables(variables, policy.variables);
+  const { kept, hidden, dropped } = allowedVariables(variables, policy.variables);
   const { image, job, environment } = flags;
   const pullPolicies = flags['pull-policy'];
   const timeoutSeconds = flags.timeout === undefined ? undefined : durationOf(flags.timeout);
@@ -63,6 +63,7 @@ export function syntheticRequest(
     jobTags: [...new Set([...(chosen?.runnerClass.tags ?? []), ...flags.tag])],
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables: kept,
+    ...(hidden.length > 0 && { hiddenVariables: hidden }),
   };
   resolveContainers(request, runnerVariablesOf(variables).resolve);
   return {

@@ -30,6 +30,7 @@ const jobJson = ({ job, terms, verdict, rejects, watched, untold, asks, results 
   ...(job.place !== undefined && { file: job.place.file, line: job.place.line }),
   ...(job.environment !== undefined && { environment: job.environment }),
   runnerClass: terms.runnerClass,
+  ...(terms.unclassed && { unclassed: true }),
   estimateSeconds: terms.estimateSeconds,
   costMicros: terms.costMicros,
   verdict,

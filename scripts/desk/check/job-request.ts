@@ -22,7 +22,10 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
   const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
   const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
   const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
-  const variables = valuesOf(job.variables, job.variables);
+  const { kept, hidden } = allowedVariables(valuesOf(job.variables, job.variables), options.variables);
+  // What no file sets, the settings of the project or of a group may: only GitLab can tell.
+  const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
+  const untold = [...hidden, ...settings];
   return {
     ...options.place,
     jobId: options.jobId,
@@ -36,7 +39,8 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
     ...(kubernetesUser !== undefined && { kubernetesUser }),
     services: job.services.map((service) => serviceOf(service, job.variables)),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-    variables: allowedVariables(variables, options.variables).kept,
+    variables: kept,
+    ...(untold.length > 0 && { hiddenVariables: untold }),
   };
 }
 

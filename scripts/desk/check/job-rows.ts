@@ -1,4 +1,5 @@
 import { amountText } from '../../../policies/text/amount-text.ts';
+import { classColumn } from '../../../policies/text/class-text.ts';
 import { type Paint, printable, widthOf } from '../paint.ts';
 import type { JobCheck } from './job-check.ts';
 
@@ -25,7 +26,7 @@ export function jobRows(
     const label = printable(count === 1 ? job.name : `${job.definedAs} (${count} jobs)`);
     return [
       shortened(label, name),
-      terms.runnerClass,
+      printable(classColumn(terms)),
       amountText(terms.costMicros * count, 'micros', currency, 'up'),
       paint[verdict === 'rejected' ? 'bad' : verdict === 'ok' ? 'good' : 'warn'](verdict),
       printable(whyOf(first)),
@@ -37,7 +38,7 @@ function siblings(checks: readonly JobCheck[]): readonly Siblings[] {
   const rows = new Map<string, Siblings>();
   for (const check of checks) {
     const { job, terms, verdict } = check;
-    const key = JSON.stringify([job.definedAs, terms.runnerClass, terms.costMicros, verdict, whyOf(check)]);
+    const key = JSON.stringify([job.definedAs, classColumn(terms), terms.costMicros, verdict, whyOf(check)]);
     const present = rows.get(key);
     rows.set(
       key,

@@ -1,4 +1,5 @@
 import type { VariableAllowlist } from '../../../policies/policy.ts';
+import { withCompared } from '../../../relay/translate/compared-variables.ts';
 import { KeptVariables } from '../../../relay/translate/kept-variables.ts';
 import {
   isServiceVariable,
@@ -6,11 +7,15 @@ import {
   variableAllowlist,
 } from '../../../relay/translate/variable-allowlist.ts';
 
+import { runnerVariablesOf } from '../../pipeline/variables.ts';
+
 type Variables = Readonly<Record<string, string>>;
 
 export interface AllowedVariables {
   /** As the relay passes them on: some with their value hidden. */
   readonly kept: Variables;
+  /** Names that rules compare, of which it cannot be told what the job gets. */
+  readonly hidden: readonly string[];
   /** Names that do not leave the relay: no rule sees them. */
   readonly dropped: readonly string[];
 }
@@ -28,7 +33,11 @@ export function allowedVariables(variables: Variables, allowlist: VariableAllowl
     kept.put(name, value, fate);
     if (fate === 'drop') dropped.push(name);
   }
-  return { kept: Object.fromEntries(kept.all()), dropped };
+  const { valueFor } = runnerVariablesOf(variables);
+  const received = (name: string) =>
+    Object.hasOwn(variables, name) ? { flags: PUBLIC, value: valueFor(name) } : undefined;
+  const all = withCompared(kept.all(), allowlist.compared, received, fateOf, new Set());
+  return { kept: all.variables, hidden: all.hidden, dropped };
 }
 
 /** The same of a service's own variables. */

@@ -1,4 +1,5 @@
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { variableOfField } from '../../../policies/variables/compared-value.ts';
 
 /** The flag that tells a field, for `cannot tell: needs …`. */
 const FLAGS: Readonly<Record<string, string>> = {
@@ -29,5 +30,10 @@ const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
 export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
 
 /** `needs userId (--user)`. */
-export const needsText = (fields: readonly string[]): string =>
-  `needs ${fields.map((field) => (FLAGS[field] === undefined ? field : `${field} (${FLAGS[field]})`)).join(', ')}`;
+export const needsText = (fields: readonly string[]): string => `needs ${fields.map(fieldText).join(', ')}`;
+
+function fieldText(field: string): string {
+  const variable = variableOfField(field);
+  if (variable !== undefined) return `variable ${variable}`;
+  return FLAGS[field] === undefined ? field : `${field} (${FLAGS[field]})`;
+}

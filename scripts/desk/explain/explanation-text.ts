@@ -5,6 +5,7 @@ import type { RuleOutcome } from '../../../functions/explain/rule-results.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
+import { classColumn } from '../../../policies/text/class-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import { reasonLine } from '../../../policies/text/reason-line.ts';
 import { type Paint, printable } from '../paint.ts';
@@ -83,7 +84,7 @@ function stateText({ state, flagged, endedAtMs, dueAtMs, durationSeconds }: Expl
 }
 
 const priceText = (terms: PricedTerms, currency: string): string =>
-  `${amountText(terms.costMicros, 'micros', currency, 'up')} for ${durationText(terms.estimateSeconds)} on ${terms.runnerClass} at ${amountText(terms.microsPerMinute, 'micros', currency)} a minute (prices ${terms.priceVersion})`;
+  `${amountText(terms.costMicros, 'micros', currency, 'up')} for ${durationText(terms.estimateSeconds)} on ${classColumn(terms)} at ${amountText(terms.microsPerMinute, 'micros', currency)} a minute (prices ${terms.priceVersion})`;
 
 const versionText = (then: string, now: string | undefined): string =>
   now === undefined || then === now

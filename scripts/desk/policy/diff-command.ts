@@ -1,24 +1,29 @@
-import { resolve } from 'node:path';
-import { isRecord } from '../../../policies/document/reading.ts';
-import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
-import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { type ComparedRules, compareRules } from '../../../functions/backtest/compare-rules.ts';
+import type { BacktestRules } from '../../../functions/backtest/question.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode } from '../command.ts';
 import { readFlags } from '../flags.ts';
+import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
+import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { type Paint, paintWhen, printable } from '../paint.ts';
-import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
+import { readSpan } from '../report/span.ts';
+import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { table } from '../table.ts';
+import { progressOf } from '../truth/progress.ts';
 import type { Change, Effect } from './diff/change.ts';
-import { limitChanges } from './diff/diff-limits.ts';
-import { policyChanges } from './diff/diff-policies.ts';
-import { documentAt } from './diff/git-document.ts';
-import { type JumpBetween, jumpsBetween, jumpText } from './diff/price-jumps-between.ts';
+import { betweenFiles, sinceBase } from './diff/diffed-documents.ts';
+import { type JumpBetween, jumpText } from './diff/price-jumps-between.ts';
+import { recordedText } from './diff/recorded-text.ts';
 
-export const diffCommand: Command = {
+/** @param open - tests open a ledger of their own. */
+export const diffCommandOn = (open: OpenLedger): Command => ({
   name: 'policy diff',
   summary: 'What changes between two policies, and does it tighten or loosen?',
   help: `Compares two policies by what they mean, not by their lines, and says of each change whether it tightens (more jobs
 may be rejected), loosens, does neither, or could do both. A price that becomes many times another one is most likely a
 typing error: it ends with exit 2 until it is corrected, confirmed in the prices (allow_jump: true), or --force is said.
+Lists of patterns and regular expressions are compared by what they match. \`unclear\` stays what could be either: an
+expression with \\b or of lines, ids against paths, objects (exempt, allow of runner-access), and what is very large. With
+--since the jobs that the ledger recorded are asked of both policies, as far as rules decide without counters.
 
 Usage
   tollgate policy diff <old.yaml> <new.yaml>              two policies, or two limits documents
@@ -27,82 +32,61 @@ Usage
   --policy <file>      the policy here; names the runner classes of limits  (default: policies/policy.yaml)
   --limits <file>      the limits here                                      (default: policies/limits.yaml)
   --directory <file>   which groups have which defaults and rollouts        (default: policies/directory.yaml)
+  --since <time>       also asks jobs recorded since then: 14d, 36h, 8w ago, a day or an instant
+${LEDGER_FLAGS_HELP}
   --force              prices that jump are meant
   --exit-code          exit 2 if there is any difference
   --json               one JSON object
 
 Exit codes: 0 compared, 2 a price jumps, or with --exit-code there is a difference, 3 wrong usage or an invalid document`,
-  run: async (args, io) => diff(args, io),
-};
+  run: (args, io) => diff(args, io, open),
+});
 
-function diff(args: readonly string[], io: DeskIo): ExitCode {
+/** Without `--since` nothing of a ledger is loaded. */
+export const diffCommand: Command = diffCommandOn(async (...asked) =>
+  (await import('../ledger/open-ledger.ts')).openDeskLedger(...asked),
+);
+
+async function diff(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
   const { values, words } = readFlags(
     args,
-    { base: 'text', ...RULES_FLAGS, force: 'switch', 'exit-code': 'switch' },
+    { base: 'text', since: 'text', ...LEDGER_FLAGS, ...RULES_FLAGS, force: 'switch', 'exit-code': 'switch' },
     { max: 2, what: 'two files, <old.yaml> <new.yaml>' },
   );
   const files = rulesFiles(values, io);
-  const { changes, jumps } =
+  const { changes, jumps, rules } =
     values.base === undefined ? betweenFiles(words, files, io) : sinceBase(values.base, words, files, io);
+  const recorded =
+    values.since === undefined ? undefined : await askAgain(values.since, values, rules(), io, open);
   const refused = jumps.length > 0 && !values.force;
-  if (values.json) io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps })}\n`);
+  if (values.json)
+    io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps, ...recorded })}\n`);
   else {
     tell(changes, io);
+    if (recorded !== undefined)
+      io.out(`\n${recordedText(recorded.recorded, recorded.ledger).map(printable).join('\n')}\n`);
     if (!values.force) tellJumps(jumps, io);
   }
   return refused || (values['exit-code'] && changes.length > 0) ? EXIT.wouldReject : EXIT.ok;
 }
 
-interface Compared {
-  readonly changes: readonly Change[];
-  readonly jumps: readonly JumpBetween[];
-}
-
-function betweenFiles(words: readonly string[], files: RulesFiles, io: DeskIo): Compared {
-  const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
-  if (old === undefined || recent === undefined)
-    throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
-  const [one, other] = [isLimits(old), isLimits(recent)];
-  if (one !== other)
-    throw new UsageError(`${words.join(' ')}: one is a policy, the other has limits; expected two of a kind`);
-  if (!one) return policiesBetween(old, recent, io);
-  return { changes: limitsBetween([old, recent], [readYaml(files.policy)], files, io), jumps: [] };
-}
-
-const isLimits = ({ value }: YamlDocument): boolean =>
-  isRecord(value) && value.rules === undefined && (value.limits ?? value.rollout) !== undefined;
-
-function sinceBase(ref: string, words: readonly string[], files: RulesFiles, io: DeskIo): Compared {
-  if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
-  const policies = [documentAt(ref, files.policy, io), readYaml(files.policy)] as const;
-  const limits = [documentAt(ref, files.limits, io), readYaml(files.limits)] as const;
-  const { changes, jumps } = policiesBetween(...policies, io);
-  return { changes: [...changes, ...limitsBetween(limits, policies, files, io)], jumps };
-}
-
-function policiesBetween(old: YamlDocument, recent: YamlDocument, io: DeskIo): Compared {
-  const [from, to] = [old, recent].map((document) => ({
-    policy: policyIn(document).model,
-    document: document.value,
-  }));
-  if (from === undefined || to === undefined) return { changes: [], jumps: [] };
-  const nowMs = io.nowMs();
-  return { changes: policyChanges(from, to, nowMs), jumps: jumpsBetween(from, to, nowMs) };
-}
-
-/** Each with the policy it was used with: the classes it names may be gone by now. */
-function limitsBetween(
-  [old, recent]: readonly [YamlDocument, YamlDocument],
-  [oldPolicy, policy = oldPolicy]: readonly [YamlDocument, YamlDocument?],
-  files: RulesFiles,
+async function askAgain(
+  since: string,
+  flags: LedgerFlags,
+  [from, to]: readonly [BacktestRules, BacktestRules],
   io: DeskIo,
-): readonly Change[] {
-  return limitChanges({
-    from: limitsIn(old, policyIn(oldPolicy).model).model,
-    to: limitsIn(recent, policyIn(policy).model).model,
-    directory: readDirectory(files.directory),
-    nowMs: io.nowMs(),
-  });
+  open: OpenLedger,
+): Promise<{ readonly recorded: ComparedRules; readonly ledger: string }> {
+  const span = readSpan(since, undefined, io.nowMs());
+  const ledger = await open(flags, io);
+  const progress = progressOf('jobs asked again', io);
+  try {
+    const recorded = await compareRules(ledger.store, { ...span, from, to, onJob: progress.step });
+    return { recorded, ledger: ledger.description };
+  } finally {
+    progress.done();
+    await ledger.close();
+  }
 }
 
 const EFFECTS: readonly Effect[] = ['tightens', 'loosens', 'unclear', 'neutral'];

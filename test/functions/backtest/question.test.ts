@@ -58,3 +58,28 @@ test('a job of which only the class is known is asked at the price that class ha
   expect(price('2026-12-01T00:00:00Z', 'large')).toEqual(['large', 600_000, 'b']);
   expect(price('2026-11-30T00:00:00Z', 'gone')).toEqual(['small', 100_000, 'a']);
 });
+
+test('rules that compare variables say what they said then, because no record has a value', () => {
+  const policy = aPolicy({
+    rules: [
+      { id: 'center', kind: 'variables', mode: 'enforce', require: ['CENTER'] },
+      { id: 'tier', kind: 'timeout', mode: 'enforce', max: '1m', match: { variables: { TIER: ['dev'] } } },
+      { id: 'image', kind: 'image', mode: 'enforce', allow: ['b'] },
+    ],
+  });
+  const questions = new Questions({
+    policy,
+    limits: someLimits({ limits: [] }, policy),
+    directory: aDirectory,
+  });
+  const record = decided('2026-11-30T00:00:00Z', 'small');
+  const asked = (variables: 'none' | 'some', violations: JobRecord['violations'] = []) => {
+    const facts = { ...record.facts, asked: { image: 'a', variables } };
+    return questions.of({ ...record, facts, violations }).ask.violations.map(({ rule }) => rule);
+  };
+  expect(asked('none')).toEqual(['image']);
+  expect(asked('some')).toEqual(['image']);
+  const reason = { code: 'VARIABLE_NOT_ALLOWED', variable: 'CENTER', why: 'required' } as const;
+  const then = { rule: 'center', class: 'security', mode: 'enforce', reason } as const;
+  expect(asked('none', [then])).toEqual(['image', 'center']);
+});

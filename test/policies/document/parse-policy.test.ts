@@ -48,7 +48,7 @@ test.each<[string, unknown, string]>([
   [
     'a misspelt kind',
     rule({ kind: 'bugdet' }),
-    "rules[0].kind: 'bugdet'; expected a kind of rule: budget, concurrency, capacity, window, image, services, pull-policy, resources, overwrites, container-user, timeout, runner-access, freeze; did you mean budget?",
+    "rules[0].kind: 'bugdet'; expected a kind of rule: budget, concurrency, capacity, window, image, services, pull-policy, resources, overwrites, container-user, timeout, variables, runner-access, freeze; did you mean budget?",
   ],
   ['a key of another kind', rule({ allow: ['a'] }), 'rules[0].allow: unknown key'],
   [
@@ -59,7 +59,7 @@ test.each<[string, unknown, string]>([
   [
     'an image rule without patterns',
     image({ allow: [] }),
-    'rules[0]: has nothing to check; expected allow, deny or tags',
+    'rules[0]: has nothing to check; expected allow, deny, tags or docker_in_docker: false',
   ],
   ['a misspelt key', image({ alow: ['a'] }), 'rules[0].alow: unknown key; did you mean allow?'],
   ['an empty match', rule({ match: { groups: [] } }), 'rules[0].match.groups: is empty; leave it out'],
@@ -142,5 +142,6 @@ test('variables are split into names and prefixes', () => {
   expect(aPolicy({ variables: ['COST_CENTER', 'ACME_*'] }).variables).toEqual({
     names: ['COST_CENTER'],
     prefixes: ['ACME_'],
+    compared: [],
   });
 });

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
+import { checkedJobOf } from '../../../policies/job.ts';
 import { matchOf } from '../../../policies/match/match.ts';
-import { place } from '../../../policies/place/placement.ts';
-import { runnerClassOf } from '../../../policies/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { aDirectory, aPolicy } from '../documents.ts';
+import { aDirectory, aPolicy, NOW_MS } from '../documents.ts';
 
 const job: AdmissionRequest = {
   jobId: 1,
@@ -19,7 +18,7 @@ const job: AdmissionRequest = {
   environment: 'production/eu',
   runnerId: 41,
   runnerTags: ['large', 'arm'],
-  variables: {},
+  variables: { TIER: 'prod/eu', EMPTY: '' },
 };
 
 function matched(
@@ -31,11 +30,8 @@ function matched(
   const request = Object.fromEntries(
     Object.entries({ ...job, ...more }).filter(([name]) => !without.includes(name)),
   ) as unknown as AdmissionRequest;
-  const result = matchOf(policy.rules[0]?.match ?? {}, {
-    request,
-    placement: place(request, aDirectory),
-    runnerClass: runnerClassOf(request, policy.prices),
-  });
+  const compared = checkedJobOf(request, { policy, directory: aDirectory, nowMs: NOW_MS });
+  const result = matchOf(policy.rules[0]?.match ?? {}, compared);
   return result.matches === 'missing' ? result.field : result.matches;
 }
 
@@ -54,6 +50,9 @@ test.each<[object, object]>([
   [{ sources: ['push', 'web'] }, { sources: ['schedule'] }],
   [{ environments: ['production/**'] }, { environments: ['staging'] }],
   [{ jobs: ['deploy*'] }, { jobs: ['build*'] }],
+  [{ variables: { TIER: ['dev', 'prod/*'] } }, { variables: { TIER: ['prod*'] } }],
+  [{ variables: { TIER: true, OTHER: false } }, { variables: { TIER: true, OTHER: true } }],
+  [{ variables: { EMPTY: false } }, { variables: { EMPTY: true } }],
 ])('%j is met, %j is not', (met, unmet) => {
   expect(matched(met)).toBe(true);
   expect(matched(unmet)).toBe(false);
@@ -73,6 +72,7 @@ test.each<[object, string]>([
   [{ protected: true }, 'refProtected'],
   [{ sources: ['push'] }, 'pipelineSource'],
   [{ jobs: ['deploy'] }, 'jobName'],
+  [{ variables: { TIER: true } }, 'variables'],
 ])('%j cannot be told without %s', (match, field) => {
   expect(matched(match, {}, [field])).toBe(field);
 });
@@ -96,4 +96,23 @@ test('one condition that fails outweighs any number that cannot be told', () => 
 
 test('of several exceptions one that holds is enough, whatever else is not known', () => {
   expect(matched({ not: { users: [5], refs: ['release/*'] } }, {}, ['userId'])).toBe(false);
+});
+
+test.each([true, false, ['prod/*']])(
+  'a variable that nobody can tell is a missing field, whatever is asked of it: %j',
+  (wanted) => {
+    const hidden = { variables: {}, hiddenVariables: ['TIER'] };
+    expect(matched({ variables: { TIER: wanted } }, hidden)).toBe('variables.TIER');
+    // What fails for certain outweighs it.
+    expect(matched({ variables: { TIER: wanted, OTHER: true } }, hidden)).toBe(false);
+  },
+);
+
+test('what belongs to no class matches none, and still the class that stands in', () => {
+  const tagged = { runnerTags: ['windows'] };
+  expect(matched({ runner_classes: ['none'] }, tagged)).toBe(true);
+  expect(matched({ runner_classes: ['small'] }, tagged)).toBe(true);
+  expect(matched({ runner_classes: ['large'] }, tagged)).toBe(false);
+  expect(matched({ runner_classes: ['none'] })).toBe(false);
+  expect(matched({ runner_classes: ['none'] }, { runnerTags: [] })).toBe(false);
 });

@@ -79,14 +79,25 @@ test('the reason has the image, the denied pattern and the closest allowed ones'
 });
 
 test.each<[object, string]>([
-  [{}, 'rules[0]: has nothing to check; expected allow, deny or tags'],
-  [{ allow: [], deny: [] }, 'rules[0]: has nothing to check; expected allow, deny or tags'],
+  [{}, 'rules[0]: has nothing to check; expected allow, deny, tags or docker_in_docker: false'],
+  [
+    { allow: [], deny: [] },
+    'rules[0]: has nothing to check; expected allow, deny, tags or docker_in_docker: false',
+  ],
   [
     { allow: ['$CI_REGISTRY_IMAGE/**'] },
     "rules[0].allow[0]: '$CI_REGISTRY_IMAGE/**' has a variable and can match nothing: images are compared with their variables put in; write out what it stands for, or '*'",
   ],
   [{ tags: 'pinned' }, "rules[0].tags: 'pinned'; expected a rule for tags: fixed, digest"],
   [{ tags: true }, 'rules[0].tags: true; expected a rule for tags: fixed, digest'],
+  [
+    { compare: 'normalised', tags: 'fixed' },
+    'rules[0].compare: compares nothing: there is neither allow nor deny',
+  ],
+  [
+    { compare: 'exact', allow: ['a'] },
+    "rules[0].compare: 'exact'; expected how images are compared: written, normalised",
+  ],
   [{ allow: 'ruby' }, "rules[0].allow: 'ruby'; expected a list of image patterns"],
 ])('%j is refused: %s', (rule, problem) => {
   expect(problemsOf(image(rule))).toContain(problem);

@@ -99,7 +99,15 @@ export const ANY_REASON: { readonly [Each in Code]: fc.Arbitrary<Of<Each>> } = {
     services: amount,
     servicesMax: amount,
   }),
-  PRIVILEGED_DENIED: fc.record({ code: fc.constant('PRIVILEGED_DENIED' as const), image: words }),
+  PRIVILEGED_DENIED: record(
+    {
+      code: fc.constant('PRIVILEGED_DENIED' as const),
+      image: words,
+      engine: fc.constantFrom('podman' as const, 'buildkit' as const, 'kubernetes' as const),
+    },
+    'code',
+    'image',
+  ),
   PULL_POLICY_NOT_ALLOWED: record(
     {
       code: fc.constant('PULL_POLICY_NOT_ALLOWED' as const),
@@ -143,6 +151,17 @@ export const ANY_REASON: { readonly [Each in Code]: fc.Arbitrary<Of<Each>> } = {
     'variable',
     'why',
   ),
+  VARIABLE_NOT_ALLOWED: record(
+    {
+      code: fc.constant('VARIABLE_NOT_ALLOWED' as const),
+      variable: words,
+      why: fc.constantFrom('required' as const, 'pattern' as const, 'denied' as const),
+      allowed: wordList,
+    },
+    'code',
+    'variable',
+    'why',
+  ),
   CONTAINER_USER_NOT_ALLOWED: record(
     {
       code: fc.constant('CONTAINER_USER_NOT_ALLOWED' as const),
@@ -150,6 +169,7 @@ export const ANY_REASON: { readonly [Each in Code]: fc.Arbitrary<Of<Each>> } = {
       asked: words,
       allowed: wordList,
       invalid: flag,
+      executor: fc.constantFrom('kubernetes' as const, 'docker' as const),
       service: words,
     },
     'code',

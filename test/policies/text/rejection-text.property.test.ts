@@ -85,6 +85,7 @@ const SECRETS: Readonly<Record<Reason['code'], readonly string[]>> = {
   RESOURCE_CAP: ['cap'],
   RESOURCE_INVALID: [],
   OVERWRITE_NOT_ALLOWED: ['pattern'],
+  VARIABLE_NOT_ALLOWED: ['allowed'],
   CONTAINER_USER_NOT_ALLOWED: ['allowed'],
   TIMEOUT_TOO_LONG: ['timeoutSecondsMax', 'runnerClass'],
   RUNNER_SCOPE: ['needs'],

@@ -57,7 +57,10 @@ function changed(from: WrittenRule, to: WrittenRule, nowMs: number): readonly Ch
     ...fields.map((leaf): Change => {
       const isMode = leaf.path[0] === 'mode';
       // What only watches before and after rejects nobody, whatever else it says now.
-      const effect = isMode || enforced ? ruleEffect(to.rule.kind, leaf) : 'neutral';
+      const effect =
+        isMode || enforced
+          ? ruleEffect(to.rule.kind, leaf, { from: from.written, to: to.written })
+          : 'neutral';
       return { at: [at, ...leaf.path].join('.'), what: leafText(leaf), effect };
     }),
     ...exemptionChanges(at, exemptOf(from), exemptOf(to), { enforced, nowMs }),

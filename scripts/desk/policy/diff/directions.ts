@@ -17,12 +17,6 @@ export const list =
     return came ? more : OPPOSITE[more];
   };
 
-/** A list of what is allowed in which nothing at all means: everything. */
-export const allowList: Direction = (from, to) => {
-  if (isEmpty(from)) return isEmpty(to) ? 'neutral' : 'tightens';
-  return isEmpty(to) ? 'loosens' : list('loosens')(from, to);
-};
-
 /** Conditions: each entry more names more jobs, and with none at all every job is meant. */
 export const conditions =
   (more: Effect): Direction =>
@@ -56,18 +50,6 @@ export const numberCap = cap((value) => (typeof value === 'number' ? value : und
 export const durationCap = cap((value) => readDurationSeconds(String(value)));
 
 export const quantityCap = cap((value) => parseQuantity(String(value))?.nanos);
-
-/** What may be overwritten: `false` and an empty text nothing, a pattern something, `true` anything. */
-export const overwrite: Direction = (from, to) => {
-  const [before, after] = [freedom(from), freedom(to)];
-  if (before === after) return before === 1 ? 'unclear' : 'neutral';
-  return after > before ? 'loosens' : 'tightens';
-};
-
-function freedom(value: unknown): number {
-  if (value === false || value === '') return 0;
-  return typeof value === 'string' ? 1 : 2;
-}
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);

@@ -1,20 +1,20 @@
 import { CONDITION_KEYS } from '../../../../policies/document/parse-match.ts';
 import { MODES } from '../../../../policies/mode.ts';
 import type { RuleKind } from '../../../../policies/rule.ts';
+import type { WrittenEntry } from '../warnings/warning.ts';
 import type { Effect } from './change.ts';
 import {
-  allowList,
   conditions,
   type Direction,
   durationCap,
   list,
   neutral,
   numberCap,
-  overwrite,
   quantityCap,
   ranked,
 } from './directions.ts';
 import type { Leaf } from './leaves.ts';
+import { allowedPatterns, patternConditions, patterns, regexEffect } from './pattern-directions.ts';
 
 /** Keys every rule has. */
 const OF_EVERY_RULE: Readonly<Record<string, Direction>> = {
@@ -26,19 +26,25 @@ const OF_EVERY_RULE: Readonly<Record<string, Direction>> = {
   exempt: list('loosens'),
 };
 
+const OF_IMAGES: Readonly<Record<string, Direction>> = {
+  allow: allowedPatterns,
+  deny: patterns('tightens'),
+  tags: ranked(undefined, 'fixed', 'digest'),
+  docker_in_docker: ranked(true, false),
+};
+
 /** Keys of one kind; what is not here is unclear. */
 const OF_KIND: Readonly<Partial<Record<RuleKind, Readonly<Record<string, Direction>>>>> = {
-  image: { allow: allowList, deny: list('tightens'), tags: ranked(undefined, 'fixed', 'digest') },
-  services: {
-    allow: allowList,
-    deny: list('tightens'),
-    tags: ranked(undefined, 'fixed', 'digest'),
-    max: numberCap,
-    docker_in_docker: ranked(true, false),
-  },
-  'pull-policy': { allow: list('loosens') },
+  image: OF_IMAGES,
+  services: { ...OF_IMAGES, max: numberCap },
+  'pull-policy': { allow: list('loosens'), required: ranked(false, true) },
   timeout: { max: durationCap },
-  'container-user': { users: anyButRoot, groups: anyButRoot, executors: list('tightens') },
+  'container-user': {
+    users: anyButRoot,
+    groups: anyButRoot,
+    executors: list('tightens'),
+    required: ranked(false, true),
+  },
   'runner-access': { runner_classes: list('tightens'), allow: list('loosens') },
   freeze: { windows: conditions('tightens'), why: neutral },
   overwrites: { anchored: ranked(false, true), others: ranked('allow', 'deny') },
@@ -55,26 +61,94 @@ const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.lengt
 
 const isSilent = (value: unknown): boolean => value === undefined || value === 'skip' || value === 'admit';
 
+/** A rule as it is written in both documents. */
+export interface WrittenTwice {
+  readonly from: WrittenEntry;
+  readonly to: WrittenEntry;
+}
+
 /** What a change of a rule's key means for the jobs it is about. */
-export function ruleEffect(kind: RuleKind, { path, from, to }: Leaf): Effect {
+export function ruleEffect(kind: RuleKind, leaf: Leaf, written: WrittenTwice): Effect {
+  const { path, from, to } = leaf;
   const [key = '', second = ''] = path;
   if (key === 'match') return matchEffect(path.slice(1), from, to);
-  if (kind === 'resources' && !(key in OF_EVERY_RULE)) return quantityCap(from, to);
-  if (kind === 'overwrites' && !(key in OF_EVERY_RULE) && OF_KIND.overwrites?.[key] === undefined)
-    return overwrite(from, to);
-  const direction = OF_EVERY_RULE[key] ?? OF_KIND[kind]?.[key];
+  if (key in OF_EVERY_RULE) return second === '' ? (OF_EVERY_RULE[key]?.(from, to) ?? 'unclear') : 'unclear';
+  if (kind === 'resources') return quantityCap(from, to);
+  if (kind === 'variables') return variableEffect(path, from, to);
+  if (key === 'compare') return compareEffect(to, written.to);
+  const direction = OF_KIND[kind]?.[key];
+  if (kind === 'overwrites' && direction === undefined) return overwriteEffect(from, to, written);
   return direction === undefined || second !== '' ? 'unclear' : direction(from, to);
 }
+
+/** More spellings are as much more to deny as to allow. */
+function compareEffect(to: unknown, { allow, deny }: WrittenEntry): Effect {
+  const [allows, denies] = [lengthOf(allow) > 0, lengthOf(deny) > 0];
+  if (allows && denies) return 'unclear';
+  const [more, less]: readonly Effect[] = denies ? ['tightens', 'loosens'] : ['loosens', 'tightens'];
+  return (to === 'normalised' ? more : less) ?? 'unclear';
+}
+
+/** What may be overwritten: `false` and an empty text nothing, a pattern something, `true` anything. */
+function overwriteEffect(from: unknown, to: unknown, written: WrittenTwice): Effect {
+  const [before, after] = [freedom(from), freedom(to)];
+  if (before !== after) return after > before ? 'loosens' : 'tightens';
+  if (typeof from !== 'string' || typeof to !== 'string' || before !== 1) return 'neutral';
+  return regexEffect(
+    { pattern: from, anchored: written.from.anchored === true },
+    { pattern: to, anchored: written.to.anchored === true },
+  );
+}
+
+function freedom(value: unknown): number {
+  if (value === false || value === '') return 0;
+  return typeof value === 'string' ? 1 : 2;
+}
+
+/** Of `allow` and `deny` each variable has a list; one without is not looked at. */
+function variableEffect([key, name]: readonly string[], from: unknown, to: unknown): Effect {
+  if (key === 'require') return list('tightens')(from, to);
+  if (from === undefined) return 'tightens';
+  if (to === undefined) return 'loosens';
+  if (name === undefined || (key !== 'allow' && key !== 'deny')) return 'unclear';
+  return patterns(key === 'allow' ? 'loosens' : 'tightens')(from, to);
+}
+
+/** Conditions that are lists of wildcards, perhaps among ids. */
+const WITH_PATTERNS: readonly string[] = ['groups', 'projects', 'refs', 'environments', 'jobs'];
 
 /** A rule about more jobs is a tighter one. */
 function matchEffect(path: readonly string[], from: unknown, to: unknown): Effect {
   const [key] = path;
   if (key === undefined) return from === undefined ? 'loosens' : to === undefined ? 'tightens' : 'unclear';
   const isNot = key === 'not';
-  const condition = isNot ? path[1] : key;
-  if (isNot && condition === undefined) return from === undefined ? 'loosens' : 'tightens';
-  if (condition === undefined || !CONDITION_KEYS.includes(condition)) return 'unclear';
-  if (isNot)
-    return from === undefined ? 'loosens' : to === undefined ? 'tightens' : list('loosens')(from, to);
-  return conditions('tightens')(from, to);
+  const [condition, variable] = isNot ? path.slice(1) : path;
+  if (condition === undefined) return from === undefined ? 'loosens' : 'tightens';
+  if (condition === 'variables') return variableConditionEffect(isNot, variable, from, to);
+  if (!CONDITION_KEYS.includes(condition)) return 'unclear';
+  const hasPatterns = WITH_PATTERNS.includes(condition);
+  if (isNot) {
+    if (from === undefined) return 'loosens';
+    return to === undefined ? 'tightens' : (hasPatterns ? patterns : list)('loosens')(from, to);
+  }
+  return (hasPatterns ? patternConditions : conditions)('tightens')(from, to);
+}
+
+/** One variable more is one condition more: the rule is about fewer jobs, or, in `not`, leaves fewer alone. */
+function variableConditionEffect(
+  isNot: boolean,
+  name: string | undefined,
+  from: unknown,
+  to: unknown,
+): Effect {
+  const isFirst = name === undefined && isNot;
+  const [fewer, more]: readonly [Effect, Effect] =
+    isNot && !isFirst ? ['tightens', 'loosens'] : ['loosens', 'tightens'];
+  if (from === undefined) return fewer;
+  if (to === undefined) return more;
+  if (typeof from === 'boolean' || typeof to === 'boolean') {
+    if (from === true && Array.isArray(to)) return fewer;
+    return to === true && Array.isArray(from) ? more : 'unclear';
+  }
+  return patterns(more)(from, to);
 }

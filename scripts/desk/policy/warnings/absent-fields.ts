@@ -16,6 +16,7 @@ const FIELD_OF: Readonly<Record<keyof Conditions, string>> = {
   sources: 'pipelineSource',
   environments: 'environment',
   jobs: 'jobName',
+  variables: 'variables',
 };
 
 /**

@@ -1,10 +1,12 @@
 import type { Documents } from '../documents.ts';
 import { absentFields } from './absent-fields.ts';
+import { enginesOfServices } from './engines-of-services.ts';
 import { exemptionEnds } from './exemption-ends.ts';
 import { freezeEnds } from './freeze-ends.ts';
 import { limitWarnings } from './limit-warnings.ts';
 import { neverMatch } from './never-match.ts';
 import { shadowed } from './shadowed.ts';
+import { unnamed } from './unnamed.ts';
 import { entryOf, type Warning, type Written } from './warning.ts';
 
 /** What is valid and probably not meant, `file:line:col path: message`, policy first. */
@@ -18,7 +20,16 @@ export function warningsOf(documents: Documents, nowMs: number): readonly string
     directory,
     nowMs,
   };
-  const onPolicy = [noPlatform, neverMatch, shadowed, exemptionEnds, freezeEnds, absentFields];
+  const onPolicy = [
+    noPlatform,
+    neverMatch,
+    shadowed,
+    exemptionEnds,
+    freezeEnds,
+    absentFields,
+    unnamed,
+    enginesOfServices,
+  ];
   return [
     ...onPolicy.flatMap((find) => find(written)).map(policy.document.locate),
     ...limitWarnings(written).map(limits.document.locate),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../../../policies/place/directory.ts';
-import type { PriceTable, RunnerClass } from '../../../../policies/price.ts';
+import { NO_CLASS, type PriceTable, type RunnerClass } from '../../../../policies/price.ts';
 import { pricesAt, priceVersions } from '../../../../policies/prices/prices-at.ts';
 import { entriesAt, entryOf, listOf, type Warning, type Written, type WrittenEntry } from './warning.ts';
 
@@ -20,7 +20,7 @@ export function neverMatch(written: Written): readonly Warning[] {
     versions.flatMap(({ classes: all, unreachable }) =>
       all.flatMap(({ name }) => (unreachable.has(name) ? [] : [name])),
     ),
-  );
+  ).add(NO_CLASS);
   const rules = entriesAt(written.policyDocument, 'rules').flatMap((rule, order) => {
     const match = entryOf(rule.match);
     return [

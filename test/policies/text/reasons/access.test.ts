@@ -70,3 +70,14 @@ test('a runner class that is not for this job', () => {
     Decision: d-01JABC"
   `);
 });
+
+test('tags of no runner class', () => {
+  expect(told([{ code: 'RUNNER_SCOPE', runnerClass: 'none', needs: [] }])).toMatchInlineSnapshot(`
+    "This job may not run here: its tags belong to no runner class.
+
+    [RUNNER_SCOPE] job "e2e-large" was not started.
+      what belongs to no runner class is open to nobody
+    Retrying will fail again. Choose another runner with "tags:", or ask the team that runs CI for access.
+    Decision: d-01JABC"
+  `);
+});

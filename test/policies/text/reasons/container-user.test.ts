@@ -43,3 +43,28 @@ test('a container user', () => {
     Decision: d-01JABC"
   `);
 });
+
+test('no container user where one is needed', () => {
+  const none: Reason = {
+    code: 'CONTAINER_USER_NOT_ALLOWED',
+    part: 'user',
+    asked: '',
+    allowed: [],
+    executor: 'kubernetes',
+  };
+  expect(told([none])).toMatchInlineSnapshot(`
+    "The container has to name the user it runs as here.
+
+    [CONTAINER_USER_NOT_ALLOWED] job "e2e-large" was not started.
+      no container user of the job; allowed: any but root
+    Retrying will fail again. Set "user" under "image:kubernetes" to anything but root (0).
+    Decision: d-01JABC"
+  `);
+  expect(toldDiscreetly({ ...none, service: 'redis:7' })).toMatchInlineSnapshot(`
+    "Service "redis:7" has to name the user it runs as here.
+
+    [CONTAINER_USER_NOT_ALLOWED] job "e2e-large" was not started.
+    Retrying will fail again. Set "user" under "kubernetes" of the service.
+    Decision: d-01JABC"
+  `);
+});

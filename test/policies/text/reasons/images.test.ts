@@ -113,6 +113,33 @@ test('Docker in Docker', () => {
   `);
 });
 
+test('an engine that is not Docker', () => {
+  const engines = ['podman', 'buildkit', 'kubernetes'] as const;
+  const texts = engines.map((engine) => {
+    const text = told([{ code: 'PRIVILEGED_DENIED', image: 'example/engine:1', engine }]);
+    return text.split('\n').filter((line) => /engine:1|Retrying/.test(line));
+  });
+  expect(texts.flat()).toMatchInlineSnapshot(`
+    [
+      "Podman (image "example/engine:1") needs a privileged container: not allowed here.",
+      "  image "example/engine:1" runs Podman in a privileged container",
+      "Retrying will fail again. Build images without Docker in Docker, e.g. with Buildah or rootless BuildKit.",
+      "BuildKit with root (image "example/engine:1") needs a privileged container: not allowed here.",
+      "  image "example/engine:1" runs BuildKit in a privileged container",
+      "Retrying will fail again. Use a rootless tag of BuildKit.",
+      "A cluster in a container (image "example/engine:1") needs a privileged container: not allowed here.",
+      "  image "example/engine:1" runs Kubernetes in a privileged container",
+      "Retrying will fail again. Test against a cluster that runs outside of the job.",
+    ]
+  `);
+});
+
+test('the docker command needs no daemon', () => {
+  expect(told([{ code: 'PRIVILEGED_DENIED', image: 'docker:28' }])).toContain(
+    'For the docker command alone, a tag that says "cli" is enough.',
+  );
+});
+
 test('a pull policy', () => {
   const reason: Reason = {
     code: 'PULL_POLICY_NOT_ALLOWED',
@@ -153,10 +180,34 @@ test('a pull policy', () => {
   `);
 });
 
+test('no pull policy where one is needed', () => {
+  const reason: Reason = {
+    code: 'PULL_POLICY_NOT_ALLOWED',
+    asked: [],
+    allowed: ['always'],
+    service: 'redis:7',
+  };
+  expect(told([reason])).toMatchInlineSnapshot(`
+    "A pull policy of service "redis:7" must be named here.
+
+    [PULL_POLICY_NOT_ALLOWED] job "e2e-large" was not started.
+      no pull policy of the service image "redis:7"; allowed: always
+    Retrying will fail again. Set "pull_policy" of the service to always.
+    Decision: d-01JABC"
+  `);
+  expect(toldDiscreetly(reason)).toMatchInlineSnapshot(`
+    "A pull policy of service "redis:7" must be named here.
+
+    [PULL_POLICY_NOT_ALLOWED] job "e2e-large" was not started.
+    Retrying will fail again. Set "pull_policy" of the service.
+    Decision: d-01JABC"
+  `);
+});
+
 test.each<[Reason, string]>([
   [
     { code: 'PULL_POLICY_NOT_ALLOWED', asked: [], allowed: [] },
-    'The pull policy of this job is not allowed here.',
+    'A pull policy of this job must be named here.',
   ],
   [
     { code: 'IMAGE_NOT_ALLOWED', image: `r.example/${'deep/'.repeat(40)}app:1`, allowed: [] },

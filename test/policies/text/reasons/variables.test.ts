@@ -116,3 +116,48 @@ test('a service name that does not fit the first line goes before the numbers do
     `${variable} asks for more ephemeral storage than is allowed here: 16Gi, at most 12Gi.`,
   );
 });
+
+test('a variable that must be set, or be something else', () => {
+  const required: Reason = { code: 'VARIABLE_NOT_ALLOWED', variable: 'COST_CENTER', why: 'required' };
+  const wrong: Reason = { ...required, why: 'pattern', allowed: ['47??', '48??'] };
+  expect(told([required])).toMatchInlineSnapshot(`
+    "Variable COST_CENTER has to be set here.
+
+    [VARIABLE_NOT_ALLOWED] job "e2e-large" was not started.
+      COST_CENTER: not set
+    Retrying will fail again. Set COST_CENTER in the job, the pipeline or the CI/CD settings.
+    Decision: d-01JABC"
+  `);
+  expect(told([wrong])).toMatchInlineSnapshot(`
+    "Variable COST_CENTER has a value that is not allowed here.
+
+    [VARIABLE_NOT_ALLOWED] job "e2e-large" was not started.
+      COST_CENTER: its value matches none of 47?? or 48??
+    Retrying will fail again. Give the variable a value that matches 47?? or 48??, or remove it.
+    Decision: d-01JABC"
+  `);
+  expect(toldDiscreetly(wrong)).toMatchInlineSnapshot(`
+    "Variable COST_CENTER has a value that is not allowed here.
+
+    [VARIABLE_NOT_ALLOWED] job "e2e-large" was not started.
+    Retrying will fail again. Give the variable another value, or remove it.
+    Decision: d-01JABC"
+  `);
+  expect(told([{ ...required, why: 'denied' }])).toMatchInlineSnapshot(`
+    "Variable COST_CENTER has a value that is not allowed here.
+
+    [VARIABLE_NOT_ALLOWED] job "e2e-large" was not started.
+      COST_CENTER: its value is denied
+    Retrying will fail again. Give the variable another value, or remove it.
+    Decision: d-01JABC"
+  `);
+  expect(told([{ code: 'FIELD_MISSING', field: 'variables.COST_CENTER' }])).toMatchInlineSnapshot(`
+    "COST_CENTER of this job is not known, and a rule needs it.
+
+    [FIELD_MISSING] job "e2e-large" was not started. Nothing is wrong with your code.
+      variable COST_CENTER: masked, a file, or built from what cannot be known
+    Retrying will fail again. Set the variable COST_CENTER to plain text, not masked and no file.
+    If it is there already, show this message to the team that runs CI.
+    Decision: d-01JABC"
+  `);
+});

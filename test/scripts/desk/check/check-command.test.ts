@@ -277,3 +277,31 @@ modest: { script: x, image: { name: alpine, pull_policy: if-not-present, kuberne
     modest: [],
   });
 });
+
+test('variables of the file are judged, and those that only settings may hold cannot be told', async () => {
+  const files = {
+    '.gitlab-ci.yml': `variables: { BASE: "47" }
+good: { script: x, variables: { CENTER: $BASE } }
+wrong: { script: x, variables: { CENTER: "08" } }
+unset: { script: x }
+`,
+  };
+  const rules = [
+    {
+      id: 'center',
+      kind: 'variables',
+      mode: 'enforce',
+      on_missing: 'reject',
+      require: ['CENTER'],
+      allow: { CENTER: ['47'] },
+    },
+  ];
+  using house = shop({ files, rules });
+  const { json } = await checked(house, ...PROJECT);
+  expect(json.jobs.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ['good', 'ok'],
+    ['wrong', 'rejected'],
+    ['unset', 'not sure'],
+  ]);
+  expect((await house.check(...PROJECT)).out).toContain('needs variable CENTER');
+});

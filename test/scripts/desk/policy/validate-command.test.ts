@@ -122,6 +122,31 @@ test.each([
     'rule a needs image and lets a job pass unchecked where GitLab sends none',
   ],
   [
+    'a rule of users that does not say what it means to name none',
+    withRules(
+      '{ id: a, kind: container-user, mode: enforce, on_missing: reject }',
+      '{ id: b, kind: budget, mode: enforce }',
+      '{ id: c, kind: container-user, mode: enforce, executors: [docker], required: false }',
+    ),
+    'rule a lets a container pass that names no user, which its image then decides, and that often is root',
+  ],
+  [
+    'a rule of pull policies that does not say it',
+    withRules(
+      '{ id: a, kind: pull-policy, mode: enforce, allow: [always], on_missing: reject }',
+      '{ id: b, kind: budget, mode: enforce }',
+    ),
+    'rule a lets a container pass that names no pull policy',
+  ],
+  [
+    'Docker in Docker that is denied for services alone',
+    withRules(
+      '{ id: a, kind: services, mode: enforce, on_missing: admit, docker_in_docker: false }',
+      '{ id: b, kind: budget, mode: enforce }',
+    ),
+    'rule a denies Docker in Docker for services alone',
+  ],
+  [
     'limits that no rule switches on',
     withRules('{ id: a, kind: concurrency, mode: enforce }'),
     'limits[0].money: asks nothing: the policy has no rule of kind budget',
@@ -165,4 +190,12 @@ test('limits that groups have by default are warned about like their own', async
   expect(code).toBe(0);
   expect(err).toContain('group_defaults[0].jobs: asks nothing: the policy has no rule of kind concurrency');
   expect(err).toContain('personal_default[0].starts: asks nothing: the policy has no rule of kind window');
+});
+
+test('a rule about what belongs to no class may match', async () => {
+  const policy = withRules(
+    '{ id: a, kind: timeout, mode: enforce, max: 1h, match: { runner_classes: [none] } }',
+    '{ id: b, kind: budget, mode: enforce }',
+  );
+  expect(await warnings(policy)).toEqual([]);
 });

@@ -1,0 +1,23 @@
+import type { AdmissionRequest } from '../request/request.ts';
+
+/** A variable as rules compare it. Its value is told to nobody: no reason, no log and no error has it. */
+export type ComparedValue =
+  /** Absent: not set, or set to an empty text, which to a script is the same. */
+  | { readonly known: true; readonly value?: string }
+  /** The field that is missing: GitLab sent no variables at all, or not what this one will hold. */
+  | { readonly known: false; readonly field: string };
+
+const UNSET: ComparedValue = { known: true };
+const NOT_SENT: ComparedValue = { known: false, field: 'variables' };
+const PREFIX = 'variables.';
+
+export function comparedValue({ variables, hiddenVariables }: AdmissionRequest, name: string): ComparedValue {
+  if (variables === undefined) return NOT_SENT;
+  if (hiddenVariables?.includes(name)) return { known: false, field: `${PREFIX}${name}` };
+  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+  return value === undefined || value === '' ? UNSET : { known: true, value };
+}
+
+/** The name of the variable that such a field stands for. */
+export const variableOfField = (field: string): string | undefined =>
+  field.startsWith(PREFIX) ? field.slice(PREFIX.length) : undefined;
