@@ -59,6 +59,7 @@ const desk = createLimitsDesk({
   ledger,
   clock,
   newId,
+  zone,
 });
 const read = createConsoleRead({
   desk,

@@ -100,6 +100,7 @@ function consoleOn(
     ledger: ledger.ledger,
     clock,
     newId,
+    zone,
   });
   const read = createConsoleRead({
     desk,

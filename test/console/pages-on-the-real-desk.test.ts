@@ -264,6 +264,25 @@ test.each([
   expect(await amount()).toBe(500_000_000);
 });
 
+test('the last day of a freeze, a grant and a break-glass is the last day where their limit counts, and says so', async () => {
+  const { appFor, apply, desk } = await house();
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', zone: 'Europe/Berlin' }]);
+  const finance = appFor(USERS.finance);
+  const end = 'the end of 31 Dec 2026 Europe/Berlin';
+  const form = await finance.get('/edit?kind=freeze&subject=group/101');
+  expect(form.text).toContain('The last day, Europe/Berlin.');
+  const sent = { ...fieldsOf(form.text), reason: 'year-end', until: '2026-12-31', why: 'audit' };
+  expect((await finance.post('/edit', { ...sent, step: 'preview' })).text).toContain(end);
+  expect((await finance.post('/edit', { ...sent, step: 'apply' })).status).toBe(303);
+  const limit = { subject: 'group/101', limit: 'money-month', from: '2026-11-01', until: '2026-12-31' };
+  await apply([{ kind: 'grant', ...limit, amount: 1, reason: 'release' }]);
+  const { text } = await finance.get('/groups/101');
+  expect(text).toContain(`until <time class="when" datetime="2026-12-31T23:00:00.000Z">${end}`);
+  expect(text.split(end).length).toBeGreaterThanOrEqual(3);
+  const [freeze] = (await desk.live())?.limits.freezes?.get('group/101') ?? [];
+  expect(new Date(freeze?.untilMs ?? 0).toISOString()).toBe('2026-12-31T23:00:00.000Z');
+});
+
 test('what a viewer asks for is granted by finance', async () => {
   const { appFor, read } = await house();
   const fields = {

@@ -84,7 +84,7 @@ export function aGroup(index: number): GroupRow {
     personal: false,
     others: index % 3,
     grants: index % 6 === 1 ? 1 : 0,
-    ...(index === 2 && { frozen: { id: 'f1', reason: 'Audit until Friday' } }),
+    ...(index === 2 && { frozen: { id: 'f1', reason: 'Audit until Friday', zone: 'UTC' } }),
     ...(index % 9 === 0 && { pool: { childrenAmount: amount * 2, children: 4, unlimited: 0, larger: [] } }),
     ...(without
       ? {
@@ -230,6 +230,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
     set: 's42',
     currency: 'EUR',
     nowMs: NOW_MS,
+    zone: 'Europe/Berlin',
     subject: 'group/101',
     kind: 'group',
     path: 'acme/payments',
@@ -317,6 +318,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         amount: 200 * EUR,
         fromMs: NOW_MS - 3 * DAY_MS,
         untilMs: NOW_MS + 4.5 * DAY_MS,
+        zone: 'UTC',
         reason: 'Load tests before the launch',
         ticket: 'FIN-12',
         state: 'in_force',
@@ -329,6 +331,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         amount: 50 * EUR,
         fromMs: NOW_MS - 30 * DAY_MS,
         untilMs: NOW_MS - 20 * DAY_MS,
+        zone: 'UTC',
         reason: 'Migration',
         state: 'over',
         remainingMs: 0,

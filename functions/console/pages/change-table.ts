@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ChangeRow } from '../../limits/desk/outcome.ts';
 import { subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
-import { amount, counted, instant, type Telling } from './told.ts';
+import { amount, counted, edge, instant, type Telling } from './told.ts';
 
 /** A page must stay small; whoever needs the others has the file, or the next page. */
 export const ROWS_SHOWN = 100;
@@ -56,13 +56,18 @@ const subjectWords = (subject: string): string =>
 /** As limits.yaml has them. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z$/;
 
-function valueText(value: ChangeRow['from'], { unit }: ChangeRow, telling: Telling): Markup {
+function valueText(
+  value: ChangeRow['from'],
+  { unit, field, zone = 'UTC' }: ChangeRow,
+  telling: Telling,
+): Markup {
   if (value === null) return html`<span class="soft">none</span>`;
   if (typeof value === 'number' && unit !== undefined)
     return html`<span class="n">${amount(value, unit, telling)}</span>`;
-  return typeof value === 'string' && INSTANT.test(value)
-    ? instant(Date.parse(value), telling)
-    : html`${String(value)}`;
+  if (typeof value !== 'string' || !INSTANT.test(value)) return html`${String(value)}`;
+  const atMs = Date.parse(value);
+  if (field === 'from') return edge(atMs, 'start', { zone });
+  return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, telling);
 }
 
 function effectTag({ effect, whole, field }: ChangeRow): Markup {

@@ -4,6 +4,7 @@
  */
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import { zoneOfSubject } from '../../limits/desk/zone-of-subject.ts';
 import type { SubjectAsked, SubjectView } from '../view/subject.ts';
 import { burnUpOf, chartDays } from './burn-up.ts';
 import type { Reading } from './console-read-deps.ts';
@@ -80,6 +81,7 @@ export const subjectViewOf =
       set,
       currency: policy.currency,
       nowMs,
+      zone: zoneOfSubject(subject, { limits, directory, zone }),
       subject,
       kind,
       path: labelOf(subject, directory),

@@ -14,6 +14,8 @@ export interface SubjectView {
   readonly set: string | undefined;
   readonly currency: string;
   readonly nowMs: number;
+  /** IANA zone in which days are meant that somebody writes about it: of its own limits, else of those above. */
+  readonly zone: string;
   readonly subject: string;
   readonly kind: 'instance' | 'group' | 'project' | 'runner-class';
   /** Full path, or the class's name. */
@@ -85,6 +87,8 @@ export interface GrantRow {
   readonly amount: number;
   readonly fromMs: number;
   readonly untilMs: number;
+  /** The limit's: the edges are told in it. */
+  readonly zone: string;
   readonly reason: string;
   readonly ticket?: string;
   /** `over` ones are listed for 30 days. */

@@ -10,6 +10,8 @@ export interface BreakGlassState {
   readonly used: number;
   readonly fromMs: number;
   readonly untilMs: number;
+  /** IANA zone the edges are told in. Absent: UTC. */
+  readonly zone?: string;
   readonly reason: string;
   readonly ticket?: string;
   readonly by?: string;

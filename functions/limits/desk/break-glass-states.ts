@@ -37,6 +37,7 @@ function stateOf(glass: BreakGlass, used: number, nowMs: number): BreakGlassStat
     used,
     fromMs,
     untilMs,
+    ...(glass.zone !== undefined && { zone: glass.zone }),
     reason,
     open: isValidAt(glass, nowMs),
     toReview: reviewed === undefined,

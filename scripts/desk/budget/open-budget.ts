@@ -24,6 +24,7 @@ import type { DeskIo } from '../command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openDeskTable } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
 /** One table and everything the desk reads and writes in it. */
@@ -101,6 +102,7 @@ export async function withBudget<T>(
       ledger: counters,
       clock,
       newId: () => randomBytes(5).toString('hex'),
+      zone: rollupZone(io),
     });
     return await ask({ ...tables, desk, counters, policy, directory, packed });
   } finally {
