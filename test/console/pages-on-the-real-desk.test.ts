@@ -2,15 +2,16 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
+import type { LimitsDocument } from '../../functions/limits/limit-set.ts';
 import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
 import { silentLog } from '../../functions/shared/log.ts';
 import type { SignInEnv, User } from '../../functions/signin/user.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../functions/console/house.ts';
 
 /** Pages on the desk and read models as they are, in memory. */
-async function house() {
-  const real = consoleHouse();
-  await real.apply(LIMITS);
+async function house(parts: { readonly packed?: LimitsDocument } = {}) {
+  const real = consoleHouse(parts);
+  if (parts.packed === undefined) await real.apply(LIMITS);
   let ids = 0;
   const newId = (): string => {
     ids += 1;
@@ -52,7 +53,9 @@ async function house() {
 const textOf = async (response: Response) => ({
   status: response.status,
   to: response.headers.get('location'),
-  text: await response.text(),
+  type: response.headers.get('content-type'),
+  // A byte order mark stays.
+  text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer()),
 });
 
 /** The hidden fields and what stands in the others, as a browser would send them. */
@@ -323,6 +326,42 @@ test('a downloaded file comes back edited, with its differences shown before the
   });
   expect(await amount()).toBe(550_000_000);
 });
+
+test('before any set is live the file has the limits packed with the deployment, and comes back as the first set', async () => {
+  const { appFor, desk, apply } = await house({ packed: PACKED });
+  const finance = appFor(USERS.finance);
+  for (const dialect of ['comma', 'semicolon']) {
+    const { status, text, type } = await finance.get(`/export.csv?dialect=${dialect}`);
+    expect([status, type, text]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      expect.stringContaining('payments'),
+    ]);
+    expect(text.codePointAt(0)).toBe(0xfeff);
+  }
+  const { text: file } = await finance.get('/export.csv');
+  const upload = new FormData();
+  upload.set('file', new File([file.replace(/(payments,101,money),500,/, '$1,550,')], 'limits.csv'));
+  const { text } = await finance.post('/import', upload);
+  expect(text).toContain('Not saved yet: 1 difference');
+  const kept = fieldsOf(text).kept ?? '';
+  const saved = await finance.post('/import', { kept, step: 'apply', why: 'first', dialect: 'comma' });
+  expect(saved).toMatchObject({ status: 303, to: '/history?saved=1' });
+  expect((await desk.live())?.document).toEqual({
+    limits: [{ ...PACKED.limits[0], money: '550' }],
+    freezes: PACKED.freezes,
+  });
+  // Another first set was faster: rows of what was packed with the deployment are not put on top of it.
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 600 }]);
+  const late = new FormData();
+  late.set('file', new File([file.replace(/(payments,101,money),500,/, '$1,560,')], 'limits.csv'));
+  expect((await finance.post('/import', late)).status).toBe(409);
+});
+
+const PACKED = {
+  limits: [{ on: { group: 101 }, money: 500, per: 'month', owner: 'Zahlungs-Ämter' }],
+  freezes: [{ on: { group: 200 }, from: '2026-12-24', until: '2026-12-31', reason: 'audit' }],
+};
 
 test('a file of a version that is no longer live shows what it would change and what others changed since', async () => {
   const { appFor, apply, amount } = await house();
