@@ -4,6 +4,7 @@ import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { dynamoMarks } from '../ledger/dynamo-marks.ts';
+import { dynamoRecountOutcomes } from '../ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock as clock } from '../ledger/system-clock.ts';
 import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
@@ -68,6 +69,7 @@ const read = createConsoleRead({
   policy,
   ledger,
   usage: new DynamoRollupStore(table),
+  recounts: dynamoRecountOutcomes(table),
   places,
   zone,
   clock,

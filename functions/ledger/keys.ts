@@ -50,6 +50,8 @@ export interface LedgerKeys {
   sweepMarksBlock(block: number): Key;
   /** `gitlab.example.com@controller`, `scope`: whose jobs GitLab asks about. No part of the books, either. */
   readonly controllerScope: Key;
+  /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
+  readonly recountOutcome: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
   readonly limitPointer: Key;
   /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
@@ -108,6 +110,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
       sk: `marks#${String(block).padStart(MARKS_BLOCK_DIGITS, '0')}`,
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
+    recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
     limitPointer: { pk: `${instance}@limits`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({
       pk: `${instance}@limits#${set}`,

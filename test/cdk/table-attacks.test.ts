@@ -30,6 +30,7 @@ const PARTITIONS = {
   'directory wish': keys.directoryWish('group/1').pk,
   'sweep marks': keys.sweepMarks.pk,
   'controller scope': keys.controllerScope.pk,
+  'outcome of the recount': keys.recountOutcome.pk,
   'register of instances': INSTANCES_PK,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
@@ -67,7 +68,10 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
   ConsoleProgram: [...LIMITS, 'session', 'pending sign-in', 'announced mark'],
-  DriftCheckProgram: ['record', 'counter', 'usage', 'top projects', 'latest rejections', 'estimates'],
+  DriftCheckProgram: [
+    ...(['record', 'counter', 'outcome of the recount'] as const),
+    ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
+  ],
   WatchdogProgram: ['watchdog mark'],
   Relay: ['heartbeat'],
 };

@@ -261,6 +261,17 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
     ],
     pools: [{ limit: 'money-month', childrenAmount: 900 * EUR, children: 3, unlimited: 0, larger: [] }],
     burnUp: aBurnUp(budget),
+    agreements: [
+      {
+        subject: 'group/101',
+        limit: 'money-month',
+        unit: 'micros',
+        period: '2026-11',
+        counterAmount: 560_000_000,
+        usageAmount: 560_000_000,
+        records: { recountedAtMs: NOW_MS - 9 * 3_600_000, counterBeyond: 0 },
+      },
+    ],
     usage: {
       fromDay: '2026-11-01',
       toDay: '2026-11-21',
@@ -278,6 +289,10 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         path: `acme/payments/${name}`,
         micros: Math.round((240 * EUR) / (index + 1) ** 2),
       })),
+      otherProjectsMicros:
+        560_000_000 - [1, 4, 9, 16].reduce((sum, by) => sum + Math.round((240 * EUR) / by), 0),
+      topFromDay: '2026-11-01',
+      otherClassesMicros: 0,
       topJobs: ['e2e-large', 'build:image', 'unit 3/8', 'lint'].map((job, index) => ({
         projectId: 900,
         path: 'acme/payments/gateway',

@@ -1,6 +1,7 @@
 import type { Mode } from '../../../policies/mode.ts';
 import type { Unit } from '../../../policies/unit.ts';
 import type { HistoryPage } from '../../limits/desk/history.ts';
+import type { BudgetAgreement } from '../../rollup/budget-agreement.ts';
 import type { FreezeRow, LimitRow, PeriodRow } from './limit-row.ts';
 import type { GroupRow, PoolNote } from './overview.ts';
 import type { UsageView } from './usage.ts';
@@ -35,6 +36,8 @@ export interface SubjectView {
   }[];
   readonly pools: readonly (PoolNote & { readonly limit: string })[];
   readonly burnUp?: BurnUp;
+  /** Of each budget in force whether counter, usage and records say the same, and why not. */
+  readonly agreements: readonly BudgetAgreement[];
   /** This period of the chart's limit, or this month without one. */
   readonly usage: UsageView;
   readonly grants: readonly GrantRow[];

@@ -3,8 +3,10 @@ import type { DirectoryTable } from '../../../functions/directory/directory-tabl
 import { DynamoDirectoryTable } from '../../../functions/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../../../functions/directory/whole-directory.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { dynamoRecountOutcomes } from '../../../functions/ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import type { Ledger, LedgerClock } from '../../../functions/ledger/ledger.ts';
+import type { RecountOutcomes } from '../../../functions/ledger/recount-outcome.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import type { LimitsDesk } from '../../../functions/limits/desk/contract.ts';
@@ -33,6 +35,8 @@ export interface BudgetTables {
   readonly ledger: LedgerStore;
   readonly rollup: Pick<RollupStore, 'readUsage'>;
   readonly directory: DirectoryTable;
+  /** What the last recount of all records found. @default nobody recounts */
+  readonly recounts?: Pick<RecountOutcomes, 'read'>;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   readonly close: () => Promise<void>;
@@ -70,6 +74,7 @@ export const openDeskBudget: OpenBudget = async (flags, io) => {
     ledger: readOnly(new DynamoStore(parts)),
     rollup: new DynamoRollupStore(parts),
     directory: new DynamoDirectoryTable({ client, tableName, instance }),
+    recounts: dynamoRecountOutcomes({ client, tableName, instance }),
     description,
     close,
   };

@@ -8,6 +8,8 @@ import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { type Paint, paintWhen, printable } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { agreementLines, agreementsOf } from './agreements.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
 import { forecasts } from './forecasts.ts';
 import { type Budget, withBudget } from './open-budget.ts';
@@ -45,9 +47,10 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
       const found = await standings(sorted, budget, nowMs);
       const told = await forecasts(found, budget, io);
       const shown = found.map((each, index) => ({ ...each, forecast: told[index] }));
+      const agreements = await agreementsOf(subject, found, budget, io);
       const exceptions = exceptionsOf(live?.document ?? packed.document, limits, levels, nowMs);
       if (values.json) {
-        const rows = shown.map(({ limit, ...each }) => ({
+        const rows = shown.map(({ limit, ...each }, index) => ({
           ...standingJson({ ...each, limit }, directory),
           own: each.subject === subject,
           zone: limit.zone,
@@ -55,6 +58,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
           contact: limit.contact ?? null,
           costCenter: limit.costCenter ?? null,
           reason: limit.reason ?? null,
+          agreement: agreements[index] ?? null,
         }));
         const set = live?.pointer.set ?? null;
         io.out(
@@ -87,6 +91,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
           return said.length === 0 ? [] : [`${printable(`${whose}, ${said.join(', ')}`)}\n`];
         });
         io.out(notes.join(''));
+        io.out(agreementLines(agreements, policy.currency, rollupZone(io), paint));
       }
       io.out(exceptionsText(exceptions, budget, io.columns, paint));
       return EXIT.ok;
