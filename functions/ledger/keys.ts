@@ -70,8 +70,6 @@ export interface LedgerKeys {
   directoryWish(wish: string): Key;
   /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
   session(idHash: string): Key;
-  /** `gitlab.example.com@sessions#<hash>`, `pending`: a sign-in that GitLab has not answered yet. */
-  pendingSignIn(hash: string): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
@@ -129,7 +127,6 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
-    pendingSignIn: (hash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${hash}`, sk: 'pending' }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,
