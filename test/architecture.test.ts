@@ -30,6 +30,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/estimates/',
     'functions/ledger/',
     'functions/metrics/',
+    // Pure: where the console has what.
+    'functions/notify/console-links.ts',
     'functions/shared/',
     'functions/names.ts',
     'policies/',
@@ -265,6 +267,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/explain/',
     'functions/ledger/ledger.ts',
     'functions/ledger/rejected.ts',
+    // Pure: where the console has what.
+    'functions/notify/console-links.ts',
     'policies/',
   ],
   'functions/ssm-limits/': [

@@ -62,6 +62,7 @@ const desk = createLimitsDesk({
   newId,
   zone,
 });
+const { origin } = ownAddress(signInConfig.redirectUrl);
 const read = createConsoleRead({
   desk,
   limitTable,
@@ -75,6 +76,7 @@ const read = createConsoleRead({
   clock,
   recentJobIds,
   gitlabUrl: signInConfig.gitlabUrl,
+  consoleUrl: origin,
 });
 const signIn = createSignIn({
   issuer: signInConfig.gitlabUrl,
@@ -100,7 +102,6 @@ const signIn = createSignIn({
   log,
   render: renderNotice,
 });
-const { origin } = ownAddress(signInConfig.redirectUrl);
 const { ownersTopicArn: topicArn } = config;
 const pages = createPages({
   desk,

@@ -117,6 +117,7 @@ function consoleOn(
     places: async () => placesOf(known, clock.nowMs()),
     zone,
     clock,
+    consoleUrl: url,
   });
   const rest = {
     baseUrl: gitlab.url,

@@ -67,7 +67,7 @@ export async function run(
   };
   noteClock(pipeline === undefined ? 1 : SPEED);
   await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
-  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
+  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, desk?.url);
   const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
   const local =
     pipeline !== undefined && rules.directory !== undefined

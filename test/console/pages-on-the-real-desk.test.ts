@@ -457,6 +457,21 @@ test('ending and reviewing a break-glass begins and ends at its list, whatever i
   expect(await finance.post('/edit', fields)).toMatchObject({ status: 303, to: '/break-glass?saved=3' });
 });
 
+test('people are called by name where the limits know it, and their ids stay out of the tables', async () => {
+  const { appFor, desk } = await house();
+  const { finance } = USERS;
+  const glass = { subject: 'group/104', jobs: 3, until: '2026-11-23', reason: 'r' } as const;
+  await desk.apply([{ kind: 'breakglass', ...glass, users: [finance.id, 999] }], {
+    ...{ actor: finance.username, userId: finance.id, rights: [{ role: 'finance' }], confirmed: true },
+    ...{ why: 'because', source: 'test', base: (await desk.live())?.pointer.set },
+  });
+  const { text } = await appFor(finance).get('/break-glass');
+  expect(text).toMatch(new RegExp(`jobs of users \\w+ \\(${finance.id}\\), 999`));
+  const history = await appFor(finance).get('/history');
+  expect(history.text).toContain('Break-glass');
+  expect(history.text).not.toContain('by user');
+});
+
 test('a rejected job is explained to whoever sees its group, and to nobody else', async () => {
   const { appFor, ask } = await house();
   // A euro each, of three.

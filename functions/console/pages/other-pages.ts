@@ -29,6 +29,9 @@ ${all.length === 0 ? html`<div class="card"><p>Nobody was let in by breaking gla
   );
 }
 
+const personText = (id: number, names: BreakGlassState['userNames'] = {}): string =>
+  names[id] === undefined ? String(id) : `${names[id]} (${id})`;
+
 function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telling): Markup {
   const {
     id,
@@ -49,7 +52,7 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telli
   } = glass;
   const who = [
     users.length > 0
-      ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${users.join(', ')}`
+      ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${users.map((each) => personText(each, glass.userNames)).join(', ')}`
       : 'everybody’s jobs',
     glass.protected ? 'on protected refs' : '',
   ];

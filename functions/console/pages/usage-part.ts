@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import type { SubjectView } from '../view/subject.ts';
 import type { Rejections, UsageView } from '../view/usage.ts';
+import { dayLabel, daySpan } from './chart-scale.ts';
 import { outside } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, bare, counted, distance, shortInstant, type Telling } from './told.ts';
@@ -47,10 +48,10 @@ const togetherRow = (micros: number, empty = 0): Markup =>
 const emptyCells = (count: number): Markup[] => Array.from({ length: count }, () => html`<td></td>`);
 
 const otherProjects = ({ fromDay, topFromDay }: UsageView): string =>
-  fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${topFromDay}`;
+  fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${dayLabel(topFromDay)}`;
 
 export const usageSentence = (usage: UsageView, telling: Telling): Markup =>
-  html`${usage.fromDay} to ${usage.toDay}: ${counted(usage.jobs, 'job')}, ${amount(usage.settledMicros, 'micros', telling)} spent, ${amount(usage.heldMicros, 'micros', telling)} held, ${durationText(usage.seconds)} run; ${counted(usage.rejected, 'job')} rejected${
+  html`${daySpan(usage)}: ${counted(usage.jobs, 'job')}, ${amount(usage.settledMicros, 'micros', telling)} spent, ${amount(usage.heldMicros, 'micros', telling)} held, ${durationText(usage.seconds)} run; ${counted(usage.rejected, 'job')} rejected${
     usage.ranRejected > 0 &&
     html`, <span class="warn-text">${usage.ranRejected.toLocaleString('en-US')} of them ran all the same</span>`
   }${

@@ -35,6 +35,8 @@ export interface ConsoleReadDeps {
   readonly monotonicMs?: () => number;
   /** `https://gitlab.example.com`, for links to jobs. */
   readonly gitlabUrl?: string;
+  /** `https://budget.example.com`, as rejections name it. */
+  readonly consoleUrl?: string;
 }
 
 /** What the read models share for one process. */

@@ -3,6 +3,8 @@ export interface BreakGlassState {
   readonly subject: string;
   readonly path?: string;
   readonly users: readonly number[];
+  /** Names of these, by id, as far as the limits know them. */
+  readonly userNames?: Readonly<Record<number, string>>;
   readonly protected: boolean;
   readonly jobs: number;
   readonly per: 'hour' | 'day' | 'once';
