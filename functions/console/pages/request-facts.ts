@@ -29,5 +29,7 @@ function spanText({ from, until, limitNow }: RequestRow): string {
     const atMs = zone === undefined ? undefined : readInstant(written, which, zone);
     return zone === undefined || atMs === undefined ? written : edgeText(atMs, which, zone);
   };
-  return `${said(from, 'start')} to ${said(until, 'end')}`;
+  // Both edges are of one zone, which the second names.
+  const begins = said(from, 'start').replace(` ${limitNow?.zone}`, '');
+  return `${begins} to ${said(until, 'end')}`;
 }

@@ -43,7 +43,7 @@ const otherRow = (micros: number, label: string, empty = 0): Markup | '' =>
     : html`<tr><th scope="row" class="soft">${label}</th><td class="n">${bare(micros, 'micros')}</td>${emptyCells(empty)}</tr>`;
 
 const togetherRow = (micros: number, empty = 0): Markup =>
-  html`<tfoot><tr><th scope="row">Together<small class="soft">spent and held</small></th><td class="n">${bare(micros, 'micros')}</td>${emptyCells(empty)}</tr></tfoot>`;
+  html`<tfoot><tr><th scope="row">Together <small class="soft">spent and held</small></th><td class="n">${bare(micros, 'micros')}</td>${emptyCells(empty)}</tr></tfoot>`;
 
 const emptyCells = (count: number): Markup[] => Array.from({ length: count }, () => html`<td></td>`);
 
