@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { ENV_CONSOLE_URL } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
@@ -35,6 +36,8 @@ export class AdmitFunction extends Construct {
     });
     ledger.grant(this.program, 'decide');
     const { fn } = this.program;
+    // Rejections lead to the page that explains them.
+    if (settings.console !== undefined) fn.addEnvironment(ENV_CONSOLE_URL, settings.console.url);
     this.target =
       settings.admitRoute === 'invoke'
         ? { route: 'invoke', fn }

@@ -122,10 +122,10 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
     },
-    /** Reads all of the table; writes closing entries beside counters, and what the stream lost of usage. */
+    /** Reads all of the table; writes closing entries beside counters, what the stream lost of usage, and what it found. */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
-      writes: [{ actions: WRITE, partitions: [...books, ...usage] }],
+      writes: [{ actions: WRITE, partitions: [...books, ...usage, `${instance}@recount`] }],
     },
   };
 }

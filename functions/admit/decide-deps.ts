@@ -33,6 +33,8 @@ export interface DecideDeps {
   ) => Promise<Estimator>;
   /** Which groups there are, for callers that judge by themselves while nobody else answers. Absent: none are handed out. */
   readonly handOutDirectory?: HandOutDirectory;
+  /** `https://budget.example.com`: rejections lead there. Absent: there is no console. */
+  readonly consoleUrl?: string | undefined;
   readonly clock: LedgerClock;
   readonly log: Log;
   /** Written at the end of each request. @default none are kept */

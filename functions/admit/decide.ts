@@ -2,6 +2,7 @@ import type { Decision, Notice } from '../../policies/decision.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
+import { jobPage, linkTo } from '../notify/console-links.ts';
 import type { JobDecision } from './contract.ts';
 import type { DecideDeps } from './decide-deps.ts';
 import { jobIdIn } from './envelope.ts';
@@ -41,7 +42,7 @@ export async function decide(
     // The id of the job that was judged, not of the one that stands at this place.
     decisions[placeOf[position] ?? 0] = {
       jobId: one.request.jobId,
-      ...toDecision(one, notices.get(one)),
+      ...toDecision(one, notices.get(one), deps.consoleUrl),
     };
   });
   return decisions;
@@ -67,6 +68,7 @@ async function noticesByJob(
 function toDecision(
   { request, evaluation, outcome, policy, nowMs }: Judged,
   notice: Notice | undefined,
+  consoleUrl: string | undefined,
 ): Decision {
   if (outcome.outcome === 'undecided') {
     const { cause } = outcome;
@@ -85,6 +87,7 @@ function toDecision(
     decisionId,
     nowMs,
     disclosure: evaluation.disclosure,
+    detailsUrl: linkTo(consoleUrl, jobPage(request.jobId)),
     ...(footer === undefined ? {} : { footer }),
   });
   const { violations, shadow } = outcome;

@@ -6,7 +6,12 @@ import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
-import { ENV_DEPLOYMENT, METRIC_LEDGER_RETRIES, METRIC_LIMITS_UNREADABLE } from '../names.ts';
+import {
+  ENV_CONSOLE_URL,
+  ENV_DEPLOYMENT,
+  METRIC_LEDGER_RETRIES,
+  METRIC_LIMITS_UNREADABLE,
+} from '../names.ts';
 import { consoleLog } from '../shared/log.ts';
 import { createAdmitApp } from './app.ts';
 import { readAdmitConfig } from './config.ts';
@@ -42,6 +47,7 @@ export const handler = handle(
     currentRules: async (requests) => (await rules).rulesFor(requests),
     estimatorFor: estimates.estimatorFor,
     handOutDirectory: async (have) => (await rules).handOutDirectory(have),
+    consoleUrl: process.env[ENV_CONSOLE_URL] || undefined,
     clock: systemClock,
     log: consoleLog,
     metrics,

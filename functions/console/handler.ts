@@ -4,6 +4,7 @@ import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { dynamoMarks } from '../ledger/dynamo-marks.ts';
+import { dynamoRecountOutcomes } from '../ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock as clock } from '../ledger/system-clock.ts';
 import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
@@ -59,7 +60,9 @@ const desk = createLimitsDesk({
   ledger,
   clock,
   newId,
+  zone,
 });
+const { origin } = ownAddress(signInConfig.redirectUrl);
 const read = createConsoleRead({
   desk,
   limitTable,
@@ -67,11 +70,13 @@ const read = createConsoleRead({
   policy,
   ledger,
   usage: new DynamoRollupStore(table),
+  recounts: dynamoRecountOutcomes(table),
   places,
   zone,
   clock,
   recentJobIds,
   gitlabUrl: signInConfig.gitlabUrl,
+  consoleUrl: origin,
 });
 const signIn = createSignIn({
   issuer: signInConfig.gitlabUrl,
@@ -97,7 +102,6 @@ const signIn = createSignIn({
   log,
   render: renderNotice,
 });
-const { origin } = ownAddress(signInConfig.redirectUrl);
 const { ownersTopicArn: topicArn } = config;
 const pages = createPages({
   desk,

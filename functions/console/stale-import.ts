@@ -5,13 +5,12 @@ import { importLimits } from '../limits/csv/import-limits.ts';
 import type { CsvRow } from '../limits/csv/read-rows.ts';
 import type { LimitsDesk } from '../limits/desk/contract.ts';
 import type { Asker } from '../limits/desk/limit-request.ts';
-import type { LiveLimits } from '../limits/desk/live-limits.ts';
 import type { ApplyOutcome } from '../limits/desk/outcome.ts';
 
 export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
 export interface StaleImportDeps {
-  readonly desk: Pick<LimitsDesk, 'at' | 'apply'>;
+  readonly desk: Pick<LimitsDesk, 'at' | 'apply' | 'live'>;
   readonly policy: Policy;
   readonly directory: () => Promise<Directory | undefined>;
 }
@@ -20,8 +19,8 @@ export interface StaleFile {
   readonly rows: readonly CsvRow[];
   readonly dialect: CsvDialect;
   readonly prune: boolean;
-  /** The set it was exported from, which is not live any more. */
-  readonly base: string;
+  /** What it was exported from and is not in force any more; undefined: the limits packed with the deployment. */
+  readonly base: string | undefined;
 }
 
 /**
@@ -30,7 +29,6 @@ export interface StaleFile {
  */
 export async function staleImport(
   { rows, dialect, prune, base }: StaleFile,
-  live: LiveLimits,
   by: Asker,
   { desk, policy, directory }: StaleImportDeps,
 ): Promise<Stale> {
@@ -38,7 +36,7 @@ export async function staleImport(
   const imported =
     was &&
     importLimits(rows, { document: was.document, policy, directory: await directory(), dialect, prune });
-  if (imported?.ok !== true) return { outcome: 'stale', live };
+  if (imported?.ok !== true) return { outcome: 'stale', live: await desk.live() };
   // A set that is not live never becomes so again: the desk refuses, and tells both versions.
   const outcome = await desk.apply([{ kind: 'replace', document: imported.document }], {
     ...by,
@@ -46,5 +44,5 @@ export async function staleImport(
     source: 'file',
     base,
   });
-  return outcome.outcome === 'stale' ? outcome : { outcome: 'stale', live };
+  return outcome.outcome === 'stale' ? outcome : { outcome: 'stale', live: await desk.live() };
 }

@@ -2,6 +2,7 @@ import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../directory/whole-directory.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
+import { dynamoRecountOutcomes } from '../ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
@@ -24,7 +25,12 @@ const table = deployedTable(config);
 /** Lambda's entry point for the schedule of every night. Give it 15 minutes: it reads the table twice. */
 export async function handler(): Promise<DriftReport> {
   const recent = recentRecords(new DynamoStore(table), systemClock.nowMs() - MENDED_MS);
-  const report = await checkDrift({ ledger: createLedger({ store: recent.store }), log: consoleLog });
+  const report = await checkDrift({
+    ledger: createLedger({ store: recent.store }),
+    outcomes: dynamoRecountOutcomes(table),
+    clock: systemClock,
+    log: consoleLog,
+  });
   measureReport(report, metrics);
   const known = await readWholeDirectory(new DynamoDirectoryTable(table), {
     timeoutMs: DIRECTORY_TIMEOUT_MS,

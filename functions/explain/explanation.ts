@@ -4,6 +4,7 @@ import type { Violation } from '../../policies/reason.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';
 import { wasRejected } from '../ledger/rejected.ts';
+import { jobPage, linkTo } from '../notify/console-links.ts';
 import { type AskedAgain, type VerdictNow, verdictNow } from './asked-again.ts';
 import { type CounterLine, counterLines } from './counters-then-and-now.ts';
 import type { EvaluationRules, RuleOutcome } from './rule-results.ts';
@@ -75,6 +76,8 @@ export interface ExplainWith {
   readonly nowMs: number;
   /** As read now, by `counterName`. */
   readonly counters: ReadonlyMap<string, Counter>;
+  /** `https://budget.example.com`, as rejections name it. Absent: there is no console, or it is not known. */
+  readonly consoleUrl?: string | undefined;
 }
 
 /** The record and today's documents and counters → the explanation. Pure. */
@@ -87,7 +90,7 @@ export function explanationOf(record: JobRecord, using: ExplainWith): Explanatio
     ...termsNow(again, rules.policy.version),
     ...verdictNow(again, record, counters),
   };
-  const text = textThen(record, decisionId, rules);
+  const text = textThen(record, decisionId, using);
   return {
     jobId,
     decisionId,
@@ -140,7 +143,8 @@ const termsNow = (
   policyVersion,
 });
 
-function textThen(record: JobRecord, decisionId: string, { policy, directory }: EvaluationRules) {
+function textThen(record: JobRecord, decisionId: string, { rules, consoleUrl }: ExplainWith) {
+  const { policy, directory } = rules;
   const { facts, jobId, decidedAtMs } = record;
   const [first, ...rest] = record.violations;
   if (outcomeOf(record) !== 'rejected' || first === undefined) return undefined;
@@ -161,6 +165,7 @@ function textThen(record: JobRecord, decisionId: string, { policy, directory }: 
     decisionId,
     nowMs: decidedAtMs,
     disclosure: disclosureFor(placed, policy.disclose),
+    detailsUrl: linkTo(consoleUrl, jobPage(jobId)),
     ...present({ footer }),
   });
 }

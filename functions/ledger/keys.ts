@@ -50,6 +50,8 @@ export interface LedgerKeys {
   sweepMarksBlock(block: number): Key;
   /** `gitlab.example.com@controller`, `scope`: whose jobs GitLab asks about. No part of the books, either. */
   readonly controllerScope: Key;
+  /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
+  readonly recountOutcome: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
   readonly limitPointer: Key;
   /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
@@ -68,8 +70,6 @@ export interface LedgerKeys {
   directoryWish(wish: string): Key;
   /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
   session(idHash: string): Key;
-  /** `gitlab.example.com@sessions#<hash>`, `pending`: a sign-in that GitLab has not answered yet. */
-  pendingSignIn(hash: string): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
@@ -108,6 +108,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
       sk: `marks#${String(block).padStart(MARKS_BLOCK_DIGITS, '0')}`,
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
+    recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
     limitPointer: { pk: `${instance}@limits`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({
       pk: `${instance}@limits#${set}`,
@@ -126,7 +127,6 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
-    pendingSignIn: (hash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${hash}`, sk: 'pending' }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,

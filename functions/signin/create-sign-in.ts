@@ -4,6 +4,7 @@ import { plainPage, type RenderNotice } from './answers.ts';
 import { idCookie } from './cookies.ts';
 import { GitLabSignIn } from './gitlab-sign-in.ts';
 import { CALLBACK_PATH, ownAddress } from './own-address.ts';
+import { PendingSignIns } from './pending-sign-ins.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
 import { refusals } from './refusals.ts';
 import { requireUser } from './require-user.ts';
@@ -49,8 +50,6 @@ export interface SignIn {
   readonly requireUser: MiddlewareHandler<SignInEnv>;
 }
 
-/** GitLab asks for a password and a second factor meanwhile. */
-const PENDING_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
 /** A person needs one; an office behind one address a few. */
 const SIGN_INS_PER_MINUTE = 30;
@@ -60,9 +59,9 @@ const REQUESTS_PER_MINUTE = 600;
 const STRANGERS_PER_MINUTE = 300;
 
 /**
- * Signing in with GitLab. A browser gets two cookies, each of 256 random bits: one for ten minutes that ties GitLab's answers
- * to the browser that asked (each tab has its own state, nonce and PKCE verifier behind it, good for one use), and the
- * session's. The table has only hashes of them.
+ * Signing in with GitLab. While GitLab is asked the browser has a sealed cookie for ten minutes that ties the answer to it:
+ * each tab its own, with state, nonce and PKCE verifier. Nothing is written before somebody is signed in. Then it has the
+ * session's, of 256 random bits; the table has only their hash.
  *
  * @throws {Error} if an address is neither https nor on the own machine.
  */
@@ -78,7 +77,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   const strangerLimit =
     options.strangerLimit ?? rateLimit({ max: STRANGERS_PER_MINUTE, windowMs: MINUTE_MS, clock });
   const sessionCookie = idCookie('tollgate-session', { secure });
-  const browserCookie = idCookie('tollgate-signin', { secure });
+  const pendings = new PendingSignIns({ clientSecret: options.clientSecret, clock, secure });
   const refuse = refusals(render);
   const guard = requireUser({
     ...{ sessions, sessionCookie, sessionLimit, strangerLimit, origin, refuse, log },
@@ -108,25 +107,17 @@ export function createSignIn(options: SignInOptions): SignIn {
   routes.get('/signin', async (c) => {
     const checks = { state: newId(random), nonce: newId(random), codeVerifier: newId(random) };
     const address = await gitlab.begin(checks);
-    const { nonce, codeVerifier } = checks;
-    const returnTo = safeReturnTo(c.req.query('returnTo'));
-    const browserId = browserCookie.read(c) ?? newId(random);
-    const pending = { codeVerifier, nonce, returnTo, endsAtMs: clock.nowMs() + PENDING_MS };
-    await store.putPending(hashOf(browserId, checks.state), pending);
-    browserCookie.write(c, browserId, PENDING_MS / 1_000);
+    await pendings.keep(c, { ...checks, returnTo: safeReturnTo(c.req.query('returnTo')) });
     return c.redirect(String(address), 302);
   });
 
   routes.get(CALLBACK_PATH, async (c) => {
     const state = c.req.query('state');
-    const browserId = browserCookie.read(c);
-    const pending =
-      state === undefined || browserId === undefined
-        ? undefined
-        : await store.takePending(hashOf(browserId, state));
-    if (state === undefined || pending === undefined || clock.nowMs() >= pending.endsAtMs) throw expired();
-    const userId = await gitlab.finish(new URL(c.req.url).searchParams, { ...pending, state });
+    const pending = state === undefined ? undefined : await pendings.of(c, state);
+    if (pending === undefined) throw expired();
+    const userId = await gitlab.finish(new URL(c.req.url).searchParams, pending);
     const id = await sessions.open(userId, sessionCookie.read(c));
+    pendings.forget(c, pending.state);
     sessionCookie.write(c, id, SESSION_MS / 1_000);
     log.info('signed in', { userId, session: hashOf(id) });
     return c.redirect(pending.returnTo, 303);

@@ -9,14 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type Key, ledgerKeys } from '../ledger/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
-import {
-  type Attributes,
-  changeAttributes,
-  pendingAttributes,
-  pendingOf,
-  sessionAttributes,
-  sessionOf,
-} from './session-item.ts';
+import { changeAttributes, sessionAttributes, sessionOf } from './session-item.ts';
 import type { SessionStore } from './session-store.ts';
 import { SignInError } from './sign-in-error.ts';
 
@@ -36,15 +29,17 @@ const TTL_GRACE_SECONDS = 3_600;
 export function dynamoSessionStore({ client, tableName, instance }: DynamoSessionStoreOptions): SessionStore {
   const keys = ledgerKeys(instance);
 
-  const put = (key: Key, attributes: Attributes, endsAtMs: number): Promise<void> =>
-    answered('write', async (abortSignal) => {
-      const ttl = { N: String(Math.ceil(endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
-      const Item = { ...keyItem(key), ...attributes, [TTL_ATTRIBUTE]: ttl };
-      await client.send(new PutItemCommand({ TableName: tableName, Item }), { abortSignal });
-    });
-
   return {
-    create: (idHash, session) => put(keys.session(idHash), sessionAttributes(session), session.endsAtMs),
+    create: (idHash, session) =>
+      answered('write', async (abortSignal) => {
+        const ttl = { N: String(Math.ceil(session.endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
+        const Item = {
+          ...keyItem(keys.session(idHash)),
+          ...sessionAttributes(session),
+          [TTL_ATTRIBUTE]: ttl,
+        };
+        await client.send(new PutItemCommand({ TableName: tableName, Item }), { abortSignal });
+      }),
 
     read: (idHash) =>
       answered('read', async (abortSignal) => {
@@ -78,22 +73,6 @@ export function dynamoSessionStore({ client, tableName, instance }: DynamoSessio
       answered('remove', async (abortSignal) => {
         const Key = keyItem(keys.session(idHash));
         await client.send(new DeleteItemCommand({ TableName: tableName, Key }), { abortSignal });
-      }),
-
-    putPending: (hash, pending) =>
-      put(keys.pendingSignIn(hash), pendingAttributes(pending), pending.endsAtMs),
-
-    takePending: (hash) =>
-      answered('take', async (abortSignal) => {
-        const command = new DeleteItemCommand({
-          TableName: tableName,
-          Key: keyItem(keys.pendingSignIn(hash)),
-          ConditionExpression: 'attribute_exists(#pk)',
-          ExpressionAttributeNames: { '#pk': PK },
-          ReturnValues: 'ALL_OLD',
-        });
-        const taken = await unlessGone(client.send(command, { abortSignal }));
-        return taken?.Attributes && pendingOf(taken.Attributes);
       }),
   };
 }

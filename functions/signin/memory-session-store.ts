@@ -1,4 +1,4 @@
-import type { PendingSignIn, Session, SessionStore } from './session-store.ts';
+import type { Session, SessionStore } from './session-store.ts';
 
 /** Enough for a local run; with more, the oldest are signed out. */
 const KEPT_MAX = 10_000;
@@ -6,10 +6,11 @@ const KEPT_MAX = 10_000;
 /** Sessions of one process, for tests and local runs. */
 export function memorySessionStore(): SessionStore {
   const sessions = new Map<string, Session>();
-  const pending = new Map<string, PendingSignIn>();
   return {
     async create(idHash, session) {
-      put(sessions, idHash, session);
+      const [oldest] = sessions.keys();
+      if (sessions.size >= KEPT_MAX && oldest !== undefined) sessions.delete(oldest);
+      sessions.set(idHash, session);
     },
     async read(idHash) {
       return sessions.get(idHash);
@@ -23,19 +24,5 @@ export function memorySessionStore(): SessionStore {
     async remove(idHash) {
       sessions.delete(idHash);
     },
-    async putPending(hash, one) {
-      put(pending, hash, one);
-    },
-    async takePending(hash) {
-      const one = pending.get(hash);
-      pending.delete(hash);
-      return one;
-    },
   };
-}
-
-function put<T>(map: Map<string, T>, key: string, value: T): void {
-  const [oldest] = map.keys();
-  if (map.size >= KEPT_MAX && oldest !== undefined) map.delete(oldest);
-  map.set(key, value);
 }

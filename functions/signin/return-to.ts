@@ -1,4 +1,4 @@
-/** Longer than any address of ours, and short enough for a table item nobody signed in for. */
+/** Longer than any address of ours, and short enough for a cookie. */
 const LENGTH_MAX = 1_000;
 /** Tells a path of ours from an address of someone else's; `.invalid` is nobody's. */
 const HERE = 'https://here.invalid';

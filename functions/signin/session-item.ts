@@ -1,5 +1,5 @@
 import { isRecord } from '../../policies/document/reading.ts';
-import type { PendingSignIn, Session, SessionChange } from './session-store.ts';
+import type { Session, SessionChange } from './session-store.ts';
 import type { Roles } from './user.ts';
 
 /** A text or a whole number. */
@@ -44,22 +44,6 @@ export function sessionOf(item: Readonly<Record<string, unknown>>): Session | un
     return undefined;
   if (rolesReadAtMs === undefined || seenAtMs === undefined || endsAtMs === undefined) return undefined;
   return { userId, username, name, roles, rolesReadAtMs, seenAtMs, endsAtMs };
-}
-
-export const pendingAttributes = (pending: PendingSignIn): Attributes => ({
-  cv: text(pending.codeVerifier),
-  no: text(pending.nonce),
-  rt: text(pending.returnTo),
-  [ENDS_AT]: whole(pending.endsAtMs),
-});
-
-export function pendingOf(item: Readonly<Record<string, unknown>>): PendingSignIn | undefined {
-  const codeVerifier = textIn(item, 'cv');
-  const nonce = textIn(item, 'no');
-  const returnTo = textIn(item, 'rt');
-  const endsAtMs = wholeIn(item, ENDS_AT);
-  if (codeVerifier === undefined || nonce === undefined || returnTo === undefined) return undefined;
-  return endsAtMs === undefined ? undefined : { codeVerifier, nonce, returnTo, endsAtMs };
 }
 
 function textIn(item: Readonly<Record<string, unknown>>, name: string): string | undefined {

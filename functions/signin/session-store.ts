@@ -16,16 +16,6 @@ export interface Session {
 /** What of a session changes while it lasts. */
 export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs'>>;
 
-/** A sign-in that GitLab was asked for and has not answered yet. */
-export interface PendingSignIn {
-  /** PKCE: proves that whoever comes back with the code is who asked for it. */
-  readonly codeVerifier: string;
-  readonly nonce: string;
-  /** Path and query below our own address. */
-  readonly returnTo: string;
-  readonly endsAtMs: number;
-}
-
 /**
  * Sessions, by the hash of the id in the cookie: who reads the table can sign in as nobody. What has ended may still be
  * there; whoever reads compares `endsAtMs`. Encryption at rest is the table's.
@@ -37,7 +27,4 @@ export interface SessionStore {
   /** False: there is none any more, and none came back by it. */
   change(idHash: string, change: SessionChange): Promise<boolean>;
   remove(idHash: string): Promise<void>;
-  putPending(hash: string, pending: PendingSignIn): Promise<void>;
-  /** Of several who take the same one, one gets it. */
-  takePending(hash: string): Promise<PendingSignIn | undefined>;
 }

@@ -2,7 +2,7 @@ import type { BreakGlass, Reviewed } from '../limits/break-glass.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
-import { checkOrder, readEdge } from './parse-validity.ts';
+import { checkOrder, readEdge, readZone } from './parse-validity.ts';
 import { readUser } from './read-user.ts';
 import type { Reading } from './reading.ts';
 
@@ -20,11 +20,11 @@ const PERIODS = ['hour', 'day', 'once'] as const;
 
 /** `by` and `reviewed` are for people: who broke it, and who has looked at what was done with it. */
 const KEYS = [
-  ...['on', 'id', 'users', 'protected', 'jobs', 'per', 'from', 'until'],
+  ...['on', 'id', 'users', 'protected', 'jobs', 'per', 'from', 'until', 'zone'],
   ...['reason', 'ticket', 'owner', 'by', 'by_user', 'reviewed'],
 ];
 
-/** Reads `breakglass: [{on, users, protected, jobs, per, from, until, reason}]`; undefined: there are none. */
+/** Reads `breakglass: [{on, users, protected, jobs, per, from, until, zone, reason}]`; undefined: there are none. */
 export function readBreakGlasses(
   reading: Reading,
   runnerClasses: readonly string[],
@@ -55,8 +55,9 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
     reading.refuse('lets everybody in; name users, or protected: true, or both');
   const jobs = reading.at('jobs').integer('how many jobs it lets in', 1, JOBS_MAX);
   const per = reading.at('per').isThere ? reading.at('per').oneOf('a period', PERIODS) : 'once';
-  const fromMs = readEdge(reading.at('from'), 'start', 'UTC');
-  const untilMs = readEdge(reading.at('until'), 'end', 'UTC');
+  const zone = readZone(reading);
+  const fromMs = readEdge(reading.at('from'), 'start', zone ?? 'UTC');
+  const untilMs = readEdge(reading.at('until'), 'end', zone ?? 'UTC');
   checkOrder(reading, fromMs, untilMs);
   if (fromMs !== undefined && untilMs !== undefined && untilMs - fromMs > BREAK_GLASS_DAYS_MAX * 86_400_000)
     reading
@@ -69,6 +70,7 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
   const reviewed = readReviewed(reading.at('reviewed'));
   const owner = readOwner(reading);
   if (subject === undefined || id === undefined || jobs === undefined || per === undefined) return undefined;
+  if (zone === undefined) return undefined;
   if (fromMs === undefined || untilMs === undefined || reason === undefined) return undefined;
   return {
     id,
@@ -79,6 +81,7 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
     per,
     fromMs,
     untilMs,
+    ...(zone !== 'UTC' && { zone }),
     reason,
     ...(owner !== undefined && { owner }),
     ...(ticket !== undefined && { ticket }),

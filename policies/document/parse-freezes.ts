@@ -1,9 +1,8 @@
 import type { Freeze } from '../limits/freeze.ts';
-import { isZone } from '../limits/zone.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
-import { readValidity, VALIDITY_KEYS } from './parse-validity.ts';
+import { readValidity, readZone, VALIDITY_KEYS } from './parse-validity.ts';
 import { readUser } from './read-user.ts';
 import type { Reading } from './reading.ts';
 
@@ -45,9 +44,7 @@ export function readFreezes(
 function readFreeze(reading: Reading, ordinal: string, runnerClasses: readonly string[]): Freeze | undefined {
   const subject = readSubject(reading.at('on'), runnerClasses);
   const id = reading.at('id').isThere ? reading.at('id').text(NAME_EXPECTED, isName) : ordinal;
-  const zone = reading.at('zone').isThere
-    ? reading.at('zone').text('a zone such as Europe/Berlin or UTC', isZone)
-    : 'UTC';
+  const zone = readZone(reading);
   const validity = readValidity(reading, zone);
   const reason = neededText(reading.at('reason'), 'why nothing starts, in a text', REASON_CHARACTERS_MAX);
   const owner = readOwner(reading);

@@ -1,4 +1,5 @@
 import type { Validity } from '../limits/validity.ts';
+import { isZone } from '../limits/zone.ts';
 import { readInstant } from './instant.ts';
 import type { Reading } from './reading.ts';
 
@@ -18,6 +19,10 @@ export function readEdge(reading: Reading, edge: 'start' | 'end', zone: string):
   const atMs = typeof value === 'string' ? readInstant(value, edge, zone) : undefined;
   return atMs ?? reading.expected('a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00');
 }
+
+/** The calendar that days are meant on; undefined, with a problem told, for what is no zone. @default UTC */
+export const readZone = (reading: Reading): string | undefined =>
+  reading.at('zone').isThere ? reading.at('zone').text('a zone such as Europe/Berlin or UTC', isZone) : 'UTC';
 
 export function checkOrder(reading: Reading, fromMs: number | undefined, untilMs: number | undefined): void {
   if (fromMs !== undefined && untilMs !== undefined && untilMs <= fromMs)

@@ -19,6 +19,8 @@ export interface BreakGlass {
   readonly per: 'hour' | 'day' | 'once';
   readonly fromMs: number;
   readonly untilMs: number;
+  /** IANA zone the edges were written in, and are told in. Absent: UTC. */
+  readonly zone?: string;
   readonly reason: string;
   readonly owner?: string;
   readonly ticket?: string;

@@ -16,6 +16,7 @@ import { retryAdvice } from './retry-advice.ts';
 export const REJECTION_CHARACTERS_MAX = 2_000;
 const LINE_CHARACTERS_MAX = 400;
 const JOB_NAME_CHARACTERS_MAX = 80;
+const URL_CHARACTERS_MAX = 300;
 /** Without terms, e.g. in the relay's fallback, the currency is not known and amounts say so. */
 const NO_CURRENCY = 'units';
 
@@ -28,13 +29,16 @@ export interface RejectionTextInput {
   readonly decisionId: string;
   readonly nowMs: number;
   readonly disclosure: Disclosure;
+  /** Where the console explains this job; not told where nothing of limits is. Longer than 300 characters it is left out. */
+  readonly detailsUrl?: string | undefined;
   /** Messages of the rules that rejected; see `footerOf`. */
   readonly footer?: string | undefined;
 }
 
 /**
  * The message for the job page: plain text, the first line complete on its own, then code, numbers, advice, owner, the
- * other reasons and the decision id. Too much is left out line by line from the end, never the first or the last line.
+ * other reasons, where the console explains it, and the decision id. Too much is left out line by line from the end, never the
+ * first line or the last ones.
  */
 export function rejectionText(input: RejectionTextInput): string {
   const { request, disclosure, terms, nowMs } = input;
@@ -54,8 +58,13 @@ export function rejectionText(input: RejectionTextInput): string {
     ...footerLines(input.footer),
     ...otherLines(others, disclosure, currency),
   ];
-  return capped(first, lines, `Decision: ${oneLine(input.decisionId)}`);
+  return capped(first, lines, `${detailsLine(input)}Decision: ${oneLine(input.decisionId)}`);
 }
+
+const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
+  detailsUrl === undefined || disclosure === 'none' || detailsUrl.length > URL_CHARACTERS_MAX
+    ? ''
+    : `Details: ${oneLine(detailsUrl)}\n`;
 
 /** The messages of the rules behind these violations, for the end of the text. */
 export function footerOf(

@@ -3,6 +3,7 @@ import { type DeskIo, EXIT, type ExitCode } from './command.ts';
 import type { CommandEntry } from './commands.ts';
 import { tellFailure } from './failure.ts';
 import { commandsHelp } from './help.ts';
+import { commandClock } from './ledger/command-clock.ts';
 
 /** Runs one call of `tollgate`. Never throws: every failure becomes a message and an exit code. */
 export async function runTollgate(
@@ -19,7 +20,10 @@ export async function runTollgate(
     }
     name = chosen.entry.name;
     const command = await chosen.entry.load();
-    if (!chosen.help) return await command.run(chosen.rest, io);
+    if (!chosen.help) {
+      const nowMs = commandClock(command, chosen.rest, io);
+      return await command.run(chosen.rest, { ...io, nowMs });
+    }
     io.out(`${command.help}\n`);
     return EXIT.ok;
   } catch (error) {

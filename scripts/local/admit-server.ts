@@ -25,12 +25,14 @@ export function serveAdmit(
   rules: Rules,
   table: LimitTable,
   clock: LedgerClock = systemClock,
+  consoleUrl?: string,
 ): Promise<AdmitServer> {
   const { rulesFor, limitsFor } = rulesInForce(rules, { table, ledger, clock, log: silentLog });
   const app = createAdmitApp({
     ledger,
     currentRules: rulesFor,
     ...(rules.directory !== undefined && { handOutDirectory: handOutKnown(rules.directory) }),
+    consoleUrl,
     clock,
     log: silentLog,
   });

@@ -100,6 +100,7 @@ function consoleOn(
     ledger: ledger.ledger,
     clock,
     newId,
+    zone,
   });
   const read = createConsoleRead({
     desk,
@@ -116,6 +117,7 @@ function consoleOn(
     places: async () => placesOf(known, clock.nowMs()),
     zone,
     clock,
+    consoleUrl: url,
   });
   const rest = {
     baseUrl: gitlab.url,

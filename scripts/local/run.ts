@@ -7,6 +7,7 @@ import type { Answered } from './decision-line.ts';
 import { EstimatedLives } from './estimated-lives.ts';
 import { fastClock, SPEED } from './fast-clock.ts';
 import type { Figures } from './figures.ts';
+import { writeLedgerClock } from './ledger-clock.ts';
 import { openLocalLedger } from './ledger-source.ts';
 import { readLeftOff, writeLeftOff } from './left-off.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -58,8 +59,15 @@ export async function run(
     openLocalLedger({ whose: whoseJobs(options), dataDir, memory, fresh, clock }),
     startRunConsole(options, rules, fast, screen),
   ]);
+  // Whoever asks this ledger from another terminal means its time.
+  const noteClock = (pace: number): void => {
+    if (memory) return;
+    const { instance } = ledger;
+    writeLedgerClock(dataDir, { instance, atMs: clock.nowMs(), realMs: Date.now(), pace, pid: process.pid });
+  };
+  noteClock(pipeline === undefined ? 1 : SPEED);
   await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
-  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
+  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, desk?.url);
   const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
   const local =
     pipeline !== undefined && rules.directory !== undefined
@@ -140,6 +148,7 @@ export async function run(
   await desk?.counted();
   if (desk !== undefined && options.console && !stop.aborted) {
     fast.slowDown();
+    noteClock(1);
     screen.stays(desk.url);
     await aborted(stop);
   } else if (desk !== undefined && !stop.aborted) screen.closed();
@@ -149,6 +158,7 @@ export async function run(
   await pilot?.close();
   await admit.stop();
   await ledger.stop();
+  noteClock(0);
   if (local !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId: local.router.lastJobId() });
   return { summary, jobs: [...(local?.ends.jobs() ?? [])] };
 }

@@ -88,7 +88,6 @@ test.each(['PutItem', 'UpdateItem'])('may %s limits and sessions, and never the 
     keys.limitLog(17),
     keys.limitRequest('r-1'),
     keys.session('hash'),
-    keys.pendingSignIn('hash'),
   ];
   expect(written.filter((key) => !may(key))).toEqual([]);
   const books = [

@@ -14,7 +14,6 @@ const day = { subject: 'group/101', day: '2026-11-21' };
 /** One partition key of every kind of item, as the programs build it. */
 const PARTITIONS = {
   session: keys.session('h').pk,
-  'pending sign-in': keys.pendingSignIn('h').pk,
   record: keys.record(4711).pk,
   counter: keys.counter(counter).pk,
   'counter of another instance': ledgerKeys('gitlab.other.test').counter(counter).pk,
@@ -30,6 +29,7 @@ const PARTITIONS = {
   'directory wish': keys.directoryWish('group/1').pk,
   'sweep marks': keys.sweepMarks.pk,
   'controller scope': keys.controllerScope.pk,
+  'outcome of the recount': keys.recountOutcome.pk,
   'register of instances': INSTANCES_PK,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
@@ -66,8 +66,11 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
-  ConsoleProgram: [...LIMITS, 'session', 'pending sign-in', 'announced mark'],
-  DriftCheckProgram: ['record', 'counter', 'usage', 'top projects', 'latest rejections', 'estimates'],
+  ConsoleProgram: [...LIMITS, 'session', 'announced mark'],
+  DriftCheckProgram: [
+    ...(['record', 'counter', 'outcome of the recount'] as const),
+    ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
+  ],
   WatchdogProgram: ['watchdog mark'],
   Relay: ['heartbeat'],
 };

@@ -35,7 +35,7 @@ test('without script a button counts the jobs, on the same page, and nothing typ
   expect(await section.textContent()).not.toContain('12,030');
   await section.getByRole('button', { name: 'Count exactly' }).click();
   const text = await page.locator('#exact').textContent();
-  expect(text).toContain(`The last 9 days, from 2026-11-13 on: ${COUNTED}`);
+  expect(text).toContain(`The last 9 days, from 13 Nov on: ${COUNTED}`);
   expect(text).toContain('npx tollgate budget set … --dry-run counts all');
   // The page is still the one that saves.
   await page.getByRole('button', { name: 'Save' }).click();

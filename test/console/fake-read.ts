@@ -80,7 +80,15 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
         ...view,
         ...(subject !== 'group/101' && { path: aGroup(Number(subject.split('/')[1]) - 100).path }),
         freezes: frozen
-          ? [{ id: 'f1', reason: 'Audit until Friday', untilMs: NOW_MS + 6 * DAY_MS, owner: 'fiona' }]
+          ? [
+              {
+                id: 'f1',
+                reason: 'Audit until Friday',
+                untilMs: NOW_MS + 6 * DAY_MS,
+                owner: 'fiona',
+                zone: 'UTC',
+              },
+            ]
           : [],
         limits: view.limits.map((limit) => ({ ...limit, subject })),
       };

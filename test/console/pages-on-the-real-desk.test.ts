@@ -2,15 +2,16 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
+import type { LimitsDocument } from '../../functions/limits/limit-set.ts';
 import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
 import { silentLog } from '../../functions/shared/log.ts';
 import type { SignInEnv, User } from '../../functions/signin/user.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../functions/console/house.ts';
 
 /** Pages on the desk and read models as they are, in memory. */
-async function house() {
-  const real = consoleHouse();
-  await real.apply(LIMITS);
+async function house(parts: { readonly packed?: LimitsDocument } = {}) {
+  const real = consoleHouse(parts);
+  if (parts.packed === undefined) await real.apply(LIMITS);
   let ids = 0;
   const newId = (): string => {
     ids += 1;
@@ -52,7 +53,9 @@ async function house() {
 const textOf = async (response: Response) => ({
   status: response.status,
   to: response.headers.get('location'),
-  text: await response.text(),
+  type: response.headers.get('content-type'),
+  // A byte order mark stays.
+  text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer()),
 });
 
 /** The hidden fields and what stands in the others, as a browser would send them. */
@@ -264,6 +267,25 @@ test.each([
   expect(await amount()).toBe(500_000_000);
 });
 
+test('the last day of a freeze, a grant and a break-glass is the last day where their limit counts, and says so', async () => {
+  const { appFor, apply, desk } = await house();
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', zone: 'Europe/Berlin' }]);
+  const finance = appFor(USERS.finance);
+  const end = 'the end of 31 Dec 2026 Europe/Berlin';
+  const form = await finance.get('/edit?kind=freeze&subject=group/101');
+  expect(form.text).toContain('The last day, Europe/Berlin.');
+  const sent = { ...fieldsOf(form.text), reason: 'year-end', until: '2026-12-31', why: 'audit' };
+  expect((await finance.post('/edit', { ...sent, step: 'preview' })).text).toContain(end);
+  expect((await finance.post('/edit', { ...sent, step: 'apply' })).status).toBe(303);
+  const limit = { subject: 'group/101', limit: 'money-month', from: '2026-11-01', until: '2026-12-31' };
+  await apply([{ kind: 'grant', ...limit, amount: 1, reason: 'release' }]);
+  const { text } = await finance.get('/groups/101');
+  expect(text).toContain(`until <time class="when" datetime="2026-12-31T23:00:00.000Z">${end}`);
+  expect(text.split(end).length).toBeGreaterThanOrEqual(3);
+  const [freeze] = (await desk.live())?.limits.freezes?.get('group/101') ?? [];
+  expect(new Date(freeze?.untilMs ?? 0).toISOString()).toBe('2026-12-31T23:00:00.000Z');
+});
+
 test('what a viewer asks for is granted by finance', async () => {
   const { appFor, read } = await house();
   const fields = {
@@ -304,6 +326,42 @@ test('a downloaded file comes back edited, with its differences shown before the
   });
   expect(await amount()).toBe(550_000_000);
 });
+
+test('before any set is live the file has the limits packed with the deployment, and comes back as the first set', async () => {
+  const { appFor, desk, apply } = await house({ packed: PACKED });
+  const finance = appFor(USERS.finance);
+  for (const dialect of ['comma', 'semicolon']) {
+    const { status, text, type } = await finance.get(`/export.csv?dialect=${dialect}`);
+    expect([status, type, text]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      expect.stringContaining('payments'),
+    ]);
+    expect(text.codePointAt(0)).toBe(0xfeff);
+  }
+  const { text: file } = await finance.get('/export.csv');
+  const upload = new FormData();
+  upload.set('file', new File([file.replace(/(payments,101,money),500,/, '$1,550,')], 'limits.csv'));
+  const { text } = await finance.post('/import', upload);
+  expect(text).toContain('Not saved yet: 1 difference');
+  const kept = fieldsOf(text).kept ?? '';
+  const saved = await finance.post('/import', { kept, step: 'apply', why: 'first', dialect: 'comma' });
+  expect(saved).toMatchObject({ status: 303, to: '/history?saved=1' });
+  expect((await desk.live())?.document).toEqual({
+    limits: [{ ...PACKED.limits[0], money: '550' }],
+    freezes: PACKED.freezes,
+  });
+  // Another first set was faster: rows of what was packed with the deployment are not put on top of it.
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 600 }]);
+  const late = new FormData();
+  late.set('file', new File([file.replace(/(payments,101,money),500,/, '$1,560,')], 'limits.csv'));
+  expect((await finance.post('/import', late)).status).toBe(409);
+});
+
+const PACKED = {
+  limits: [{ on: { group: 101 }, money: 500, per: 'month', owner: 'Zahlungs-Ämter' }],
+  freezes: [{ on: { group: 200 }, from: '2026-12-24', until: '2026-12-31', reason: 'audit' }],
+};
 
 test('a file of a version that is no longer live shows what it would change and what others changed since', async () => {
   const { appFor, apply, amount } = await house();
@@ -397,6 +455,21 @@ test('ending and reviewing a break-glass begins and ends at its list, whatever i
   expect(form.text).toContain('href="/break-glass">Cancel');
   const fields = { ...fieldsOf(form.text), note: 'seen', step: 'apply' };
   expect(await finance.post('/edit', fields)).toMatchObject({ status: 303, to: '/break-glass?saved=3' });
+});
+
+test('people are called by name where the limits know it, and their ids stay out of the tables', async () => {
+  const { appFor, desk } = await house();
+  const { finance } = USERS;
+  const glass = { subject: 'group/104', jobs: 3, until: '2026-11-23', reason: 'r' } as const;
+  await desk.apply([{ kind: 'breakglass', ...glass, users: [finance.id, 999] }], {
+    ...{ actor: finance.username, userId: finance.id, rights: [{ role: 'finance' }], confirmed: true },
+    ...{ why: 'because', source: 'test', base: (await desk.live())?.pointer.set },
+  });
+  const { text } = await appFor(finance).get('/break-glass');
+  expect(text).toMatch(new RegExp(`jobs of users \\w+ \\(${finance.id}\\), 999`));
+  const history = await appFor(finance).get('/history');
+  expect(history.text).toContain('Break-glass');
+  expect(history.text).not.toContain('by user');
 });
 
 test('a rejected job is explained to whoever sees its group, and to nobody else', async () => {

@@ -84,7 +84,7 @@ export function aGroup(index: number): GroupRow {
     personal: false,
     others: index % 3,
     grants: index % 6 === 1 ? 1 : 0,
-    ...(index === 2 && { frozen: { id: 'f1', reason: 'Audit until Friday' } }),
+    ...(index === 2 && { frozen: { id: 'f1', reason: 'Audit until Friday', zone: 'UTC' } }),
     ...(index % 9 === 0 && { pool: { childrenAmount: amount * 2, children: 4, unlimited: 0, larger: [] } }),
     ...(without
       ? {
@@ -230,6 +230,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
     set: 's42',
     currency: 'EUR',
     nowMs: NOW_MS,
+    zone: 'Europe/Berlin',
     subject: 'group/101',
     kind: 'group',
     path: 'acme/payments',
@@ -260,6 +261,17 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
     ],
     pools: [{ limit: 'money-month', childrenAmount: 900 * EUR, children: 3, unlimited: 0, larger: [] }],
     burnUp: aBurnUp(budget),
+    agreements: [
+      {
+        subject: 'group/101',
+        limit: 'money-month',
+        unit: 'micros',
+        period: '2026-11',
+        counterAmount: 560_000_000,
+        usageAmount: 560_000_000,
+        records: { recountedAtMs: NOW_MS - 9 * 3_600_000, counterBeyond: 0 },
+      },
+    ],
     usage: {
       fromDay: '2026-11-01',
       toDay: '2026-11-21',
@@ -277,6 +289,10 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         path: `acme/payments/${name}`,
         micros: Math.round((240 * EUR) / (index + 1) ** 2),
       })),
+      otherProjectsMicros:
+        560_000_000 - [1, 4, 9, 16].reduce((sum, by) => sum + Math.round((240 * EUR) / by), 0),
+      topFromDay: '2026-11-01',
+      otherClassesMicros: 0,
       topJobs: ['e2e-large', 'build:image', 'unit 3/8', 'lint'].map((job, index) => ({
         projectId: 900,
         path: 'acme/payments/gateway',
@@ -317,6 +333,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         amount: 200 * EUR,
         fromMs: NOW_MS - 3 * DAY_MS,
         untilMs: NOW_MS + 4.5 * DAY_MS,
+        zone: 'UTC',
         reason: 'Load tests before the launch',
         ticket: 'FIN-12',
         state: 'in_force',
@@ -329,6 +346,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         amount: 50 * EUR,
         fromMs: NOW_MS - 30 * DAY_MS,
         untilMs: NOW_MS - 20 * DAY_MS,
+        zone: 'UTC',
         reason: 'Migration',
         state: 'over',
         remainingMs: 0,

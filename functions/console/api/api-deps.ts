@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { LimitsDesk } from '../../limits/desk/contract.ts';
+import { NO_SET } from '../../limits/desk/exported-limits.ts';
 import type { EditedBy } from '../../limits/desk/outcome.ts';
 import type { Log } from '../../shared/log.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
@@ -20,7 +21,6 @@ export interface ApiDeps {
 export type ApiContext = Context<SignInEnv>;
 
 const IF_MATCH = /^"([^"]{1,80})"$/;
-export const NO_SET = 'none';
 
 /** The set somebody's edits are of; `missing`: they do not say. */
 export function baseOf(header: string | undefined): { readonly base: string | undefined } | 'missing' {

@@ -4,6 +4,7 @@ import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/co
 import { exportLimits } from '../../limits/csv/export-limits.ts';
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
+import { baseOfFile, exportedLimits, NO_SET } from '../../limits/desk/exported-limits.ts';
 import type { SignInEnv } from '../../signin/user.ts';
 import { actingUser } from '../acting-user.ts';
 import { staleImport } from '../stale-import.ts';
@@ -29,11 +30,11 @@ export type ImportPreview = PreviewAnswer & {
 const download = createRoute({
   method: 'get',
   path: '/limits.csv',
-  summary: 'All limits as CSV; grants, freezes and rollouts are not in it',
+  summary:
+    'All limits in force as CSV; grants, freezes and rollouts are not in it. Before any set is live these are the ones packed with the deployment',
   request: { query: z.object({ dialect }) },
   responses: {
     200: { description: 'RFC 4180, UTF-8', content: { 'text/csv': { schema: z.string() } } },
-    404: errorAnswer('None was made live yet'),
   },
 });
 
@@ -69,15 +70,14 @@ const upload = createRoute({
 export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(download, async (c) => {
-      const live = await desk.live();
-      if (live === undefined) return c.json(NOTHING_LIVE, 404);
-      const file = exportLimits(live.document, {
-        version: live.pointer.set,
+      const { document, set, edit } = await exportedLimits(desk);
+      const file = exportLimits(document, {
+        version: set ?? NO_SET,
         directory: await directory(),
         dialect: dialectOf(c.req.valid('query').dialect),
       });
-      c.header('etag', etagOf(live.pointer.set));
-      c.header('content-disposition', `attachment; filename="limits-${live.pointer.edit}.csv"`);
+      c.header('etag', etagOf(set));
+      c.header('content-disposition', `attachment; filename="limits-${edit}.csv"`);
       return c.body(file, 200, { 'content-type': 'text/csv; charset=utf-8' });
     })
     .openapi(upload, async (c) => {
@@ -85,11 +85,10 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
       const { user } = c.var;
       const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialectOf(asked.dialect));
       if (!rows.ok) return c.json(refused(rows.problems), 422);
-      const live = await desk.live();
-      if (live === undefined) return c.json(NOTHING_LIVE, 404);
-      const base = rows.version ?? live.pointer.set;
+      const inForce = await exportedLimits(desk);
+      const base = baseOfFile(rows.version, inForce.set);
       const sees = await read.sight(user);
-      if (base !== live.pointer.set) {
+      if (base !== inForce.set) {
         const file = {
           rows: rows.rows,
           dialect: dialectOf(asked.dialect),
@@ -97,11 +96,11 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
           base,
         };
         const by = actingUser(user);
-        const stale = outcomeAnswer(await staleImport(file, live, by, { desk, policy, directory }), sees);
+        const stale = outcomeAnswer(await staleImport(file, by, { desk, policy, directory }), sees);
         return c.json(stale.body as ApiError, 412);
       }
       const imported = importLimits(rows.rows, {
-        document: live.document,
+        document: inForce.document,
         policy,
         directory: await directory(),
         dialect: dialectOf(asked.dialect),
@@ -129,12 +128,6 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
 
 const dialectOf = (name: 'comma' | 'semicolon'): CsvDialect =>
   name === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
-
-const NOTHING_LIVE = apiError(
-  'nothing_live',
-  'No limits were made live yet: those packed with the deployment hold.',
-  'Publish limits.yaml first, or add a limit.',
-);
 
 const refused = (problems: readonly CsvProblem[]): ApiError => ({
   ...apiError(

@@ -1,6 +1,7 @@
 /** Jobs that would have failed, counted job by job: beside the estimate, which is there at once. */
 import { html } from 'hono/html';
 import type { BacktestAnswer, BacktestCounted } from '../view/backtest.ts';
+import { dayLabel } from './chart-scale.ts';
 import type { Markup } from './markup.ts';
 import { counted, distance, shortInstant, type Telling } from './told.ts';
 
@@ -65,7 +66,7 @@ function spanText({ fromMs, untilMs, fromDay, days }: BacktestCounted, telling: 
   if (untilMs < telling.nowMs - HOUR_MS)
     return html`From ${shortInstant(fromMs, telling)} to ${shortInstant(untilMs, telling)}`;
   if (whole < 1) return html`Since ${shortInstant(fromMs, telling)} (${distance(fromMs, telling.nowMs)})`;
-  return html`The last ${counted(Math.min(days, Math.ceil((untilMs - fromMs) / DAY_MS)), 'day')}, from ${fromDay} on`;
+  return html`The last ${counted(Math.min(days, Math.ceil((untilMs - fromMs) / DAY_MS)), 'day')}, from ${dayLabel(fromDay)} on`;
 }
 
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import type { BurnUp } from '../view/subject.ts';
 import { dayLabel, dayNumberOf, roundTicks } from './chart-scale.ts';
 import { forecastSentence } from './limit-words.ts';
 import type { Markup } from './markup.ts';
-import { amount, bare, type Telling } from './told.ts';
+import { bare, type Telling } from './told.ts';
 
 interface Size {
   readonly name: string;
@@ -37,10 +37,7 @@ export function burnUpChart(burnUp: BurnUp, limit: LimitRow | undefined, telling
 <tbody>${days.map(({ day, used, total }) => html`<tr><th scope="row">${dayLabel(day)}</th><td class="n">${bare(used, unit)}</td><td class="n">${bare(total, unit)}</td></tr>`)}${
     unexplained !== 0 &&
     html`<tr><th scope="row">Not on a day</th><td class="n">${bare(unexplained, unit)}</td><td class="n"><span class="soft">–</span></td></tr>`
-  }</tbody></table></div>${
-    unexplained !== 0 &&
-    html`<p><small>${amount(unexplained, unit, telling)} are in the counter (and so in today’s sum), but on no day: jobs that were not added up yet, or corrections by hand.</small></p>`
-  }</details>`;
+  }</tbody></table></div></details>`;
 }
 
 const sample = (name: string): Markup =>

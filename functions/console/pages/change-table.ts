@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ChangeRow } from '../../limits/desk/outcome.ts';
 import { subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
-import { amount, counted, instant, type Telling } from './told.ts';
+import { amount, counted, edge, instant, type Telling } from './told.ts';
 
 /** A page must stay small; whoever needs the others has the file, or the next page. */
 export const ROWS_SHOWN = 100;
@@ -10,17 +10,21 @@ export const ROWS_SHOWN = 100;
 /** What differs, field by field. */
 export function changeTable(rows: readonly ChangeRow[], caption: string, telling: Telling): Markup {
   if (rows.length === 0) return html`<p class="soft">Nothing differs.</p>`;
-  const shown = rows.slice(0, ROWS_SHOWN);
+  const named = rows.filter(hasName);
+  const shown = named.slice(0, ROWS_SHOWN);
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="stack"><caption class="hidden">${caption}</caption>
 <thead><tr><th scope="col">Whose</th><th scope="col">What</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Effect</th></tr></thead>
 <tbody>${shown.map(
     (row) =>
       html`<tr><th scope="row" class="path">${subjectLink(row.subject, row.path ?? subjectWords(row.subject))}</th><td>${whatText(row)}</td><td data-l="from">${valueText(row.from, row, telling)}</td><td data-l="to">${valueText(row.to, row, telling)}</td><td>${effectTag(row)}</td></tr>`,
   )}</tbody></table></div>${
-    rows.length > ROWS_SHOWN &&
-    html`<p><small>${counted(rows.length - ROWS_SHOWN, 'more difference')} not shown here.</small></p>`
+    named.length > ROWS_SHOWN &&
+    html`<p><small>${counted(named.length - ROWS_SHOWN, 'more difference')} not shown here.</small></p>`
   }`;
 }
+
+/** Ids of people stand beside their names, for programs. */
+const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 
 /** One line each, for a history. */
 export const changeLines = (
@@ -29,11 +33,12 @@ export const changeLines = (
   { max, moreHref }: { readonly max: number; readonly moreHref: string },
 ): Markup =>
   html`<ul>${rows
+    .filter(hasName)
     .slice(0, max)
     .map(
       (row) =>
         html`<li>${row.path ?? subjectWords(row.subject)}: ${whatText(row)} ${row.whole === 'added' ? '' : html`<span class="from">${valueText(row.from, row, telling)}</span> → `}${row.whole === 'removed' ? 'removed' : valueText(row.to, row, telling)}</li>`,
-    )}${rows.length > max && html`<li><a href="${moreHref}">and ${counted(rows.length - max, 'more difference')}</a></li>`}</ul>`;
+    )}${rows.filter(hasName).length > max && html`<li><a href="${moreHref}">and ${counted(rows.filter(hasName).length - max, 'more difference')}</a></li>`}</ul>`;
 
 const whatText = (row: ChangeRow): Markup =>
   row.about === 'limit'
@@ -56,13 +61,18 @@ const subjectWords = (subject: string): string =>
 /** As limits.yaml has them. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z$/;
 
-function valueText(value: ChangeRow['from'], { unit }: ChangeRow, telling: Telling): Markup {
+function valueText(
+  value: ChangeRow['from'],
+  { unit, field, zone = 'UTC' }: ChangeRow,
+  telling: Telling,
+): Markup {
   if (value === null) return html`<span class="soft">none</span>`;
   if (typeof value === 'number' && unit !== undefined)
     return html`<span class="n">${amount(value, unit, telling)}</span>`;
-  return typeof value === 'string' && INSTANT.test(value)
-    ? instant(Date.parse(value), telling)
-    : html`${String(value)}`;
+  if (typeof value !== 'string' || !INSTANT.test(value)) return html`${String(value)}`;
+  const atMs = Date.parse(value);
+  if (field === 'from') return edge(atMs, 'start', { zone });
+  return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, telling);
 }
 
 function effectTag({ effect, whole, field }: ChangeRow): Markup {

@@ -21,3 +21,14 @@ export function dayLabel(day: string): string {
   const at = new Date(`${day}T00:00:00Z`);
   return `${at.getUTCDate()} ${at.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`;
 }
+
+/** `1 to 22 Nov 2026`, `30 Oct to 22 Nov 2026`, `30 Dec 2026 to 2 Jan 2027`. */
+export function daySpan({ fromDay, toDay }: { readonly fromDay: string; readonly toDay: string }): string {
+  const [year, month] = [toDay.slice(0, 4), toDay.slice(0, 7)];
+  const to = `${dayLabel(toDay)} ${year}`;
+  if (fromDay === toDay) return to;
+  if (fromDay.startsWith(month)) return `${Number(fromDay.slice(8))} to ${to}`;
+  return fromDay.startsWith(year)
+    ? `${dayLabel(fromDay)} to ${to}`
+    : `${dayLabel(fromDay)} ${fromDay.slice(0, 4)} to ${to}`;
+}

@@ -2,8 +2,8 @@ import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/co
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
 import { type TotalChange, totalChanges } from '../../limits/csv/totals.ts';
+import { baseOfFile, exportedLimits } from '../../limits/desk/exported-limits.ts';
 import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
-import type { LiveLimits } from '../../limits/desk/live-limits.ts';
 import type { User } from '../../signin/user.ts';
 import { actingUser } from '../acting-user.ts';
 import { type Stale, staleImport } from '../stale-import.ts';
@@ -24,9 +24,8 @@ export interface Upload {
 
 interface Draft {
   readonly edit: LimitEdit;
-  readonly live: LiveLimits;
-  /** The set it is an edit of. */
-  readonly base: string;
+  /** The set it is an edit of; undefined: the limits packed with the deployment. */
+  readonly base: string | undefined;
   readonly totals: readonly TotalChange[];
   readonly unnamed: number;
 }
@@ -47,21 +46,16 @@ export async function drafted(
   const dialect = dialectOf(values.dialect);
   const read = readRows(bytes, dialect);
   if (!read.ok) return { outcome: 'refused', problems: read.problems };
-  const live = await deps.desk.live();
-  if (live === undefined)
-    return {
-      outcome: 'refused',
-      problems: [{ line: 0, message: 'has no limits to be an edit of; publish limits.yaml first' }],
-    };
-  const base = read.version ?? live.pointer.set;
+  const inForce = await exportedLimits(deps.desk);
+  const base = baseOfFile(read.version, inForce.set);
   // What the rows are edits of is gone: against another set they would undo what others did meanwhile.
-  if (base !== live.pointer.set) {
+  if (base !== inForce.set) {
     const file = { rows: read.rows, dialect, prune: values.prune === 'yes', base };
     const by = actingUser(user);
-    return { outcome: 'old', stale: await staleImport(file, live, by, deps) };
+    return { outcome: 'old', stale: await staleImport(file, by, deps) };
   }
   const imported = importLimits(read.rows, {
-    document: live.document,
+    document: inForce.document,
     policy: deps.policy,
     directory: await deps.directory(),
     dialect,
@@ -72,9 +66,8 @@ export async function drafted(
     outcome: 'drafted',
     draft: {
       edit: { kind: 'replace', document: imported.document },
-      live,
       base,
-      totals: totalChanges(live.limits, imported.limits),
+      totals: totalChanges(inForce.limits, imported.limits),
       unnamed: imported.unnamed.length,
     },
   };

@@ -21,7 +21,7 @@ export interface EditForm {
 export interface EditContext {
   readonly view: SubjectView | undefined;
   readonly limit: LimitRow | undefined;
-  /** Today, `2026-11-21`. */
+  /** Today, `2026-11-21`, in the zone of what is edited. */
   readonly today: string;
 }
 

@@ -54,7 +54,7 @@ export function editForm(kind: EditKind, context: EditContext): EditForm {
             label: 'Until',
             type: 'date',
             short: true,
-            hint: 'The last day. Empty: until somebody lifts it.',
+            hint: `The last day, ${view?.zone ?? 'UTC'}. Empty: until somebody lifts it.`,
           },
           { name: 'owner', label: 'Whom to ask' },
           WHY,

@@ -3,7 +3,8 @@ import { type EditContext, type EditForm, MODES_SHOWN, WHY } from './edit-form-p
 import type { Field } from './form-field.ts';
 import { limitWords } from './limit-words.ts';
 
-export const grantFields = (limits: readonly LimitRow[]): readonly Field[] => [
+/** @param zone - the calendar its days are meant on */
+export const grantFields = (limits: readonly LimitRow[], zone: string): readonly Field[] => [
   {
     name: 'limit',
     label: 'On which limit',
@@ -26,15 +27,23 @@ export const grantFields = (limits: readonly LimitRow[]): readonly Field[] => [
     type: 'date',
     required: true,
     short: true,
-    hint: 'The last day it counts.',
+    hint: lastDayHint(limits, zone),
   },
   { name: 'reason', label: 'Reason', type: 'textarea', required: true, max: 500 },
   { name: 'ticket', label: 'Ticket', short: true },
 ];
 
+/** A grant's days are its limit's: one zone where all limits agree. */
+function lastDayHint(limits: readonly LimitRow[], zone: string): string {
+  const zones = new Set(limits.filter(({ amount }) => amount !== 'unlimited').map((limit) => limit.zone));
+  return zones.size > 1
+    ? 'The last day it counts, in the zone of the limit.'
+    : `The last day it counts, ${zones.values().next().value ?? zone}.`;
+}
+
 export const grantForm = ({ view, limit, today }: EditContext): EditForm => ({
   title: `Grant more to ${view?.path ?? ''}`,
-  fields: grantFields(view?.limits ?? []),
+  fields: grantFields(view?.limits ?? [], view?.zone ?? 'UTC'),
   values: { limit: limit?.id ?? view?.burnUp?.limit ?? '', from: today },
   submit: 'See what it does',
 });
@@ -74,7 +83,7 @@ export const breakGlassForm = ({ view }: EditContext): EditForm => ({
       required: true,
       type: 'date',
       short: true,
-      hint: 'At most seven days from now.',
+      hint: `The last day, ${view?.zone ?? 'UTC'}; at most seven days from now.`,
     },
     {
       name: 'reason',

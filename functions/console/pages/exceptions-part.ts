@@ -3,7 +3,7 @@ import type { FreezeRow } from '../view/limit-row.ts';
 import type { GrantRow, SubjectView } from '../view/subject.ts';
 import { address } from './links.ts';
 import type { Markup } from './markup.ts';
-import { amount, distance, instant, type Telling } from './told.ts';
+import { amount, distance, edge, type Telling } from './told.ts';
 
 /** What was given on top for a time, with how long it still counts. */
 export function grantsPart({ grants, may, subject }: SubjectView, telling: Telling): Markup {
@@ -19,14 +19,14 @@ export function grantsPart({ grants, may, subject }: SubjectView, telling: Telli
   )}</tbody></table></div>`;
 }
 
-function stateText({ state, fromMs, untilMs }: GrantRow, telling: Telling): Markup {
+function stateText({ state, fromMs, untilMs, zone }: GrantRow, telling: Telling): Markup {
   switch (state) {
     case 'in_force':
-      return html`<span class="tag good">in force</span> ends ${distance(untilMs, telling.nowMs)} <small class="soft">${instant(untilMs, telling)}</small>`;
+      return html`<span class="tag good">in force</span> ends ${distance(untilMs, telling.nowMs)} <small class="soft">${edge(untilMs, 'end', { zone })}</small>`;
     case 'to_come':
-      return html`<span class="tag">to come</span> begins ${distance(fromMs, telling.nowMs)} <small class="soft">${instant(fromMs, telling)}</small>`;
+      return html`<span class="tag">to come</span> begins ${distance(fromMs, telling.nowMs)} <small class="soft">${edge(fromMs, 'start', { zone })}</small>`;
     case 'over':
-      return html`<span class="tag">over</span> since ${instant(untilMs, telling)}`;
+      return html`<span class="tag">over</span> since ${edge(untilMs, 'end', { zone })}`;
   }
 }
 
@@ -36,9 +36,9 @@ export const freezeNotes = ({ freezes, may, subject }: SubjectView, telling: Tel
     (freeze) =>
       html`<div class="note bad"><p><strong>${isToCome(freeze, telling) ? 'Will be frozen' : 'Frozen'}${freeze.above !== undefined && html` with ${freeze.above}`}:</strong> ${freeze.reason}</p><p>${
         isToCome(freeze, telling)
-          ? html`No new job starts from ${instant(freeze.fromMs ?? 0, telling)}`
+          ? html`No new job starts from ${edge(freeze.fromMs ?? 0, 'start', freeze)}`
           : 'No new job starts'
-      }${freeze.untilMs === undefined ? ' until somebody lifts it' : html` until ${instant(freeze.untilMs, telling)} (${distance(freeze.untilMs, telling.nowMs)})`}. Running jobs finish.${freeze.owner !== undefined && html` Ask ${freeze.owner}.`}${
+      }${freeze.untilMs === undefined ? ' until somebody lifts it' : html` until ${edge(freeze.untilMs, 'end', freeze)} (${distance(freeze.untilMs, telling.nowMs)})`}. Running jobs finish.${freeze.owner !== undefined && html` Ask ${freeze.owner}.`}${
         may.freeze &&
         freeze.above === undefined &&
         html` <a href="${address('/edit', { kind: 'unfreeze', freeze: freeze.id, subject })}">Lift it</a>`

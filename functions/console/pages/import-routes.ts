@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import { Hono } from 'hono';
 import type { CsvProblem } from '../../limits/csv/columns.ts';
 import { exportLimits } from '../../limits/csv/export-limits.ts';
-import type { SignInEnv, User } from '../../signin/user.ts';
+import { exportedLimits, NO_SET } from '../../limits/desk/exported-limits.ts';
+import type { SignInEnv } from '../../signin/user.ts';
 import { actingUser } from '../acting-user.ts';
 import { readForm } from '../unreadable-request.ts';
 import { query, readValues } from './asked.ts';
@@ -15,6 +16,8 @@ import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.
 import { forbiddenPage, problemPage } from './problem-page.ts';
 
 const NAME_CHARACTERS_MAX = 100;
+/** Without it Excel reads a UTF-8 file as Windows-1252 and turns the umlauts of group paths and owners into others. */
+const BYTE_ORDER_MARK = '\ufeff';
 
 /** `GET /import`, `GET /export.csv`; `POST /import` first shows what a file would do, then does it. */
 export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
@@ -23,16 +26,15 @@ export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.get('/import', (c) => send(c, importPage(c.var.user, [], {})));
 
   app.get('/export.csv', async (c) => {
-    const live = await deps.desk.live();
-    if (live === undefined) return send(c, nothingLive(c.var.user), 404);
-    const file = exportLimits(live.document, {
-      version: live.pointer.set,
+    const { document, set, edit } = await exportedLimits(deps.desk);
+    const file = exportLimits(document, {
+      version: set ?? NO_SET,
       directory: await deps.directory(),
       dialect: dialectOf(query(c, 'dialect')),
     });
-    return c.body(file, 200, {
+    return c.body(BYTE_ORDER_MARK + file, 200, {
       'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="limits-${live.pointer.edit}.csv"`,
+      'content-disposition': `attachment; filename="limits-${edit}.csv"`,
     });
   });
 
@@ -51,13 +53,6 @@ const GONE: CsvProblem = {
   line: 0,
   message: 'is not there, or was kept for an hour and is gone; upload it again',
 };
-
-const nothingLive = (user: User) =>
-  problemPage(user, {
-    title: 'Nothing to download',
-    sentence: 'No limits were made live yet: those packed with the deployment hold.',
-    remedy: 'Publish limits.yaml first, or add a limit on the page of a group.',
-  });
 
 async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values): Promise<Upload | undefined> {
   const { kept } = values;

@@ -1,3 +1,4 @@
+import { writtenEdge } from '../../../policies/text/edge-text.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 import type { Field } from './form-field.ts';
@@ -105,8 +106,8 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       owner: owner ?? '',
       contact: contact ?? '',
       cost_center: costCenter ?? '',
-      from: limit.fromMs === undefined ? '' : new Date(limit.fromMs).toISOString(),
-      until: limit.untilMs === undefined ? '' : new Date(limit.untilMs).toISOString(),
+      from: limit.fromMs === undefined ? '' : writtenEdge(limit.fromMs, 'start', limit.zone),
+      until: limit.untilMs === undefined ? '' : writtenEdge(limit.untilMs, 'end', limit.zone),
     },
     submit: 'See what it does',
   };

@@ -5,7 +5,7 @@ import { bar } from './bar.ts';
 import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.ts';
 import { address, contactLink } from './links.ts';
 import type { Markup } from './markup.ts';
-import { amount, bare, instant, modeTag, percent, type Telling } from './told.ts';
+import { amount, bare, edge, modeTag, percent, type Telling } from './told.ts';
 
 /** Every limit of the subject with its bar. */
 export function limitsPart(view: SubjectView, telling: Telling): Markup {
@@ -51,8 +51,8 @@ function factsText(limit: LimitRow, telling: Telling): Markup[] {
     softAmount === undefined ? undefined : html`warns from ${amount(softAmount, unit, telling)}`,
     byDefault && html`default of groups like this`,
     owner === undefined ? undefined : html`owner ${owner}`,
-    fromMs === undefined ? undefined : html`from ${instant(fromMs, limit)}`,
-    untilMs === undefined ? undefined : html`until ${instant(untilMs, limit)}`,
+    fromMs === undefined ? undefined : html`from ${edge(fromMs, 'start', limit)}`,
+    untilMs === undefined ? undefined : html`until ${edge(untilMs, 'end', limit)}`,
   ];
   return parts.filter((part) => part !== undefined).map((part, index) => html`${index > 0 && ' · '}${part}`);
 }

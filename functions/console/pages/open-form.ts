@@ -1,3 +1,4 @@
+import { writtenDay } from '../../../policies/text/edge-text.ts';
 import type { User } from '../../signin/user.ts';
 import type { SubjectView } from '../view/subject.ts';
 import type { EditContext, EditForm } from './edit-form-parts.ts';
@@ -33,7 +34,7 @@ export async function openForm(
   }
   const limit = kind === 'grant' ? undefined : view?.limits.find(({ id }) => id === limitId);
   if (kind === 'set' && limitId !== undefined && limit === undefined) return undefined;
-  const today = new Date(deps.clock.nowMs()).toISOString().slice(0, 10);
+  const today = writtenDay(deps.clock.nowMs(), view?.zone ?? deps.zone);
   const context = { view, limit, today };
   return { kind, form: editForm(kind, context), context, base };
 }

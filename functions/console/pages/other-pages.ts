@@ -8,7 +8,7 @@ import { historyPart } from './history-part.ts';
 import { address, subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
 import { mayOpen } from './page-access.ts';
-import { counted, distance, instant, type Telling } from './told.ts';
+import { counted, distance, edge, type Telling } from './told.ts';
 
 /** Who was let in past limits, what is left of it, and whether somebody has looked at it. */
 export function breakGlassPage(
@@ -29,12 +29,30 @@ ${all.length === 0 ? html`<div class="card"><p>Nobody was let in by breaking gla
   );
 }
 
+const personText = (id: number, names: BreakGlassState['userNames'] = {}): string =>
+  names[id] === undefined ? String(id) : `${names[id]} (${id})`;
+
 function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telling): Markup {
-  const { id, subject, path, users, jobs, per, used, untilMs, fromMs, reason, ticket, by, open, toReview } =
-    glass;
+  const {
+    id,
+    subject,
+    path,
+    users,
+    jobs,
+    per,
+    used,
+    untilMs,
+    fromMs,
+    reason,
+    ticket,
+    by,
+    open,
+    toReview,
+    zone = 'UTC',
+  } = glass;
   const who = [
     users.length > 0
-      ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${users.join(', ')}`
+      ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${users.map((each) => personText(each, glass.userNames)).join(', ')}`
       : 'everybody’s jobs',
     glass.protected ? 'on protected refs' : '',
   ];
@@ -52,7 +70,7 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telli
         : html`<span class="tag">over</span>`
   } ${toReview && html`<span class="tag warn">to review</span>`}</span><small class="soft">${by !== undefined && html`by ${by}, `}${distance(fromMs, telling.nowMs)}</small></h2>
 <p>${reason}${ticket !== undefined && html` <small class="soft">${ticket}</small>`}</p>
-<dl class="facts"><dt>Whose</dt><dd>${who.filter((part) => part !== '').join(' ')}</dd><dt>Let in</dt><dd>${used.toLocaleString('en-US')} of ${counted(jobs, 'job')}${per !== 'once' && html` per ${per}`}</dd><dt>Until</dt><dd>${instant(untilMs, telling)} (${distance(untilMs, telling.nowMs)})</dd>${
+<dl class="facts"><dt>Whose</dt><dd>${who.filter((part) => part !== '').join(' ')}</dd><dt>Let in</dt><dd>${used.toLocaleString('en-US')} of ${counted(jobs, 'job')}${per !== 'once' && html` per ${per}`}</dd><dt>Until</dt><dd>${edge(untilMs, 'end', { zone })} (${distance(untilMs, telling.nowMs)})</dd>${
     glass.reviewedBy !== undefined &&
     html`<dt>Reviewed</dt><dd>by ${glass.reviewedBy}${glass.note !== undefined && html`: ${glass.note}`}</dd>`
   }</dl><div class="actions">${mayEdit && open && html`<a class="button" href="${edit('end-breakglass')}">End it now</a>`}${mayEdit && toReview && html`<a class="button" href="${edit('review-breakglass')}">Review it</a>`}</div></article>`;

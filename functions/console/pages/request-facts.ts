@@ -1,4 +1,6 @@
 import { html } from 'hono/html';
+import { readInstant } from '../../../policies/document/instant.ts';
+import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import type { RequestRow } from '../view/request.ts';
 import { leftText, limitAmount, limitWords } from './limit-words.ts';
 import { outside } from './links.ts';
@@ -11,11 +13,23 @@ export const wantedText = ({ amount, limitNow }: RequestRow, { currency }: Telli
 
 /** Why, for when, and how the limit stands. */
 export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
-  const { reason, from, until, limit, limitNow, ticket, link, expiresAtMs } = row;
+  const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
   return html`<p>${reason}</p>
-<dl class="facts"><dt>Counts</dt><dd>${from} to ${until}</dd><dt>Limit</dt><dd>${
+<dl class="facts"><dt>Counts</dt><dd>${spanText(row)}</dd><dt>Limit</dt><dd>${
     limitNow === undefined
       ? html`<code>${limit}</code>`
       : html`${limitWords(limitNow)}: ${leftText(limitNow, telling)}${(limitNow.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limitNow, telling)}`
   }</dd>${ticket !== undefined && html`<dt>Ticket</dt><dd>${ticket}</dd>`}${link !== undefined && html`<dt>From</dt><dd>${outside(link, link)}</dd>`}<dt>Waits until</dt><dd>${instant(expiresAtMs, telling)}</dd></dl>`;
 };
+
+/** In the limit's zone, which is what its days are meant in; as it was written where the limit is gone. */
+function spanText({ from, until, limitNow }: RequestRow): string {
+  const said = (written: string, which: Edge): string => {
+    const zone = limitNow?.zone;
+    const atMs = zone === undefined ? undefined : readInstant(written, which, zone);
+    return zone === undefined || atMs === undefined ? written : edgeText(atMs, which, zone);
+  };
+  // Both edges are of one zone, which the second names.
+  const begins = said(from, 'start').replace(` ${limitNow?.zone}`, '');
+  return `${begins} to ${said(until, 'end')}`;
+}

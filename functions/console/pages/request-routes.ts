@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { writtenDay } from '../../../policies/text/edge-text.ts';
 import type { DecideOutcome, RequestOutcome } from '../../limits/desk/limit-request.ts';
 import { whoMayText } from '../../limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../signin/user.ts';
@@ -27,7 +28,7 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
     if (view === undefined) return send(c, unknownPlace(user), 404);
     const values = {
       limit: query(c, 'limit') ?? view.burnUp?.limit ?? '',
-      from: new Date(deps.clock.nowMs()).toISOString().slice(0, 10),
+      from: writtenDay(deps.clock.nowMs(), view.zone),
       link: query(c, 'link', 500) ?? '',
     };
     return send(c, askPage(user, { view, values, problems: new Map(), others: [] }, tellingOf(deps)));
@@ -45,7 +46,7 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const outcome = await desk.request(asked(values), actingUser(user));
     if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
     if (outcome.outcome === 'invalid') {
-      const { problems, others } = byField(outcome.problems, { fields: grantFields(view.limits) });
+      const { problems, others } = byField(outcome.problems, { fields: grantFields(view.limits, view.zone) });
       return send(c, again(problems, others), 422);
     }
     return send(c, problemPage(user, notFiled(outcome)), outcome.outcome === 'forbidden' ? 403 : 429);

@@ -75,7 +75,7 @@ export interface AskShown {
 /** "Ask for more". */
 export function askPage(user: User, { view, values, problems, others }: AskShown, telling: Telling): Markup {
   const fields = [
-    ...grantFields(view.limits),
+    ...grantFields(view.limits, view.zone),
     {
       name: 'link',
       label: 'The job it is about',

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { User } from '../../signin/user.ts';
 import type { ShadowRow, ShadowView } from '../view/shadow.ts';
+import { daySpan } from './chart-scale.ts';
 import { csrf, page } from './frame.ts';
 import { limitAmount, limitWords } from './limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from './links.ts';
@@ -26,7 +27,7 @@ export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Ma
   const { view, days, group, done } = shown;
   return page(
     { title: 'Shadow report', at: 'shadow', user },
-    html`<div class="head"><div><h1>Shadow report</h1><p>What would have failed, had the limits and rules that only watch been enforced. ${view.fromDay} to ${view.toDay}.</p></div>
+    html`<div class="head"><div><h1>Shadow report</h1><p>What would have failed, had the limits and rules that only watch been enforced. ${daySpan(view)}.</p></div>
 <form class="filters" method="get" action="/shadow" data-at-once>${group !== undefined && html`<input type="hidden" name="group" value="${group}">`}<label>Days<select name="days">${SPANS.map((each) => html`<option value="${each}"${each === days && html` selected`}>the last ${each}</option>`)}</select></label><button>Show</button></form></div>
 ${done !== undefined && html`<div class="note good" role="status"><p>${done}</p></div>`}
 ${

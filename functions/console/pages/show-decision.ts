@@ -22,7 +22,7 @@ export async function showDecision(
   // Whose name stands on the grant is settled by the decision itself.
   const shown =
     preview.outcome === 'valid'
-      ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by') }
+      ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by' && !field.endsWith('by_user')) }
       : preview;
   const exact = await countedFor(deps, edits, base, values, user);
   return send(c, decidePage(user, { row, preview: shown, exact, note: values.note ?? '' }, tellingOf(deps)));

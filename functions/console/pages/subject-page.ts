@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { poolWords } from '../../limits/desk/pool-words.ts';
+import { agreementText } from '../../rollup/agreement-text.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { SubjectView } from '../view/subject.ts';
 import { BAR_KEY, bar } from './bar.ts';
@@ -83,12 +84,21 @@ function mainCard(limit: LimitRow, view: SubjectView, telling: Telling): Markup 
   return html`<section class="card" aria-labelledby="budget"><h2 id="budget"><span>${limitWords(limit)} ${modeTag(limit.rolledOutAs ?? limit.mode)}</span><small class="soft">${limit.period?.label}</small></h2>
 <dl class="figures"><div><dt>Spent</dt><dd>${amount(settled, unit, telling)}</dd></div><div><dt>Held</dt><dd>${amount(held, unit, telling)}<small class="soft">by jobs that run or wait</small></dd></div><div><dt>Limit</dt><dd>${limitAmount(limit, telling)}<small class="soft">${madeOf(limit)}</small></dd></div><div><dt>Left</dt><dd class="${leftClass(limit)}">${leftText(limit, telling)}<small class="soft">${of !== undefined && html`${percent(settled + held, of)} used`}</small></dd></div><div><dt>Runs out</dt><dd>${of === undefined ? html`<span class="soft">never</span>` : runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))}</dd></div></dl>
 ${of !== undefined && html`${bar({ spent: settled, held, limit: of, ...(forecast?.atEndAmount !== undefined && { forecast: forecast.atEndAmount }) })}${BAR_KEY}`}
+${agreementNote(limit, view, telling)}
 ${view.burnUp !== undefined && view.burnUp.limit === limit.id && burnUpChart(view.burnUp, limit, telling)}
 ${others.length > 0 && html`<p class="soft">Chart of: ${others.map((other, index) => html`${index > 0 && ', '}<a href="${address(here, { limit: other.id })}">${limitWords(other)}</a>`)}</p>`}
 ${
   (owner ?? contact ?? reason ?? costCenter) !== undefined &&
   html`<dl class="facts">${owner !== undefined && html`<dt>Owner</dt><dd>${owner}${contact !== undefined && html`, ${contactLink(contact)}`}</dd>`}${owner === undefined && contact !== undefined && html`<dt>Contact</dt><dd>${contactLink(contact)}</dd>`}${costCenter !== undefined && html`<dt>Cost centre</dt><dd>${costCenter}</dd>`}${reason !== undefined && html`<dt>Why</dt><dd>${reason}</dd>`}</dl>`
 }</section>`;
+}
+
+/** Whether the figures of this page are one, by how much not, and why. */
+function agreementNote(limit: LimitRow, { agreements }: SubjectView, telling: Telling): Markup | '' {
+  const agreement = agreements.find((each) => each.limit === limit.id);
+  if (agreement === undefined) return '';
+  const { tone, text } = agreementText(agreement, telling.currency, telling.zone);
+  return html`<p class="agreement"><span class="tag ${tone === 'fits' ? 'good' : 'warn'}">${tone === 'fits' ? 'figures agree' : 'figures differ'}</span> <small class="soft">${text}</small></p>`;
 }
 
 /** `500.00 + 200.00 granted` */

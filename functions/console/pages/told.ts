@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Mode } from '../../../policies/mode.ts';
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { relativeText } from '../../../policies/text/duration-text.ts';
+import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import type { Unit } from '../../../policies/unit.ts';
 import type { Markup } from './markup.ts';
@@ -24,6 +25,10 @@ export const bare = (whole: number, unit: Unit): string => bareAmountText(whole,
 /** `1 Dec 2026 00:00 Europe/Berlin`. */
 export const instant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup =>
   html`<time class="when" datetime="${new Date(atMs).toISOString()}">${instantText(atMs, zone)}</time>`;
+
+/** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
+export const edge = (atMs: number, which: Edge, { zone }: Pick<Telling, 'zone'>): Markup =>
+  html`<time class="when" datetime="${new Date(atMs).toISOString()}">${edgeText(atMs, which, zone)}</time>`;
 
 /** The same without the zone, where the page names it. */
 export const shortInstant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup =>

@@ -1,6 +1,7 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { RecountOutcomes } from '../../ledger/recount-outcome.ts';
 import type { LimitsDesk } from '../../limits/desk/contract.ts';
 import type { LimitTable } from '../../limits/limit-table.ts';
 import type { RollupStore } from '../../rollup/rollup-store.ts';
@@ -21,6 +22,8 @@ export interface ConsoleReadDeps {
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
+  /** What the last recount of all records found. @default nobody recounts */
+  readonly recounts?: Pick<RecountOutcomes, 'read'>;
   /** `placesNow`; undefined: no groups are known, and nobody but who sees all sees anything. */
   readonly places: () => Promise<Places | undefined>;
   /** IANA zone of the days of usage. */
@@ -32,6 +35,8 @@ export interface ConsoleReadDeps {
   readonly monotonicMs?: () => number;
   /** `https://gitlab.example.com`, for links to jobs. */
   readonly gitlabUrl?: string;
+  /** `https://budget.example.com`, as rejections name it. */
+  readonly consoleUrl?: string;
 }
 
 /** What the read models share for one process. */

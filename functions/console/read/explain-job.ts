@@ -49,7 +49,10 @@ export const explainJob =
     const rules = { policy, limits, directory, estimator: timeoutEstimator };
     const again = askAgain(record, rules, nowMs);
     const counters = await countersFor(record, again, (keys) => reading.ledger.readCounters(keys));
-    const explanation = explanationOf(record, { rules, again, nowMs, counters });
+    const explanation = explanationOf(record, {
+      ...{ rules, again, nowMs, counters },
+      consoleUrl: reading.consoleUrl,
+    });
     const disclosure = disclosureFor(placeOf(record, directory), policy.disclose);
     const tell: TellWith = { scope, disclosure, currency: policy.currency };
     return { outcome: 'found', explanation: explained(explanation, tell, places, reading.gitlabUrl) };

@@ -24,11 +24,15 @@ export function freezeRows(
 export const frozenNow = (rows: readonly FreezeRow[], nowMs: number): FreezeRow | undefined =>
   rows.find(({ fromMs }) => fromMs === undefined || fromMs <= nowMs);
 
-const freezeRow = ({ id, reason, owner, fromMs, untilMs }: Freeze, above: string | undefined): FreezeRow => ({
+const freezeRow = (
+  { id, reason, owner, fromMs, untilMs, zone }: Freeze,
+  above: string | undefined,
+): FreezeRow => ({
   id,
   reason,
   ...(owner !== undefined && { owner }),
   ...(fromMs !== undefined && { fromMs }),
   ...(untilMs !== undefined && { untilMs }),
+  zone,
   ...(above !== undefined && { above }),
 });

@@ -32,6 +32,7 @@ export function labelOf(subject: string, { groupById, projectById }: Directory):
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
   if (kind === 'group') return groupById.get(Number(name))?.path ?? subject;
   if (kind === 'project') return projectById.get(Number(name))?.path ?? subject;
+  if (kind === 'runner' || kind === 'user') return `${kind} ${name}`;
   return kind === 'runner-class' || kind === 'groups' ? name : subject;
 }
 

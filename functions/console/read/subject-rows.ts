@@ -64,6 +64,7 @@ export function grantRows(havings: readonly Having[], nowMs: number): readonly G
           amount,
           fromMs,
           untilMs,
+          zone: limit.zone,
           reason,
           ...(ticket !== undefined && { ticket }),
           state,

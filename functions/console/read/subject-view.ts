@@ -4,6 +4,10 @@
  */
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import type { RecountOutcome } from '../../ledger/recount-outcome.ts';
+import { zoneOfSubject } from '../../limits/desk/zone-of-subject.ts';
+import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../rollup/budget-agreement.ts';
+import type { LimitRow } from '../view/limit-row.ts';
 import type { SubjectAsked, SubjectView } from '../view/subject.ts';
 import { burnUpOf, chartDays } from './burn-up.ts';
 import type { Reading } from './console-read-deps.ts';
@@ -21,7 +25,7 @@ import { rightsOf } from './rights-of.ts';
 import { scopeOf } from './scope.ts';
 import { allHavings, grantRows, subjectRow } from './subject-rows.ts';
 import { subjectsAbove } from './subjects-above.ts';
-import { readDays, today } from './usage-days.ts';
+import { type DayUsage, readDays, today } from './usage-days.ts';
 import { usageView } from './usage-view.ts';
 
 const CHILDREN_MAX = 25;
@@ -67,12 +71,13 @@ export const subjectViewOf =
     const children = subject.startsWith('group/')
       ? (places.childrenOf.get(Number(subject.slice(6))) ?? [])
       : [];
-    const [used, latest, above, history, childRows] = await Promise.all([
+    const [used, latest, above, history, childRows, recount] = await Promise.all([
       usageView(subject, usage, span, { directory, policy, store: reading.usage }),
       rejectedJobs(subject, places, scope, reading),
       limitsAbove(subject, from, reading),
       viewerHistory({ subject, max: HISTORY_MAX }, scope, reading),
       groupRows(children.slice(0, CHILDREN_MAX), from, reading),
+      reading.recounts?.read(),
     ]);
     const pools = reading.pools(limits, directory);
     const rollout = kind === 'group' ? limits.rollouts.get(Number(subject.slice(6))) : undefined;
@@ -80,6 +85,7 @@ export const subjectViewOf =
       set,
       currency: policy.currency,
       nowMs,
+      zone: zoneOfSubject(subject, { limits, directory, zone }),
       subject,
       kind,
       path: labelOf(subject, directory),
@@ -94,6 +100,7 @@ export const subjectViewOf =
         return note === undefined ? [] : [{ ...note, limit: id }];
       }),
       ...(burnUp !== undefined && { burnUp }),
+      agreements: rows.flatMap((row) => agreementOf(row, usage, reading, recount) ?? []),
       usage: { ...used, rejections: { ...used.rejections, latest } },
       grants: grantRows(havings, nowMs),
       freezes: freezeRows(subject, limits, directory, nowMs),
@@ -104,6 +111,19 @@ export const subjectViewOf =
       may: mayOf(subject, rightsOf(viewer.roles), { limits, directory, nowMs }),
     };
   };
+
+/** Undefined: nothing of it adds up over days. */
+function agreementOf(
+  row: LimitRow,
+  usage: readonly DayUsage[],
+  { zone, clock }: Reading,
+  recount: RecountOutcome | undefined,
+): BudgetAgreement | undefined {
+  const span = row.inForce ? agreementDays(row, zone, clock.nowMs()) : undefined;
+  if (span === undefined) return undefined;
+  const days = usage.filter(({ number }) => number >= span.from && number <= span.to);
+  return budgetAgreement(row, { days, usageZone: zone, recount });
+}
 
 const isCharted = (kind: string): boolean => kind === 'money' || kind === 'minutes';
 

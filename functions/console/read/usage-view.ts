@@ -44,6 +44,9 @@ export async function usageView(
     topJobsOf(topProjects.length > 0 ? topProjects : projectItself(subject, directory), store),
     subject === 'instance' ? classesOf(span, policy, store) : [],
   ]);
+  const micros = sum((day) => day.settledMicros + day.heldMicros);
+  const listed = (rows: readonly { readonly micros: number }[]): number =>
+    rows.reduce((total, row) => total + row.micros, 0);
   return {
     fromDay: dayText(span.from),
     toDay: dayText(span.to),
@@ -57,21 +60,26 @@ export async function usageView(
     heldMicros: sum((day) => day.heldMicros),
     seconds: sum((day) => day.seconds),
     topProjects,
+    otherProjectsMicros: micros - listed(topProjects),
+    topFromDay: dayText(topFrom(span)),
     topJobs,
     runnerClasses,
+    otherClassesMicros: subject === 'instance' ? micros - listed(runnerClasses) : 0,
     rejections: { byRule: rejectedByRule(inSpan, policy), watchedByRule: watchedByRule(inSpan, policy) },
   };
 }
 
+const topFrom = ({ from, to }: DaySpan): number => Math.max(from, to - TOP_DAYS_MAX + 1);
+
 async function topProjectsOf(
   subject: string,
-  { from, to }: DaySpan,
+  span: DaySpan,
   directory: Directory,
   store: UsageFrom['store'],
 ): Promise<UsageView['topProjects']> {
   if (subject !== 'instance' && !subject.startsWith('group/')) return [];
-  const first = Math.max(from, to - TOP_DAYS_MAX + 1);
-  const keys = Array.from({ length: to - first + 1 }, (_, index) => ({
+  const first = topFrom(span);
+  const keys = Array.from({ length: span.to - first + 1 }, (_, index) => ({
     subject,
     day: dayText(first + index),
   }));
@@ -124,7 +132,7 @@ async function classesOf(
 ): Promise<UsageView['runnerClasses']> {
   const names = [...runnerClassNames(prices)].slice(0, CLASSES_MAX);
   const subjects = names.map((name) => `runner-class/${name}`);
-  const first = Math.max(span.from, span.to - TOP_DAYS_MAX + 1);
+  const first = topFrom(span);
   const usage = await readDays(subjects, { from: first, to: span.to }, store);
   return names
     .map((name) => {

@@ -80,6 +80,8 @@ export interface FreezeRow {
   readonly fromMs?: number;
   /** Absent: until somebody lifts it. */
   readonly untilMs?: number;
+  /** IANA zone the edges are told in. */
+  readonly zone: string;
   /** Of a group above, or of the instance: its path. */
   readonly above?: string;
 }

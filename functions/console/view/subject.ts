@@ -1,6 +1,7 @@
 import type { Mode } from '../../../policies/mode.ts';
 import type { Unit } from '../../../policies/unit.ts';
 import type { HistoryPage } from '../../limits/desk/history.ts';
+import type { BudgetAgreement } from '../../rollup/budget-agreement.ts';
 import type { FreezeRow, LimitRow, PeriodRow } from './limit-row.ts';
 import type { GroupRow, PoolNote } from './overview.ts';
 import type { UsageView } from './usage.ts';
@@ -14,6 +15,8 @@ export interface SubjectView {
   readonly set: string | undefined;
   readonly currency: string;
   readonly nowMs: number;
+  /** IANA zone in which days are meant that somebody writes about it: of its own limits, else of those above. */
+  readonly zone: string;
   readonly subject: string;
   readonly kind: 'instance' | 'group' | 'project' | 'runner-class';
   /** Full path, or the class's name. */
@@ -33,6 +36,8 @@ export interface SubjectView {
   }[];
   readonly pools: readonly (PoolNote & { readonly limit: string })[];
   readonly burnUp?: BurnUp;
+  /** Of each budget in force whether counter, usage and records say the same, and why not. */
+  readonly agreements: readonly BudgetAgreement[];
   /** This period of the chart's limit, or this month without one. */
   readonly usage: UsageView;
   readonly grants: readonly GrantRow[];
@@ -85,6 +90,8 @@ export interface GrantRow {
   readonly amount: number;
   readonly fromMs: number;
   readonly untilMs: number;
+  /** The limit's: the edges are told in it. */
+  readonly zone: string;
   readonly reason: string;
   readonly ticket?: string;
   /** `over` ones are listed for 30 days. */

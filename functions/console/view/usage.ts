@@ -20,6 +20,10 @@ export interface UsageView {
     readonly path: string;
     readonly micros: number;
   }[];
+  /** What `settledMicros` and `heldMicros` have beyond `topProjects`: other projects, and days before `topFromDay`. */
+  readonly otherProjectsMicros: number;
+  /** First day that `topProjects` has. */
+  readonly topFromDay: string;
   /** Jobs by name, of the costliest projects, by how long they usually run; most first, at most 20. */
   readonly topJobs: readonly {
     readonly projectId: number;
@@ -37,6 +41,8 @@ export interface UsageView {
     readonly seconds: number;
     readonly jobs: number;
   }[];
+  /** The same beyond `runnerClasses`: jobs of no class. Only of the instance. */
+  readonly otherClassesMicros: number;
   readonly rejections: Rejections;
 }
 

@@ -19,6 +19,8 @@ export interface ChangeRow {
   readonly from: FieldValue;
   readonly to: FieldValue;
   readonly unit?: Unit;
+  /** Of `from` and `until`: the IANA zone their days are meant in. Absent: UTC. */
+  readonly zone?: string;
   readonly effect: Effect;
   /** All of it is new, or all of it goes. */
   readonly whole?: 'added' | 'removed';

@@ -4,6 +4,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { ChangeAbout, ChangeRow, Effect, Fields, FieldValue } from './change-row.ts';
+import { edgeZone } from './edge-zone.ts';
 import { breakGlassEffect, differing, freezeEffect, grantEffect } from './effects.ts';
 import { breakGlassFields, freezeFields, grantFields } from './fields.ts';
 import { limitRowsOf, limitsByPlace } from './limit-rows-between.ts';
@@ -56,6 +57,8 @@ interface Thing {
   readonly limit: string;
   readonly id?: string;
   readonly unit?: ChangeRow['unit'];
+  /** IANA zone of its edges. */
+  readonly zone: string;
   readonly fields: Fields;
   /** The field that stands for all of it. */
   readonly main: string;
@@ -94,6 +97,7 @@ const grantThing = (subject: string, limit: Limit, grant: Grant, nowMs: number):
   limit: limit.id,
   ...(grant.id !== undefined && { id: grant.id }),
   unit: limit.unit,
+  zone: limit.zone,
   fields: grantFields(grant),
   main: 'amount',
   over: grant.untilMs <= nowMs,
@@ -108,6 +112,7 @@ function freezeRows(from: LimitSet, to: LimitSet, nowMs: number): readonly Chang
           about: 'freeze',
           subject: freeze.subject,
           limit: freeze.id,
+          zone: freeze.zone,
           fields: freezeFields(freeze),
           main: 'until',
           over: freeze.untilMs !== undefined && freeze.untilMs <= nowMs,
@@ -126,6 +131,7 @@ function breakGlassRows(from: LimitSet, to: LimitSet, nowMs: number): readonly C
           about: 'breakglass',
           subject: glass.subject,
           limit: glass.id,
+          zone: glass.zone ?? 'UTC',
           fields: breakGlassFields(glass),
           main: 'jobs',
           over: glass.untilMs <= nowMs,
@@ -153,23 +159,30 @@ function rowsBetween(
       return differing(earlier.fields, thing.fields).map((field): ChangeRow => {
         const [from, to] = [earlier.fields.get(field) ?? null, thing.fields.get(field) ?? null];
         const over = earlier.over && thing.over;
-        return { ...rowOf(thing), field, from, to, effect: over ? 'neutral' : effects.of(field, from, to) };
+        return {
+          ...rowOf(thing, field),
+          field,
+          from,
+          to,
+          effect: over ? 'neutral' : effects.of(field, from, to),
+        };
       });
     }),
   ];
 }
 
-const rowOf = ({ about, subject, limit, id, unit }: Thing) => ({
+const rowOf = ({ about, subject, limit, id, unit, zone }: Thing, field: string) => ({
   about,
   subject,
   limit,
   ...(id !== undefined && { id }),
   ...(unit !== undefined && { unit }),
+  ...edgeZone(field, zone),
 });
 
 function wholeRows(thing: Thing, whole: 'added' | 'removed', effect: Effect): readonly ChangeRow[] {
   return [...thing.fields].map(([field, value]) => ({
-    ...rowOf(thing),
+    ...rowOf(thing, field),
     field,
     from: whole === 'added' ? null : value,
     to: whole === 'added' ? value : null,

@@ -73,6 +73,7 @@ export const breakGlassFields = (glass: BreakGlass): Fields =>
     protected: glass.protected ? 'true' : undefined,
     from: instantText(glass.fromMs),
     until: instantText(glass.untilMs),
+    zone: glass.zone,
     reason: glass.reason,
     ticket: glass.ticket,
     owner: glass.owner,

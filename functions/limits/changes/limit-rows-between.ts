@@ -2,6 +2,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
+import { edgeZone } from './edge-zone.ts';
 import { binds, differing, limitEffect, reachOf } from './effects.ts';
 import { limitFields } from './fields.ts';
 
@@ -87,6 +88,7 @@ function whole(
     from: what === 'added' ? null : value,
     to: what === 'added' ? value : null,
     unit: limit.unit,
+    ...edgeZone(field, limit.zone),
     effect: field === 'amount' ? effect : 'neutral',
     whole: what,
   }));
@@ -102,6 +104,7 @@ function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] 
     from: was,
     to: is,
     unit: to.unit,
+    ...edgeZone(field, to.zone),
     effect,
   });
   // What it counts stands in no field: it is the name that the amount is written under.

@@ -43,8 +43,8 @@ export async function applyEdits(
     newId: () => deps.newId().toLowerCase(),
     ...(asked !== undefined && { asked }),
   };
-  const { policy, table, approval = APPROVAL_DEFAULT } = deps;
-  const planOf = (read: Read): Plan => plan(edits, read, { policy, directory, approval, context });
+  const { policy, table, zone, approval = APPROVAL_DEFAULT } = deps;
+  const planOf = (read: Read): Plan => plan(edits, read, { policy, directory, approval, context, zone });
   if (live?.pointer.set !== by.base) return stale(planOf, live, by, using, context.nowMs);
 
   const planned = planOf(await reads.base(by.base));

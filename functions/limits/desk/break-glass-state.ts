@@ -3,6 +3,8 @@ export interface BreakGlassState {
   readonly subject: string;
   readonly path?: string;
   readonly users: readonly number[];
+  /** Names of these, by id, as far as the limits know them. */
+  readonly userNames?: Readonly<Record<number, string>>;
   readonly protected: boolean;
   readonly jobs: number;
   readonly per: 'hour' | 'day' | 'once';
@@ -10,6 +12,8 @@ export interface BreakGlassState {
   readonly used: number;
   readonly fromMs: number;
   readonly untilMs: number;
+  /** IANA zone the edges are told in. Absent: UTC. */
+  readonly zone?: string;
   readonly reason: string;
   readonly ticket?: string;
   readonly by?: string;

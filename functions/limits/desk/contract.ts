@@ -38,6 +38,8 @@ export interface LimitsDeskDeps {
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** A new text of letters and digits, at most 32, small letters for large ones: part of the ids of grants, freezes and requests. */
   readonly newId: () => string;
+  /** IANA zone of days that are written about what no limit with a period holds. @default UTC */
+  readonly zone?: string;
   /** @default {@link APPROVAL_DEFAULT} */
   readonly approval?: ApprovalSettings;
 }

@@ -54,7 +54,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
 async function preview(
   edits: readonly LimitEdit[],
   base: string | undefined,
-  { table, policy, clock, newId, approval = APPROVAL_DEFAULT }: LimitsDeskDeps,
+  { table, policy, clock, newId, zone, approval = APPROVAL_DEFAULT }: LimitsDeskDeps,
   reads: DeskReads,
 ): Promise<Preview> {
   const [pointer, before, directory] = await Promise.all([
@@ -64,7 +64,7 @@ async function preview(
   ]);
   const nowMs = clock.nowMs();
   const context = { actor: PREVIEWER, nowMs, newId: () => newId().toLowerCase() };
-  const planned = plan(edits, before, { policy, directory, approval, context });
+  const planned = plan(edits, before, { policy, directory, approval, context, zone });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const { after, rows, toConfirm, toApprove, lockout } = planned;
   const subjects = new Set(rows.map(({ subject }) => subject));

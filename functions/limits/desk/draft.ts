@@ -10,6 +10,8 @@ export type Entry = Readonly<Record<string, unknown>>;
 export interface EditContext extends Person {
   readonly nowMs: number;
   readonly newId: () => string;
+  /** IANA zone in which a day is meant that is written about a subject. @default UTC */
+  readonly zoneOf?: (subject: string) => string;
   /** Of a grant that was asked for: whose wish it was, and its id. */
   readonly asked?: Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'>;
 }

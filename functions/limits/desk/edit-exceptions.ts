@@ -58,6 +58,7 @@ export function freeze(draft: Draft, { subject, from, until, reason, owner }: Fr
     id: `f-${newId()}`,
     from: from ?? instantAt(nowMs),
     ...(until !== undefined && { until }),
+    ...zoneWritten(draft, subject),
     reason,
     ...(owner !== undefined && { owner }),
     ...writtenBy(draft),
@@ -87,6 +88,7 @@ export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
     ...(per !== undefined && { per }),
     from: from ?? instantAt(nowMs),
     until,
+    ...zoneWritten(draft, subject),
     reason,
     ...(ticket !== undefined && { ticket }),
     ...writtenBy(draft),
@@ -122,8 +124,9 @@ export function rollOut(draft: Draft, { group, cost, capacity }: Of<'rollout'>):
 /** What has begun ends now, so that what was done under it can still be told; what has not begun goes. */
 function end(draft: Draft, list: string, entry: Entry, field: string): undefined {
   const { nowMs } = draft.context;
+  const zone = writtenZone(draft, list, entry);
   const edge = (at: unknown, which: 'start' | 'end'): number =>
-    (typeof at === 'string' ? readInstant(at, which) : undefined) ?? Number.NaN;
+    (typeof at === 'string' ? readInstant(at, which, zone) : undefined) ?? Number.NaN;
   if (edge(entry.until, 'end') <= nowMs) return draft.refuse(field, `'${entry.id}'; it is over already`);
   const endMs = Math.floor(nowMs / 1000) * 1000;
   return draft.put(
@@ -131,6 +134,18 @@ function end(draft: Draft, list: string, entry: Entry, field: string): undefined
     entry,
     edge(entry.from, 'start') < endMs ? { ...entry, until: instantAt(endMs) } : undefined,
   );
+}
+
+/** Days are meant where the limits of the subject count theirs. */
+const zoneWritten = ({ context }: Draft, subject: string): Entry => {
+  const zone = context.zoneOf?.(subject) ?? 'UTC';
+  return zone === 'UTC' ? {} : { zone };
+};
+
+/** A grant's days are its limit's; everything else names its zone itself. */
+function writtenZone(draft: Draft, list: string, entry: Entry): string {
+  const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
+  return typeof of?.zone === 'string' ? of.zone : 'UTC';
 }
 
 /** Who did it: the name for people, the id for the desk. */

@@ -14,6 +14,7 @@ import type { EditContext } from './draft.ts';
 import { editDocument } from './edit-document.ts';
 import type { LimitEdit } from './limit-edit.ts';
 import { toApprove, toConfirm } from './needs.ts';
+import { zoneOfSubject } from './zone-of-subject.ts';
 
 /** A set, or what is packed with the code, as it was written and as it is read. */
 export interface Read {
@@ -25,7 +26,9 @@ export interface PlanWith {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
   readonly approval: ApprovalSettings;
-  readonly context: EditContext;
+  readonly context: Omit<EditContext, 'zoneOf'>;
+  /** IANA zone of days that are written about what no limit with a period holds. @default UTC */
+  readonly zone?: string | undefined;
 }
 
 export type Plan =
@@ -42,9 +45,11 @@ export type Plan =
     };
 
 export function plan(edits: readonly LimitEdit[], before: Read, using: PlanWith): Plan {
-  const { policy, directory, approval, context } = using;
+  const { policy, directory, approval, context, zone = 'UTC' } = using;
   const { nowMs } = context;
-  const edited = editDocument(before.document, edits, context);
+  const zoneOf = (subject: string): string =>
+    zoneOfSubject(subject, { limits: before.limits, directory, zone });
+  const edited = editDocument(before.document, edits, { ...context, zoneOf });
   if (!edited.ok) return edited;
   const parsed = parseLimits(edited.document, '', policy, directory);
   if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.told) };

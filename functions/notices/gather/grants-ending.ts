@@ -1,7 +1,8 @@
 import type { Grant } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
+import { relativeText } from '../../../policies/text/duration-text.ts';
+import { edgeText } from '../../../policies/text/edge-text.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
-import { untilText } from '../../../policies/text/until-text.ts';
 import { addresseeOf, type Ownership, subjectLabel } from '../../notify/addressee.ts';
 import { subjectPage } from '../../notify/console-links.ts';
 import type { Cursor } from '../cursor.ts';
@@ -58,7 +59,7 @@ function endingNotice(
     subject,
     label,
     lines: [
-      `A grant of ${more} for the ${limitName(limit)} of ${label} ends on ${untilText(grant.untilMs, zone, telling.nowMs)}.${afterwards}`,
+      `A grant of ${more} for the ${limitName(limit)} of ${label} counts until ${edgeText(grant.untilMs, 'end', zone)} (${relativeText(telling.nowMs, grant.untilMs)}).${afterwards}`,
       `It was given for ${saying(grant.reason)}`,
     ],
     page: subjectPage(subject),

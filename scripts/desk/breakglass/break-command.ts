@@ -29,6 +29,7 @@ tollgate breakglass ls, end and review.
   --per <period>       hour, day or once            (default: once, as long as it is open)
   --from <day>         its first day, or an instant (default: now)
   --until <day>        its last day, or an instant  (needed)
+                       A day is meant whole, in the time zone of the group's limits.
   --ticket <text>      e.g. INC-42
   --dry-run            shows what would change and writes nothing
 ${EDIT_FLAGS_HELP}

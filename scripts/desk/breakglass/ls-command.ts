@@ -1,9 +1,9 @@
+import { edgeText } from '../../../policies/text/edge-text.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
 import { withBudget } from '../budget/open-budget.ts';
 import { type Command, EXIT } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { paintWhen, printable } from '../paint.ts';
-import { day } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
 
 const HELP = `tollgate breakglass ls [flags]
@@ -28,12 +28,12 @@ export const breakGlassLsCommandOn = (deps: BudgetDeps): Command => ({
         const paint = paintWhen(io.colours);
         const titles = ['id', 'state', 'on', 'jobs', 'until', 'by', 'why'].map((title) => ({ title }));
         const rows = glasses.map(
-          ({ id, open, toReview, subject, path, jobs, per, used, untilMs, by, reason }) => [
+          ({ id, open, toReview, subject, path, jobs, per, used, untilMs, zone = 'UTC', by, reason }) => [
             printable(id),
             open ? paint.warn('open') : toReview ? paint.warn('to review') : 'reviewed',
             printable(path ?? subject),
             `${used} of ${jobs}${per === 'once' ? '' : `/${per}`}`,
-            day(untilMs),
+            edgeText(untilMs, 'end', zone),
             printable(by ?? ''),
             printable(reason),
           ],

@@ -1,6 +1,8 @@
 import type { ChangeRow, Oversubscription } from '../../../functions/limits/desk/outcome.ts';
 import { poolWords } from '../../../functions/limits/desk/pool-words.ts';
+import { readInstant } from '../../../policies/document/instant.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
+import { edgeText } from '../../../policies/text/edge-text.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { type Paint, printable, widthOf } from '../paint.ts';
 import { count } from '../report/shadow-words.ts';
@@ -67,9 +69,12 @@ const differenceText = (row: ChangeRow, currency: string): string =>
 const wholeText = (line: Line, currency: string): string =>
   line.map((row) => `${row.field} ${valueText(row.to ?? row.from, row, currency)}`).join(', ');
 
-function valueText(value: ChangeRow['from'], { unit }: ChangeRow, currency: string): string {
+function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): string {
+  const { unit, field, zone = 'UTC' } = row;
   if (value === null) return 'nothing';
   if (typeof value === 'number' && unit !== undefined) return amountText(value, unit, currency);
+  const atMs = field === 'from' || field === 'until' ? readInstant(String(value), 'start') : undefined;
+  if (atMs !== undefined) return edgeText(atMs, field === 'from' ? 'start' : 'end', zone);
   return printable(String(value));
 }
 

@@ -1,13 +1,13 @@
 /** When limits run out, if every day uses what its weekday did in the last four weeks. */
-import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
 import { type Usage, usageOf } from '../../../functions/rollup/usage.ts';
 import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
 import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
 import { type CalendarDay, calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
-import { dayIn, isZone } from '../../../policies/limits/zone.ts';
-import { type DeskIo, UsageError } from '../command.ts';
+import { dayIn } from '../../../policies/limits/zone.ts';
+import type { DeskIo } from '../command.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import type { Budget } from './open-budget.ts';
 import type { Standing } from './standing.ts';
 
@@ -76,10 +76,3 @@ export const isForecast = ({ limit: { amount, per, unit } }: Standing): boolean 
   (unit === 'micros' || unit === 'seconds' || unit === 'starts');
 
 const dayName = ({ year, month, day }: CalendarDay): string => `${year}-${two(month)}-${two(day)}`;
-
-/** @throws {UsageError} for what is no zone. */
-function rollupZone({ env }: Pick<DeskIo, 'env'>): string {
-  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
-  if (isZone(zone)) return zone;
-  throw new UsageError(`${ENV_ROLLUP_ZONE} "${zone}": expected an IANA zone such as Europe/Berlin`);
-}

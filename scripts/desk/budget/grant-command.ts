@@ -23,6 +23,7 @@ ${SUBJECT_HELP}
   --limit <id>         which limit, where there are several: money-month
   --from <day>         its first day, or an instant (default: now)
   --until <day>        its last day, or an instant (needed)
+                       A day is meant whole, in the time zone of the limit.
   --ticket <text>      e.g. FIN-123
   --dry-run            shows what would change and writes nothing
 ${EDIT_FLAGS_HELP}

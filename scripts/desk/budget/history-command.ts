@@ -1,7 +1,9 @@
 import type { LogEntry } from '../../../functions/limits/desk/history.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Command, EXIT, type ExitCode } from '../command.ts';
 import { readFlags, readWhole } from '../flags.ts';
 import { paintWhen, printable } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
 import { changeRowsText } from './change-rows.ts';
 import { withBudget } from './open-budget.ts';
@@ -35,6 +37,7 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
     const [word] = words;
     return withBudget(deps.open, values, io, async ({ desk, directory, policy }) => {
       const subject = word === undefined ? undefined : subjectOfWord(word, directory);
+      const zone = rollupZone(io);
       const entries: LogEntry[] = [];
       let before: number | undefined;
       do {
@@ -51,7 +54,7 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
       else {
         const paint = paintWhen(io.colours);
         for (const { edit, set, atMs, actor, why, source, rows, count } of entries) {
-          const at = `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+          const at = instantText(atMs, zone);
           const more = rows !== undefined ? '' : count === 0 ? GONE : tooMuch(subject);
           io.out(
             `${paint.strong(`${at}  ${printable(actor)}`)}: ${printable(why)}\n${paint.dim(`edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`)}\n${more}`,

@@ -25,7 +25,7 @@ import {
   readRights,
 } from './budget-flags.ts';
 import { DIALECT_FLAGS, DIALECT_HELP, readDialect } from './export-command.ts';
-import { editBase } from './make-edit.ts';
+import { editBase, NONE } from './make-edit.ts';
 import { withBudget } from './open-budget.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
@@ -133,7 +133,7 @@ function versionOf(
     throw new UsageError(
       `--base ${flag}: the file was exported from set ${version}; leave --base out, or empty the column version if you know better`,
     );
-  if (version !== undefined) return version;
+  if (version !== undefined) return version === NONE ? undefined : version;
   if (flag !== undefined || set === undefined) return set;
   throw new UsageError(
     `the file does not say which set it is an edit of: leave the column version in it, or say --base ${set} if you mean the live one`,

@@ -3,8 +3,10 @@ import type { DirectoryTable } from '../../../functions/directory/directory-tabl
 import { DynamoDirectoryTable } from '../../../functions/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../../../functions/directory/whole-directory.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { dynamoRecountOutcomes } from '../../../functions/ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import type { Ledger, LedgerClock } from '../../../functions/ledger/ledger.ts';
+import type { RecountOutcomes } from '../../../functions/ledger/recount-outcome.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import type { LimitsDesk } from '../../../functions/limits/desk/contract.ts';
@@ -24,6 +26,7 @@ import type { DeskIo } from '../command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openDeskTable } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
 /** One table and everything the desk reads and writes in it. */
@@ -32,6 +35,8 @@ export interface BudgetTables {
   readonly ledger: LedgerStore;
   readonly rollup: Pick<RollupStore, 'readUsage'>;
   readonly directory: DirectoryTable;
+  /** What the last recount of all records found. @default nobody recounts */
+  readonly recounts?: Pick<RecountOutcomes, 'read'>;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   readonly close: () => Promise<void>;
@@ -69,6 +74,7 @@ export const openDeskBudget: OpenBudget = async (flags, io) => {
     ledger: readOnly(new DynamoStore(parts)),
     rollup: new DynamoRollupStore(parts),
     directory: new DynamoDirectoryTable({ client, tableName, instance }),
+    recounts: dynamoRecountOutcomes({ client, tableName, instance }),
     description,
     close,
   };
@@ -101,6 +107,7 @@ export async function withBudget<T>(
       ledger: counters,
       clock,
       newId: () => randomBytes(5).toString('hex'),
+      zone: rollupZone(io),
     });
     return await ask({ ...tables, desk, counters, policy, directory, packed });
   } finally {

@@ -2,9 +2,14 @@ import { idOf } from '../../../functions/limits/csv/entry-cells.ts';
 import { subjectOf } from '../../../functions/limits/desk/subject-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { type Paint, paintWhen, printable } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { agreementLines, agreementsOf } from './agreements.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
 import { forecasts } from './forecasts.ts';
 import { type Budget, withBudget } from './open-budget.ts';
@@ -42,9 +47,10 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
       const found = await standings(sorted, budget, nowMs);
       const told = await forecasts(found, budget, io);
       const shown = found.map((each, index) => ({ ...each, forecast: told[index] }));
-      const exceptions = exceptionsOf(live?.document ?? packed.document, levels, nowMs);
+      const agreements = await agreementsOf(subject, found, budget, io);
+      const exceptions = exceptionsOf(live?.document ?? packed.document, limits, levels, nowMs);
       if (values.json) {
-        const rows = shown.map(({ limit, ...each }) => ({
+        const rows = shown.map(({ limit, ...each }, index) => ({
           ...standingJson({ ...each, limit }, directory),
           own: each.subject === subject,
           zone: limit.zone,
@@ -52,6 +58,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
           contact: limit.contact ?? null,
           costCenter: limit.costCenter ?? null,
           reason: limit.reason ?? null,
+          agreement: agreements[index] ?? null,
         }));
         const set = live?.pointer.set ?? null;
         io.out(
@@ -84,6 +91,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
           return said.length === 0 ? [] : [`${printable(`${whose}, ${said.join(', ')}`)}\n`];
         });
         io.out(notes.join(''));
+        io.out(agreementLines(agreements, policy.currency, rollupZone(io), paint));
       }
       io.out(exceptionsText(exceptions, budget, io.columns, paint));
       return EXIT.ok;
@@ -113,6 +121,8 @@ interface ExceptionShown {
   readonly what: string;
   readonly from: string;
   readonly until: string;
+  /** IANA zone in which `from` and `until` are meant. */
+  readonly zone: string;
   readonly reason: string;
   readonly by: string;
 }
@@ -120,6 +130,7 @@ interface ExceptionShown {
 /** Those that are not over yet. */
 function exceptionsOf(
   document: Readonly<Record<string, unknown>>,
+  limits: LimitSet,
   subjects: readonly string[],
   nowMs: number,
 ): readonly ExceptionShown[] {
@@ -136,7 +147,8 @@ function exceptionsOf(
       if (!isRecord(entry) || subject === undefined || !subjects.includes(subject)) return [];
       const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
       const until = text(entry.until);
-      if (until !== '' && (readInstant(until, 'end') ?? 0) <= nowMs) return [];
+      const zone = zoneOfException(kind, entry, limitsOn(limits, subject));
+      if (until !== '' && (readInstant(until, 'end', zone) ?? 0) <= nowMs) return [];
       return [
         {
           kind,
@@ -145,12 +157,28 @@ function exceptionsOf(
           what: whatOf(kind, entry),
           from: text(entry.from),
           until,
+          zone,
           reason: text(entry.reason),
           by: text(entry.approved_by ?? entry.by),
         },
       ];
     });
   });
+}
+
+/** A grant's days are its limit's; everything else names its zone itself. */
+function zoneOfException(
+  kind: ExceptionShown['kind'],
+  entry: Readonly<Record<string, unknown>>,
+  limits: readonly Limit[],
+): string {
+  if (kind === 'grant') return limits.find(({ id }) => id === (entry.limit ?? idOf(entry)))?.zone ?? 'UTC';
+  return typeof entry.zone === 'string' ? entry.zone : 'UTC';
+}
+
+function edgeWords(written: string, which: Edge, zone: string): string {
+  const atMs = readInstant(written, which, zone);
+  return atMs === undefined ? written : edgeText(atMs, which, zone);
 }
 
 function whatOf(kind: ExceptionShown['kind'], entry: Readonly<Record<string, unknown>>): string {
@@ -167,14 +195,14 @@ function exceptionsText(
 ): string {
   if (all.length === 0) return '';
   const titles = ['', 'id', 'on', 'what', 'from', 'until', 'by', 'why'];
-  const rows = all.map(({ kind, id, subject, what, from, until, by, reason }) =>
+  const rows = all.map(({ kind, id, subject, what, from, until, zone, by, reason }) =>
     [
       kind,
       id,
       subjectLabel(subject, directory),
       what,
-      from,
-      until === '' ? 'it is lifted' : until,
+      edgeWords(from, 'start', zone),
+      until === '' ? 'it is lifted' : edgeWords(until, 'end', zone),
       by,
       reason,
     ].map(printable),

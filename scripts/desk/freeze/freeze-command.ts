@@ -19,6 +19,7 @@ page of every job that is stopped.
 ${SUBJECT_HELP}
   --from <day>         its first day, or an instant (default: now)
   --until <day>        its last day, or an instant  (default: until tollgate unfreeze)
+                       A day is meant whole, in the time zone of the group's limits.
   --owner <name>       whom a stopped developer may ask
   --dry-run            shows what would change, and which jobs of the last 30 days would have failed
 ${EDIT_FLAGS_HELP}

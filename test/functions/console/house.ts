@@ -10,6 +10,8 @@ import type { Counter } from '../../../functions/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
 import { createLimitsDesk } from '../../../functions/limits/desk/create-limits-desk.ts';
 import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
+import { readDocument } from '../../../functions/limits/desk/plan.ts';
+import type { LimitsDocument } from '../../../functions/limits/limit-set.ts';
 import { MemoryLimitTable } from '../../../functions/limits/memory-limit-table.ts';
 import { placeBy } from '../../../functions/rollup/contribution.ts';
 import { MemoryRollupStore } from '../../../functions/rollup/memory-rollup-store.ts';
@@ -98,6 +100,8 @@ export function consoleHouse(
   parts: {
     readonly policy?: object;
     readonly directory?: Directory;
+    /** In force as long as no set is live. @default nothing */
+    readonly packed?: LimitsDocument;
     /** Where the pages read usage. @default the one the jobs of this house go to */
     readonly usage?: RollupStore;
   } = {},
@@ -115,6 +119,7 @@ export function consoleHouse(
   const desk = createLimitsDesk({
     table: limitTable,
     policy,
+    ...(parts.packed !== undefined && { packed: parts.packed }),
     directory: async () => directory,
     ledger,
     clock,
@@ -124,12 +129,7 @@ export function consoleHouse(
     },
   });
   const reads = { counters: 0, usage: 0, calls: 0 };
-  const packedLimits = {
-    version: 'packed',
-    bySubject: new Map(),
-    rollouts: new Map(),
-    personalDefault: [],
-  };
+  const packedLimits = readDocument(parts.packed ?? {}, 'packed', policy).limits;
   const deps: ConsoleReadDeps = {
     desk,
     limitTable,

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { checkDrift } from '../../../functions/drift/check-drift.ts';
 import { readDriftConfig } from '../../../functions/drift/config.ts';
 import type { CounterAmounts, RebuildOptions, RebuildReport } from '../../../functions/ledger/ledger.ts';
+import type { RecountOutcome } from '../../../functions/ledger/recount-outcome.ts';
 import type { Log, LogFields } from '../../../functions/shared/log.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 3, 10);
 
 const amounts = (committed: number): CounterAmounts => ({
   committed,
@@ -30,7 +33,15 @@ function checked(found: Pick<RebuildReport, 'drift'>) {
     asked.push(options);
     return { records: 40, counters: 3, repaired: 0, unproven: [], closed: 2, unclosed: 0, ...found };
   };
-  return { lines, asked, report: checkDrift({ ledger: { rebuild }, log }) };
+  const noted: RecountOutcome[] = [];
+  const outcomes = {
+    async write(outcome: RecountOutcome) {
+      if (outcome.drifting.some(({ key }) => key.limit === 'unwritable')) throw new Error('no table');
+      noted.push(outcome);
+    },
+  };
+  const clock = { nowMs: () => NOW_MS };
+  return { lines, asked, noted, report: checkDrift({ ledger: { rebuild }, outcomes, clock, log }) };
 }
 
 test('books without drift are reported without an error', async () => {
@@ -53,6 +64,18 @@ test('a drifting counter is an error that names it and both figures', async () =
     level: 'error',
     fields: { counter: 'group/101|money-month|2026-11', committed: 7, committedRecount: 5 },
   });
+});
+
+test('what a check found is noted for whoever looks at a figure, and a failed note hides no drift', async () => {
+  const { noted, report } = checked({ drift: [drift('money-month')] });
+  await report;
+  const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
+  expect(noted).toEqual([
+    { recountedAtMs: NOW_MS, drifting: [{ key, committed: 7, recounted: 5 }], unlisted: 0 },
+  ]);
+  const failing = checked({ drift: [drift('unwritable')] });
+  expect(await failing.report).toMatchObject({ drifting: 1 });
+  expect(failing.lines.map(({ level }) => level)).toEqual(['error', 'error', 'error']);
 });
 
 test('a check closes periods that are over and repairs nothing', async () => {

@@ -1,6 +1,6 @@
 /** What every store of sessions must do. Run on the one in memory and on DynamoDB Local. */
 import { expect, test } from 'vitest';
-import type { PendingSignIn, Session, SessionStore } from '../../../functions/signin/session-store.ts';
+import type { Session, SessionStore } from '../../../functions/signin/session-store.ts';
 
 export const SESSION: Session = {
   userId: 42,
@@ -10,13 +10,6 @@ export const SESSION: Session = {
   rolesReadAtMs: 1_795_262_400_000,
   seenAtMs: 1_795_262_400_001,
   endsAtMs: 1_795_298_400_000,
-};
-
-const PENDING: PendingSignIn = {
-  codeVerifier: 'v'.repeat(43),
-  nonce: 'n'.repeat(43),
-  returnTo: '/groups/1?a=b',
-  endsAtMs: 1_795_263_000_000,
 };
 
 export function sessionStoreContract(newStore: (instance: string) => SessionStore): void {
@@ -65,30 +58,9 @@ export function sessionStoreContract(newStore: (instance: string) => SessionStor
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('of several who take the same pending sign-in one gets it', async () => {
-    const store = build();
-    await store.putPending('p', PENDING);
-    await store.putPending('q', PENDING);
-    const taken = await Promise.all([1, 2, 3, 4].map(() => store.takePending('p')));
-    expect(taken.filter((one) => one !== undefined)).toEqual([PENDING]);
-    expect(await store.takePending('q')).toEqual(PENDING);
-    expect(await store.takePending('r')).toBeUndefined();
-  });
-
-  test('a pending sign-in is no session, and a session no pending sign-in', async () => {
-    const store = build();
-    await store.putPending('a', PENDING);
-    expect(await store.read('a')).toBeUndefined();
-    await store.create('b', SESSION);
-    expect(await store.takePending('b')).toBeUndefined();
-    expect(await store.read('b')).toEqual(SESSION);
-  });
-
   test('two GitLab instances do not see each other', async () => {
     const [one, other] = [build(), build()];
     await one.create('a', SESSION);
-    await one.putPending('p', PENDING);
     expect(await other.read('a')).toBeUndefined();
-    expect(await other.takePending('p')).toBeUndefined();
   });
 }

@@ -1,3 +1,4 @@
+import { EncryptJWT } from 'jose';
 import { afterEach, expect, test } from 'vitest';
 import { memorySessionStore } from '../../../functions/signin/memory-session-store.ts';
 import { rateLimit } from '../../../functions/signin/rate-limit.ts';
@@ -277,6 +278,63 @@ test('after signing out the cookie opens nothing, not even a copy of it', async 
   expect(browser.cookies(desk.url).has('tollgate-session')).toBe(false);
   expect((await browser.open(`${desk.url}/signout`)).text).toContain('You are signed out');
   expect(await me(desk, copy)).toBe(401);
+});
+
+test('sign-ins that nobody finishes touch no table', async () => {
+  const calls: string[] = [];
+  const sessions = new Proxy(memorySessionStore(), {
+    get(store, name, receiver) {
+      calls.push(String(name));
+      return Reflect.get(store, name, receiver);
+    },
+  });
+  const desk = await newDesk({ sessions });
+  for (let times = 1; times <= 20; times += 1)
+    expect((await newBrowser().send(`${desk.url}/signin?returnTo=/groups/1`)).status).toBe(302);
+  expect(calls).toEqual([]);
+  await signIn(desk, USERS.fin);
+  expect(calls).toContain('create');
+});
+
+test('a pending sign-in in a cookie says nothing, cannot be made up, and goes with its end', async () => {
+  const desk = await newDesk();
+  const browser = newBrowser();
+  const callback = await untilCallback(desk, browser, USERS.fin);
+  const [[name = '', sealed = ''] = []] = browser.cookies(desk.url);
+  expect(name).toMatch(/^tollgate-signin-[\w-]{16}$/);
+  expect(browser.received.find((each) => each.startsWith(name))).toMatch(
+    /Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
+  const state = new URL(callback).searchParams.get('state') ?? '';
+  for (const part of sealed.split('.'))
+    expect(Buffer.from(part, 'base64url').toString()).not.toContain(state);
+  const forged = await new EncryptJWT({
+    state,
+    nonce: 'n',
+    codeVerifier: 'v',
+    returnTo: 'https://evil.example',
+  })
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+    .setExpirationTime('5m')
+    .encrypt(new Uint8Array(32));
+  const parts = sealed.split('.');
+  const body = parts[3] ?? '';
+  const changed = [...parts.slice(0, 3), `${body.slice(1)}${body[0]}`, parts[4]].join('.');
+  for (const value of [forged, changed, 'x.y', '', 'x'.repeat(9_000)]) {
+    const other = newBrowser();
+    other.setCookie(desk.url, name, value);
+    expect((await other.open(callback)).text).toContain('Sign in again');
+  }
+  expect((await browser.open(callback)).status).toBe(200);
+  expect([...browser.cookies(desk.url).keys()]).toEqual(['tollgate-session']);
+});
+
+test('a browser that begins sign-in after sign-in keeps few of them', async () => {
+  const desk = await newDesk();
+  const browser = newBrowser();
+  for (let times = 1; times <= 12; times += 1) await browser.send(`${desk.url}/signin`);
+  expect(browser.cookies(desk.url).size).toBeLessThanOrEqual(5);
+  await signIn(desk, USERS.fin, browser);
 });
 
 test('two tabs that sign in at the same time both arrive, each at its own page', async () => {

@@ -1,6 +1,7 @@
 /** GitLab over HTTP, the table that the sweep and the settlement share, and a controller with the scope of one runner. */
 import { expect, test } from 'vitest';
 import { dynamoControllerScope } from '../../../functions/ledger/dynamo-controller-scope.ts';
+import { dynamoRecountOutcomes } from '../../../functions/ledger/dynamo-recount-outcomes.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { cachedScope } from '../../../functions/settle/cached-scope.ts';
 import { settleTruths } from '../../../functions/settle/settle-truths.ts';
@@ -82,4 +83,15 @@ test('GitLab 18.9 knows the scope of the instance only, and a GitLab that is sil
   clock.advance(READ_EVERY_MS);
   expect(await current()).toEqual(first);
   expect(await store.read()).toEqual(first);
+});
+
+test('what a recount found is read as it was written, and the next one replaces it', async () => {
+  const outcomes = dynamoRecountOutcomes({ client: local.client, tableName, instance: 'three.example.com' });
+  expect(await outcomes.read()).toBeUndefined();
+  const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
+  const found = { recountedAtMs: 1, drifting: [{ key, committed: 7, recounted: 5 }], unlisted: 3 };
+  await outcomes.write(found);
+  expect(await outcomes.read()).toEqual(found);
+  await outcomes.write({ recountedAtMs: 2, drifting: [], unlisted: 0 });
+  expect(await outcomes.read()).toEqual({ recountedAtMs: 2, drifting: [], unlisted: 0 });
 });

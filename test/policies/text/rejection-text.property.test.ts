@@ -11,6 +11,7 @@ import { ANY_REASON, anyReason, words } from './any-reason.ts';
 import { NOW_MS, told, toldDiscreetly } from './told.ts';
 
 const CODES = Object.keys(REASON_TEXTS) as readonly Reason['code'][];
+const DETAILS = 'https://budget.example.com/jobs/7';
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 test('whatever people and projects are called: plain, bounded, a first line of its own and the decision last', () => {
@@ -22,13 +23,15 @@ test('whatever people and projects are called: plain, bounded, a first line of i
       words,
       (reasons, disclosure, jobName, footer) => {
         const [first, ...rest] = reasons as [Reason, ...Reason[]];
-        const message = told([first, ...rest], { disclosure, request: { jobId: 7, jobName }, footer });
+        const request = { jobId: 7, jobName };
+        const message = told([first, ...rest], { disclosure, request, footer, detailsUrl: DETAILS });
         const lines = message.split('\n');
         expect(message.length).toBeLessThanOrEqual(REJECTION_CHARACTERS_MAX);
         expect(lines[0]).not.toBe('');
         expect(lines[0]?.length).toBeLessThanOrEqual(120);
         expect(lines.filter((line) => line === 'Decision: d-01JABC')).toHaveLength(1);
         expect(lines.at(-1)).toBe('Decision: d-01JABC');
+        expect(lines.at(-2) === `Details: ${DETAILS}`).toBe(disclosure !== 'none');
         expect(lines[2]).toMatch(
           /^\[[A-Z_]+\] job .*was not started\.( Nothing is wrong with your code\.)?$/u,
         );

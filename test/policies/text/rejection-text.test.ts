@@ -9,6 +9,19 @@ const missing: Reason = { code: 'FIELD_MISSING', field: 'ref' };
 const ours: Reason = { code: 'CONTROLLER_ERROR', cause: 'RangeError' };
 const frozen: Reason = { code: 'GROUP_FROZEN', frozenLabel: 'everything', zone: 'UTC' };
 
+test('where there is a console the text leads to the page that explains the job, but not from public projects', () => {
+  const detailsUrl = 'https://budget.example.com/jobs/7';
+  expect(told([spent], { detailsUrl }).split('\n').slice(-2)).toEqual([
+    `Details: ${detailsUrl}`,
+    'Decision: d-01JABC',
+  ]);
+  expect(told([spent], { detailsUrl, disclosure: 'none' })).not.toContain('budget.example.com');
+  expect(told([spent], { detailsUrl: `https://budget.example.com/${'x'.repeat(300)}` })).not.toContain(
+    'Details',
+  );
+  expect(told([spent])).not.toContain('Details');
+});
+
 test('all reasons at once: the one that is hardest to lift first, numbers as far as they may be told', () => {
   expect(told([slots, spent, alone])).toMatchInlineSnapshot(`
     "This job needs about 2.40 EUR, more than the whole CI budget of group acme/payments: 2.00 EUR for November 2026.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DynamoDbLocal, startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
+import { ledgerNowMs, readLedgerClock } from '../../../scripts/local/ledger-clock.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { readRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
@@ -107,6 +108,13 @@ test('the desk finds the pilot’s books without being told whose they are, and 
   const explained = await desk('explain', '5', '--json', ...rules());
   expect(explained.err).toBe('');
   expect(JSON.parse(explained.out)).toMatchObject({ jobId: 5 });
+});
+
+test('the books of a pilot, whose jobs live as fast as we do, go by our clock', () => {
+  const note = readLedgerClock(`${root()}.tollgate/dynamodb`);
+  expect(note?.instance).toBe('gitlab.example.com');
+  const nowMs = (note?.realMs ?? 0) + 5_000;
+  expect([true, false].map((alive) => note && ledgerNowMs(note, nowMs, alive))).toEqual([nowMs, nowMs]);
 });
 
 test('another name is refused with both names, rather than answered with empty books', async () => {

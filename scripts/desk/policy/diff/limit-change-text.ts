@@ -1,5 +1,5 @@
 import type { ChangeRow, FieldValue } from '../../../../functions/limits/changes/change-row.ts';
-import { instantText } from '../../../../policies/text/instant-text.ts';
+import { edgeText } from '../../../../policies/text/edge-text.ts';
 import { amountWritten } from './amount-written.ts';
 import { leafText, valueText } from './leaves.ts';
 
@@ -19,15 +19,15 @@ export const thingText = (rows: readonly ChangeRow[]): string =>
     )
     .join(', ');
 
-/** `50.00 from 1 Nov 2026 00:00 to 1 Dec 2026 00:00 Europe/Berlin: release week, FIN-12`. */
+/** `50.00 from 1 Nov 2026 to the end of 30 Nov 2026 Europe/Berlin: release week, FIN-12`. */
 export function grantText(rows: readonly ChangeRow[], zone: string, nowMs: number): string {
   const byField = new Map(rows.map((row) => [row.field, textOf(valueIn(row), row)]));
   const said = (field: string): string => byField.get(field) ?? '';
   const [fromMs, untilMs] = [Date.parse(said('from')), Date.parse(said('until'))];
-  const from = instantText(fromMs, zone).slice(0, -(zone.length + 1));
+  const from = edgeText(fromMs, 'start', zone).slice(0, -(zone.length + 1));
   const why = ['reason', 'ticket'].map(said).filter((text) => text !== '');
   const over = untilMs <= nowMs ? ' (is over)' : '';
-  return `${said('amount')} from ${from} to ${instantText(untilMs, zone)}: ${why.join(', ')}${over}`;
+  return `${said('amount')} from ${from} to ${edgeText(untilMs, 'end', zone)}: ${why.join(', ')}${over}`;
 }
 
 const valueIn = ({ from, to }: ChangeRow): FieldValue => to ?? from;

@@ -98,7 +98,9 @@ test('at 80 columns no line of a table wraps, and of one change nothing is cut o
   const reason = 'release week of all the teams that we have';
   const grant = ['acme/payments', '+1', '--until', '2026-12-31', '--reason', reason];
   const given = await run(grantCommandOn, grant, narrow);
-  expect(given.out.replace(/\s+/g, ' ')).toContain(`until 2026-12-31T23:00:00Z, reason ${reason}`);
+  expect(given.out.replace(/\s+/g, ' ')).toContain(
+    `until the end of 31 Dec 2026 Europe/Berlin, reason ${reason}`,
+  );
   await run(grantCommandOn, ['acme/payments', '+90', '--until', '2026-12-31', '--reason', reason], narrow);
   const requests = await run(requestsCommandOn, [], narrow);
   expect(requests.out.replace(/\s+/g, ' ')).toMatch(

@@ -352,7 +352,7 @@ test.each<[string, string, readonly string[]]>([
     'a grant is given',
     `${LIMITS}grants:\n  - { on: { group: 101 }, limit: money-month, amount: 2, from: 2026-11-20, until: 2026-11-30, reason: release, ticket: FIN-1 }\n`,
     [
-      'loosens limits.group/101.money-month.grants + 2.00 from 20 Nov 2026 00:00 to 1 Dec 2026 00:00 UTC: release, FIN-1',
+      'loosens limits.group/101.money-month.grants + 2.00 from 20 Nov 2026 to the end of 30 Nov 2026 UTC: release, FIN-1',
     ],
   ],
   [

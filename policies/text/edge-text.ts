@@ -1,0 +1,42 @@
+/** The edges of a validity, on the calendar of their zone: by far the most begin and end with a day. */
+import { type CalendarDay, calendarDay, dayNumber, monthName, two } from '../limits/calendar.ts';
+import { clockIn, dayIn, dayStartMs } from '../limits/zone.ts';
+import { instantText } from './instant-text.ts';
+
+/** Which edge of a half-open span: its first instant, or the first one after it. */
+export type Edge = 'start' | 'end';
+
+/** `1 Dec 2026 Europe/Berlin` or, of an end, `the end of 31 Dec 2026 Europe/Berlin`; the instant where no day begins or ends. */
+export function edgeText(atMs: number, edge: Edge, zone: string): string {
+  const day = wholeDay(atMs, edge, zone);
+  if (day === undefined) return instantText(atMs, zone);
+  const text = `${day.day} ${monthName(day.month).slice(0, 3)} ${day.year} ${zone}`;
+  return edge === 'start' ? text : `the end of ${text}`;
+}
+
+/** As forms and files have it: `2026-12-31`, or `2026-12-31T18:00+01:00` where no day begins or ends. */
+export function writtenEdge(atMs: number, edge: Edge, zone: string): string {
+  const whole = wholeDay(atMs, edge, zone);
+  if (whole !== undefined) return dayText(whole);
+  const clock = clockIn(zone, atMs);
+  const { year, month, day, hour, minute } = clock;
+  const offsetMinutes = Math.round((Date.UTC(year, month - 1, day, hour, minute) - atMs) / 60_000);
+  const seconds = Math.floor(atMs / 1000) % 60;
+  const ahead = Math.abs(offsetMinutes);
+  const offset =
+    offsetMinutes === 0
+      ? 'Z'
+      : `${offsetMinutes < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
+  return `${dayText(clock)}T${two(hour)}:${two(minute)}${seconds === 0 ? '' : `:${two(seconds)}`}${offset}`;
+}
+
+/** The day it is: `2026-12-31`. */
+export const writtenDay = (atMs: number, zone: string): string => dayText(dayIn(zone, atMs));
+
+const dayText = ({ year, month, day }: CalendarDay): string => `${year}-${two(month)}-${two(day)}`;
+
+function wholeDay(atMs: number, edge: Edge, zone: string): CalendarDay | undefined {
+  const day = dayIn(zone, atMs);
+  if (dayStartMs(zone, day) !== atMs) return undefined;
+  return edge === 'start' ? day : calendarDay(dayNumber(day) - 1);
+}

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Command, EXIT } from '../../../scripts/desk/command.ts';
+import { LEDGER_FLAGS_HELP } from '../../../scripts/desk/ledger/ledger-flags.ts';
+import { ledgerNowMs, readLedgerClock, writeLedgerClock } from '../../../scripts/local/ledger-clock.ts';
+import { runDesk } from '../desk/desk-run.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const PACED = { instance: 'gitlab.local', atMs: NOW_MS + HOUR_MS, realMs: NOW_MS, pace: 600 };
+/** No system has so many. */
+const NOBODY = 2_000_000_000;
+
+function aRoot(): { readonly root: string; readonly dataDir: string } {
+  const root = `${mkdtempSync(join(tmpdir(), 'ledger-clock-'))}/`;
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const dataDir = `${root}.tollgate/dynamodb`;
+  mkdirSync(dataDir, { recursive: true });
+  return { root, dataDir };
+}
+
+const told = (help: string): Command => ({
+  name: 'told',
+  summary: 'tells the time',
+  help,
+  run: async (_args, io) => {
+    io.out(new Date(io.nowMs()).toISOString());
+    return EXIT.ok;
+  },
+});
+
+async function timeOf(root: string, args: readonly string[], help = LEDGER_FLAGS_HELP): Promise<string> {
+  const command = told(help);
+  const entry = { name: 'told', summary: command.summary, load: async () => command };
+  return (await runDesk(['told', ...args], root, { nowMs: () => NOW_MS + 6_000 }, [entry])).out;
+}
+
+const OURS = '2026-11-21T12:00:06.000Z';
+/** An hour ahead, and six seconds of ours are an hour there. */
+const THEIRS = '2026-11-21T14:00:00.000Z';
+
+test('a command on the ledger of this machine goes by its clock, and every other one by ours', async () => {
+  const { root, dataDir } = aRoot();
+  expect(await timeOf(root, [])).toBe(OURS);
+  writeLedgerClock(dataDir, { ...PACED, pid: process.pid });
+  expect(await timeOf(root, [])).toBe(THEIRS);
+  expect(await timeOf(root, ['--ledger', 'local', '--instance', 'gitlab.local'])).toBe(THEIRS);
+  expect(await timeOf(root, ['--ledger=local'], 'asks no ledger unless told')).toBe(THEIRS);
+  expect(await timeOf(root, [], 'asks no ledger unless told')).toBe(OURS);
+  expect(await timeOf(root, ['--ledger', 'tollgate-ledger'])).toBe(OURS);
+  expect(await timeOf(root, ['--instance=gitlab.example.com'])).toBe(OURS);
+});
+
+test('when its program is gone the clock stands, until ours has caught up', () => {
+  const note = { ...PACED, pid: NOBODY };
+  expect(ledgerNowMs(note, NOW_MS + 6_000, false)).toBe(NOW_MS + HOUR_MS);
+  expect(ledgerNowMs(note, NOW_MS + 2 * HOUR_MS, false)).toBe(NOW_MS + 2 * HOUR_MS);
+});
+
+test('a program that ended by a blow leaves no clock that runs on', async () => {
+  const { root, dataDir } = aRoot();
+  writeLedgerClock(dataDir, { ...PACED, pid: NOBODY });
+  expect(await timeOf(root, [])).toBe('2026-11-21T13:00:00.000Z');
+});
+
+test.each(['', '{', 'null', '{"instance":"a","atMs":"now","realMs":1,"pace":1,"pid":1}'])(
+  'a file that says %j is none',
+  (text) => {
+    const { dataDir } = aRoot();
+    writeFileSync(join(dataDir, 'clock.json'), text);
+    expect(readLedgerClock(dataDir)).toBeUndefined();
+  },
+);
