@@ -15,7 +15,7 @@ import {
 } from './keys.ts';
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
 import { decodeRequest, encodeRequest } from './request-text.ts';
-import { expiresAtSeconds } from './retention.ts';
+import { expiresAtSeconds, recordExpiresAtSeconds } from './retention.ts';
 import type { StoredItem } from './store.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 import { decodeViolations, encodeViolations } from './violation-text.ts';
@@ -94,8 +94,7 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   }
   if (record.endedAtMs !== undefined) {
     item.en = number(record.endedAtMs);
-    const counted = record.claims.filter((claim) => claim.counted !== 0);
-    Object.assign(item, ttl(expiresAtSeconds(record.endedAtMs, counted)));
+    Object.assign(item, ttl(recordExpiresAtSeconds(record)));
   }
   return item;
 }

@@ -98,3 +98,18 @@ test('a period with a live job is not closed, however long it is over', async ()
   await ledger.release([{ jobId: 1, cause: 'canceled' }]);
   expect(await ledger.rebuild({ repair: false, close: true })).toMatchObject({ closed: 1, unclosed: 0 });
 });
+
+test('a job that passed us by and is heard of months after its end keeps its record as long as its charge', async () => {
+  const { clock, store, ledger } = books();
+  const ask = {
+    ...anAsk(1, [claim('group/1', 100)]),
+    decidedAtMs: clock.nowMs(),
+    unchecked: 'bypass' as const,
+  };
+  const end = { durationSeconds: 60, endedAtMs: clock.nowMs() - 110 * DAY_MS };
+  expect(await ledger.recordBypass([{ ...ask, ...end }])).toEqual(['applied']);
+  clock.advance(20 * DAY_MS);
+  store.collectGarbage();
+  expect((await ledger.rebuild({ repair: true })).drift).toEqual([]);
+  expect(await ledger.readRecord(1)).toMatchObject({ state: 'SETTLED' });
+});
