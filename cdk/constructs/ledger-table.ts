@@ -27,7 +27,7 @@ export interface LedgerTableProps {
 }
 
 /**
- * The books: one table, its index of live jobs and its stream. Stateful: kept when the stack goes, protected from being
+ * The books: one table, its index of what is due and its stream. Stateful: kept when the stack goes, protected from being
  * deleted, restorable to any second of the last 35 days.
  */
 export class LedgerTable extends Construct {
@@ -91,7 +91,7 @@ export class LedgerTable extends Construct {
     for (const statement of tableKeyStatements(this, this.#key)) program.role.addToPolicy(statement);
   }
 
-  /** Lets `program` ask which jobs are live. */
+  /** Lets `program` ask which jobs are live, and which periods are to be closed. */
   grantDueJobs(program: NodeLambda): void {
     program.allow(['dynamodb:Query'], [`${this.table.tableArn}/index/${DUE_INDEX}`]);
   }

@@ -122,7 +122,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
     },
-    /** Reads all of the table; writes closing entries beside counters, and what the stream lost of usage. */
+    /** Reads all of the table; marks counters that drift, and writes what the stream lost of usage. */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
       writes: [{ actions: WRITE, partitions: [...books, ...usage] }],

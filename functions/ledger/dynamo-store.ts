@@ -23,6 +23,7 @@ import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
   Announcement,
+  ClosingStore,
   Consistency,
   InboxItem,
   InboxStore,
@@ -49,7 +50,7 @@ export interface DynamoStoreOptions {
 /** Scans serve repairs, which nobody waits for. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
-export class DynamoStore implements LedgerStore, InboxStore {
+export class DynamoStore implements LedgerStore, InboxStore, ClosingStore {
   readonly #options: DynamoStoreOptions;
   readonly #target: DynamoTarget;
 
@@ -149,24 +150,57 @@ export class DynamoStore implements LedgerStore, InboxStore {
     limit: number,
     options: ReadOptions,
   ): Promise<readonly DueJob[]> {
-    const { keys, tableName } = this.#target;
-    const command = new QueryCommand({
-      TableName: tableName,
-      IndexName: DUE_INDEX,
-      KeyConditionExpression: `${DUE_PK} = :shard AND ${DUE_AT} < :before`,
-      ExpressionAttributeValues: {
-        ':shard': { S: keys.dueShardPk(shard) },
-        ':before': { N: String(beforeMs) },
-      },
-      Limit: limit,
-    });
-    const { Items = [] } = await this.#send('query due jobs of', () =>
-      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
-    );
-    return Items.map((item) => ({
+    const { keys } = this.#target;
+    const items = await this.#dueItems(keys.dueShardPk(shard), beforeMs, limit, options);
+    return items.map((item) => ({
       jobId: keys.jobIdOf(item[PK]?.S ?? ''),
       dueAtMs: Number(item[DUE_AT]?.N),
     }));
+  }
+
+  async dueClosings(
+    shard: number,
+    beforeMs: number,
+    limit: number,
+    options: ReadOptions,
+  ): Promise<readonly CounterKey[]> {
+    const { keys } = this.#target;
+    const items = await this.#dueItems(keys.closingShardPk(shard), beforeMs, limit, options);
+    return items.map((item) => keys.counterOf(item[PK]?.S ?? ''));
+  }
+
+  async readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]> {
+    const { keys, tableName } = this.#target;
+    const command = new QueryCommand({
+      TableName: tableName,
+      ConsistentRead: true,
+      KeyConditionExpression: `${PK} = :pk`,
+      ExpressionAttributeValues: { ':pk': { S: keys.counter(key).pk } },
+    });
+    // A period has a handful of adjustments: one page of 1 MB holds thousands.
+    const { Items = [] } = await this.#send('read a period of', () =>
+      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
+    );
+    return Items.flatMap((item) => decodeItem(item, keys) ?? []);
+  }
+
+  async #dueItems(
+    partition: string,
+    beforeMs: number,
+    limit: number,
+    { timeoutMs }: ReadOptions,
+  ): Promise<readonly Item[]> {
+    const command = new QueryCommand({
+      TableName: this.#target.tableName,
+      IndexName: DUE_INDEX,
+      KeyConditionExpression: `${DUE_PK} = :partition AND ${DUE_AT} < :before`,
+      ExpressionAttributeValues: { ':partition': { S: partition }, ':before': { N: String(beforeMs) } },
+      Limit: limit,
+    });
+    const { Items = [] } = await this.#send('query what is due of', () =>
+      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) }),
+    );
+    return Items;
   }
 
   async announce(announcement: Announcement, { timeoutMs }: ReadOptions): Promise<boolean> {

@@ -6,8 +6,8 @@ import {
   COMMITTED,
   encodeAdjustment,
   encodeClosing,
-  encodeCounter,
   encodeEntry,
+  encodeReset,
   FITTED,
   REV,
   SETTLED,
@@ -17,7 +17,7 @@ import type { Item } from './item-bytes.ts';
 import type { LedgerKeys } from './keys.ts';
 import { recordItem } from './record-size.ts';
 import type { ClosingWrite, CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
-import { PK, TTL_ATTRIBUTE } from './table.ts';
+import { DUE_AT, DUE_PK, PK, TTL_ATTRIBUTE } from './table.ts';
 
 export interface DynamoTarget {
   readonly tableName: string;
@@ -74,8 +74,9 @@ function putClosing({ closing, replaces }: ClosingWrite, target: DynamoTarget): 
       };
 }
 
-function resetCounter({ key, amounts, rev, expiresAtSeconds }: CounterReset, target: DynamoTarget): Put {
-  const item = encodeCounter({ key, ...amounts, rev: rev + 1 }, target.keys, expiresAtSeconds);
+function resetCounter(write: CounterReset, target: DynamoTarget): Put {
+  const { rev } = write;
+  const item = encodeReset(write, target.keys);
   return rev === 0 ? put(item, target, ABSENT) : putAtRev(item, target, rev);
 }
 
@@ -97,6 +98,11 @@ function updateCounter(write: CounterWrite, { tableName, keys }: DynamoTarget): 
   if (write.expiresAtSeconds !== undefined) {
     update = `SET #ttl = :ttl ${update}`;
     values[':ttl'] = number(write.expiresAtSeconds);
+  }
+  if (write.closeAtMs !== undefined) {
+    update = `SET ${DUE_PK} = :dp, ${DUE_AT} = :da ${update}`;
+    values[':dp'] = { S: keys.closingPk(write.key) };
+    values[':da'] = number(write.closeAtMs);
   }
   const conditions = [
     ...atMost(COMMITTED, ':mc', write.maxCommitted, values),

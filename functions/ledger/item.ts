@@ -16,7 +16,7 @@ import {
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
 import { decodeRequest, encodeRequest } from './request-text.ts';
 import { expiresAtSeconds, recordExpiresAtSeconds } from './retention.ts';
-import type { StoredItem } from './store.ts';
+import type { CounterReset, StoredItem } from './store.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 import { decodeViolations, encodeViolations } from './violation-text.ts';
 
@@ -179,21 +179,40 @@ const decodeAmounts = (item: Item): CounterAmounts => ({
   },
 });
 
-export const encodeCounter = (counter: Counter, keys: LedgerKeys, expiresAtSeconds?: number): Item => {
+/** @param closeAtMs - when its period is to be closed: it is in the due index as long as that is not done. */
+export const encodeCounter = (
+  counter: Counter,
+  keys: LedgerKeys,
+  expiresAtSeconds?: number,
+  closeAtMs?: number,
+): Item => {
   const { pk, sk } = keys.counter(counter.key);
   return {
     [PK]: text(pk),
     [SK]: text(sk),
     ...encodeAmounts(counter),
     [REV]: number(counter.rev),
+    ...(counter.drifts && { dr: { BOOL: true } }),
     ...ttl(expiresAtSeconds),
+    ...(closeAtMs !== undefined && {
+      [DUE_PK]: text(keys.closingPk(counter.key)),
+      [DUE_AT]: number(closeAtMs),
+    }),
   };
+};
+
+/** A counter as a reset leaves it. */
+export const encodeReset = (write: CounterReset, keys: LedgerKeys): Item => {
+  const { key, amounts, rev, drifts, expiresAtSeconds, closeAtMs } = write;
+  const counter = { key, ...amounts, rev: rev + 1, ...(drifts && { drifts }) };
+  return encodeCounter(counter, keys, expiresAtSeconds, closeAtMs);
 };
 
 export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   rev: readNumber(item, REV),
+  ...(item.dr?.BOOL === true && { drifts: true }),
 });
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {

@@ -73,6 +73,9 @@ export interface LedgerKeys {
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
+  /** Partition of the same index, `gitlab.example.com#close#7`: periods in the order in which they are to be closed. */
+  closingPk(key: CounterKey): string;
+  closingShardPk(shard: number): string;
   jobIdOf(pk: string): number;
   counterOf(pk: string): CounterKey;
 }
@@ -86,6 +89,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
   const counterPrefix = `${instance}#counter#`;
   const inboxPrefix = `${instance}#inbox#`;
   const dueShardPk = (shard: number): string => `${instance}#live#${shard}`;
+  const closingShardPk = (shard: number): string => `${instance}#close#${shard}`;
   return {
     prefix: `${instance}#`,
     record: (jobId) => ({ pk: `${jobPrefix}${jobId}`, sk: RECORD_SK }),
@@ -130,9 +134,18 @@ export function ledgerKeys(instance: string): LedgerKeys {
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,
+    closingPk: (key) => closingShardPk(shardOf(counterName(key))),
+    closingShardPk,
     jobIdOf: (pk) => Number(pk.slice(jobPrefix.length)),
     counterOf: (pk) => parseCounterPath(pk.slice(counterPrefix.length)),
   };
+}
+
+/** The names of one group's counters end alike, so every character counts. */
+function shardOf(name: string): number {
+  let sum = 0;
+  for (let index = 0; index < name.length; index += 1) sum = (sum * 31 + name.charCodeAt(index)) >>> 0;
+  return sum % DUE_SHARDS;
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');

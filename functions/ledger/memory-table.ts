@@ -11,6 +11,7 @@ import {
   encodeClosing,
   encodeCounter,
   encodeEntry,
+  encodeReset,
 } from './item.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key, LedgerKeys } from './keys.ts';
@@ -148,16 +149,13 @@ export class MemoryTable {
       case 'adjustment':
         return encodeAdjustment(write.adjustment, this.keys);
       case 'reset':
-        return encodeCounter(
-          { key: write.key, ...write.amounts, rev: write.rev + 1 },
-          this.keys,
-          write.expiresAtSeconds,
-        );
+        return encodeReset(write, this.keys);
       case 'counter': {
         const before = item && decodeCounter(item, this.keys);
         const rev = (before?.rev ?? 0) + 1;
         const amounts = plus(before ?? NO_AMOUNTS, write);
-        return encodeCounter({ key: write.key, ...amounts, rev }, this.keys, write.expiresAtSeconds);
+        const counter = { key: write.key, ...amounts, rev, ...(before?.drifts && { drifts: before.drifts }) };
+        return encodeCounter(counter, this.keys, write.expiresAtSeconds, write.closeAtMs);
       }
     }
   }

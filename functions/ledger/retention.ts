@@ -16,6 +16,9 @@ const MARGIN_DAYS = 10;
 /** A minute, an hour or a day, with the day that clocks may move. */
 const WINDOW_DAYS = 2;
 
+/** More than the clocks of two programs differ: no entry that a closing counts is dated after it. */
+const SETTLING_MS = 3_600_000;
+
 const DAY_SECONDS = 24 * 3_600;
 const DAY_MS = DAY_SECONDS * 1000;
 
@@ -57,23 +60,30 @@ export const isWindow = ({ period }: CounterKey): boolean => {
   return days > 0 && days <= WINDOW_DAYS;
 };
 
+/** When every job of the period has ended, Unix ms; Infinity: its counter is never closed. */
+const closableFromMs = (key: CounterKey): number =>
+  isWindow(key) || isPipelineCounter(key)
+    ? Number.POSITIVE_INFINITY
+    : overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
+
 /** Whether every job of the period has ended by now, so that its counter can be closed. */
-export const isClosable = (key: CounterKey, nowMs: number): boolean =>
-  !isWindow(key) && nowMs >= overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
+export const isClosable = (key: CounterKey, nowMs: number): boolean => nowMs >= closableFromMs(key);
 
 /** Whether garbage collection may have begun to take what the counter was made of. */
 export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =>
   nowMs >= overEverywhereMs(period) + (ASKING_DAYS - MARGIN_DAYS) * DAY_MS;
 
 /**
- * Counters that are closed stay. Those of windows go once nothing compares them any more, and those of pipelines a while
- * after their last job moved them.
+ * How a counter ends after this write. Those of windows go once nothing compares them any more, and those of pipelines a
+ * while after their last job moved them. All others stay and are closed: when every job of the period has ended or, if
+ * they are written after that, some time after the write. What never starts anew has no end.
  */
 export function expiring<Each extends CounterWrite | CounterReset>(write: Each, nowMs: number): Each {
   const days = daysAfterWrite(write.key);
-  return days === undefined
-    ? write
-    : { ...write, expiresAtSeconds: Math.ceil(nowMs / 1000) + days * DAY_SECONDS };
+  if (days !== undefined) return { ...write, expiresAtSeconds: Math.ceil(nowMs / 1000) + days * DAY_SECONDS };
+  const fromMs = closableFromMs(write.key);
+  if (!Number.isFinite(fromMs)) return write;
+  return { ...write, closeAtMs: nowMs < fromMs ? fromMs : Math.ceil(nowMs) + SETTLING_MS };
 }
 
 function daysAfterWrite(key: CounterKey): number | undefined {
