@@ -7,7 +7,7 @@ import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { dynamoControllerScope } from '../../../functions/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../../../functions/ledger/dynamo-instance-register.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
-import type { LedgerStore } from '../../../functions/ledger/store.ts';
+import type { ClosingStore, LedgerStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../../functions/limits/limit-table.ts';
@@ -33,6 +33,8 @@ export interface DeskLedger {
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
+  /** Closing entries and adjustments of one period. */
+  readonly periods?: Pick<ClosingStore, 'readPeriod'>;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** Whose jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
@@ -76,8 +78,10 @@ async function openFor(
 ): Promise<DeskLedger> {
   const { client, tableName, ...opened } = await openDeskTable(flags, io, attemptsMax);
   const parts = { client, tableName, instance: opened.instance, clock: systemClock, random: Math.random };
+  const store = new DynamoStore(parts);
   return {
-    store: right(new DynamoStore(parts)),
+    store: right(store),
+    periods: store,
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     usage: new DynamoRollupStore(parts),
@@ -89,7 +93,7 @@ async function openFor(
 
 /** The table that somebody's books are in. */
 export interface DeskTable
-  extends Omit<DeskLedger, 'store' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'> {
+  extends Omit<DeskLedger, 'store' | 'periods' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'> {
   readonly client: DynamoDBClient;
   readonly tableName: string;
 }
