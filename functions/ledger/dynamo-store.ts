@@ -13,7 +13,7 @@ import type { CounterKey } from '../../policies/claim.ts';
 import { announcementItem, seconds } from './announcement-item.ts';
 import { batchGet } from './batch-get.ts';
 import type { DueJob } from './due-job.ts';
-import { type DynamoTarget, dynamoWrite } from './dynamo-write.ts';
+import { type DynamoTarget, dynamoWrite, rewriteOf, rewriteOfEntry } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
 import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
@@ -30,6 +30,7 @@ import type {
   LedgerStore,
   ReadOptions,
   Refusal,
+  RewriteStore,
   StoredItem,
   TransactOptions,
   TransactOutcome,
@@ -50,7 +51,7 @@ export interface DynamoStoreOptions {
 /** Scans serve repairs, which nobody waits for. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
-export class DynamoStore implements LedgerStore, InboxStore, ClosingStore {
+export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
   readonly #options: DynamoStoreOptions;
   readonly #target: DynamoTarget;
 
@@ -182,6 +183,29 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore {
       this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
     );
     return Items.flatMap((item) => decodeItem(item, keys) ?? []);
+  }
+
+  async rewrite(
+    record: JobRecord,
+    entries: readonly CorrectionEntry[],
+    { timeoutMs }: ReadOptions,
+  ): Promise<boolean> {
+    const put = rewriteOf(record, this.#target);
+    const others = entries.map((entry) => ({ Put: rewriteOfEntry(entry, this.#target) }));
+    const options = { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) };
+    try {
+      // Alone it is half the price.
+      if (others.length === 0) await this.#options.client.send(new PutItemCommand(put), options);
+      else {
+        const TransactItems = [{ Put: put }, ...others];
+        await this.#options.client.send(new TransactWriteItemsCommand({ TransactItems }), options);
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException || error instanceof TransactionCanceledException)
+        return false;
+      throw this.#unavailable('rewrite a record of', error);
+    }
   }
 
   async #dueItems(

@@ -1,6 +1,7 @@
 /** Structured writes as DynamoDB's expressions. The condition on a counter is the check: there is no read before it. */
 import type { AttributeValue, Put, TransactWriteItem, Update } from '@aws-sdk/client-dynamodb';
 import { UNCHECKED_CAUSES } from './amounts.ts';
+import type { CorrectionEntry } from './entry.ts';
 import {
   CLOSED_AT,
   COMMITTED,
@@ -15,6 +16,7 @@ import {
 } from './item.ts';
 import type { Item } from './item-bytes.ts';
 import type { LedgerKeys } from './keys.ts';
+import type { JobRecord } from './ledger.ts';
 import { recordItem } from './record-size.ts';
 import type { ClosingWrite, CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
 import { DUE_AT, DUE_PK, PK, TTL_ATTRIBUTE } from './table.ts';
@@ -61,6 +63,17 @@ const putAtRev = (item: Item, target: DynamoTarget, rev: number): Put => ({
 function putRecord({ record, replaces }: RecordWrite, target: DynamoTarget): Put {
   const item = recordItem(record, target.keys);
   return replaces === undefined ? put(item, target, ABSENT) : putAtRev(item, target, replaces.rev);
+}
+
+/** At its own rev: the same record in other words. */
+export const rewriteOf = (record: JobRecord, target: DynamoTarget): Put =>
+  withoutOld(putAtRev(recordItem(record, target.keys), target, record.rev));
+
+export const rewriteOfEntry = (entry: CorrectionEntry, target: DynamoTarget): Put =>
+  withoutOld(put(encodeEntry(entry, target.keys), target, `attribute_exists(${PK})`));
+
+function withoutOld({ ReturnValuesOnConditionCheckFailure: _, ...rest }: Put): Put {
+  return rest;
 }
 
 function putClosing({ closing, replaces }: ClosingWrite, target: DynamoTarget): Put {

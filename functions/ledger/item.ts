@@ -15,7 +15,7 @@ import {
 } from './keys.ts';
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
 import { decodeRequest, encodeRequest } from './request-text.ts';
-import { expiresAtSeconds, recordExpiresAtSeconds } from './retention.ts';
+import { counterExpiresAtSeconds, expiresAtSeconds, isOfUser, recordExpiresAtSeconds } from './retention.ts';
 import type { CounterReset, StoredItem } from './store.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 import { decodeViolations, encodeViolations } from './violation-text.ts';
@@ -40,6 +40,7 @@ const FACT_TEXTS = {
   runnerClass: 'rc',
   priceVersion: 'pv',
   policyVersion: 'ov',
+  userPseudonym: 'up',
   round: 'rd',
 } as const;
 const FACT_NUMBERS = {
@@ -257,7 +258,7 @@ const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   adjusted: readNumber(item, 'ad'),
 });
 
-/** Without an end: people ask about what was done by hand long after. */
+/** Without an end, but for a user's: people ask about what was done by hand long after. */
 export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item {
   const { pk, sk } = keys.adjustment(entry.key, entry.id);
   return {
@@ -267,6 +268,7 @@ export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item
     re: text(entry.reason),
     by: text(entry.actor),
     at: number(entry.atMs),
+    ...ttl(isOfUser(entry.key) ? counterExpiresAtSeconds(entry.key, entry.atMs) : undefined),
   };
 }
 

@@ -1,7 +1,14 @@
 /** Every key of the table is built and read here. The GitLab instance begins each of them: one table may serve several. */
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../policies/claim.ts';
-import { COUNTER_SK, DIRECTORY_PK_SUFFIX, INBOX_SK, RECORD_SK, SESSIONS_PK_SUFFIX } from '../names.ts';
+import {
+  COUNTER_SK,
+  DIRECTORY_PK_SUFFIX,
+  INBOX_SK,
+  PSEUDONYMS_PK_SUFFIX,
+  RECORD_SK,
+  SESSIONS_PK_SUFFIX,
+} from '../names.ts';
 import { LedgerError } from './ledger-error.ts';
 
 export interface Key {
@@ -66,6 +73,8 @@ export interface LedgerKeys {
   directoryChunk(version: string, chunk: string, part: number): Key;
   /** `gitlab.example.com@directory#wishes`, `group/123`: an id that a reader did not find. */
   directoryWish(wish: string): Key;
+  /** `gitlab.example.com@pseudonyms`, `2026`: the key of a year's pseudonyms. No part of the books, either. */
+  pseudonymKey(year: number): Key;
   /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
   session(idHash: string): Key;
   /** `gitlab.example.com@sessions#<hash>`, `pending`: a sign-in that GitLab has not answered yet. */
@@ -129,6 +138,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
       sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
     }),
     directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
+    pseudonymKey: (year) => ({ pk: `${instance}${PSEUDONYMS_PK_SUFFIX}`, sk: String(year) }),
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
     pendingSignIn: (hash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${hash}`, sk: 'pending' }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.

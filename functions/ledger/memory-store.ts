@@ -17,6 +17,7 @@ import type {
   InboxStore,
   LedgerStore,
   ReadOptions,
+  RewriteStore,
   StoredItem,
   TransactOptions,
   TransactOutcome,
@@ -54,7 +55,7 @@ export interface StoreFault {
   readonly latencyMs?: number;
 }
 
-export class MemoryStore implements LedgerStore, InboxStore, ClosingStore {
+export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
   readonly keys: LedgerKeys;
   readonly #options: MemoryStoreOptions;
   readonly #table: MemoryTable;
@@ -172,6 +173,10 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore {
     return [...this.#table.items()].flatMap((item) =>
       item.pk?.S === pk ? (decodeItem(item, this.keys) ?? []) : [],
     );
+  }
+
+  async rewrite(record: JobRecord, entries: readonly CorrectionEntry[]): Promise<boolean> {
+    return this.#table.rewrite(record, entries);
   }
 
   #dueItems(partition: string, beforeMs: number): readonly Item[] {

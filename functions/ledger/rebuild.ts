@@ -8,7 +8,7 @@ import { type AttemptDeps, attempt } from './attempt.ts';
 import type { Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
 import { markDrift } from './mark-drift.ts';
 import { agrees, amountsOf, type Recount, recount, shown } from './recount.ts';
-import { expiring, isClosable, isWindow, mayLackRecords } from './retention.ts';
+import { expiring, isClosable, isOfUser, isWindow, mayLackRecords } from './retention.ts';
 import type { CounterReset } from './store.ts';
 
 /** Nobody waits for a repair; this only bounds a table that does not answer. */
@@ -59,12 +59,11 @@ function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   return !isWindow(key) && pass.closing(name) !== undefined;
 }
 
-/** Windows past their retention are on their way out themselves: nobody asks which figure was right. */
+/** Windows and users past their retention are on their way out themselves: nobody asks which figure was right. */
 function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
   const key = pass.key(name);
-  return (
-    pass.counters.has(name) && !isPipelineCounter(key) && !isWindow(key) && !isProvable(name, pass, nowMs)
-  );
+  const goes = isPipelineCounter(key) || isWindow(key) || isOfUser(key);
+  return pass.counters.has(name) && !goes && !isProvable(name, pass, nowMs);
 }
 
 /** Whether it ought to be closed since a day. */

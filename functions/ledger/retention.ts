@@ -60,9 +60,25 @@ export const isWindow = ({ period }: CounterKey): boolean => {
   return days > 0 && days <= WINDOW_DAYS;
 };
 
+/** Counters of a user: their keys name somebody, so they go with the ids of users in records. */
+export const isOfUser = ({ subject }: CounterKey): boolean => subject.startsWith('user/');
+
+/**
+ * From when on a counter of a user, and what records say of it, need not name the user any more, Unix ms. What is counted
+ * at once is no period's; Infinity: what never starts anew is in force, and does.
+ */
+export const namelessFromMs = ({ period }: CounterKey): number =>
+  period === 'now' ? Number.NEGATIVE_INFINITY : overEverywhereMs(period) + ASKING_DAYS * DAY_MS;
+
+/** From when on a record need not name its user any more, Unix ms; Infinity while its job is live. */
+export const recordNamelessFromMs = ({ endedAtMs, decidedAtMs }: JobRecord): number =>
+  endedAtMs === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.max(endedAtMs, decidedAtMs) + ASKING_DAYS * DAY_MS;
+
 /** When every job of the period has ended, Unix ms; Infinity: its counter is never closed. */
 const closableFromMs = (key: CounterKey): number =>
-  isWindow(key) || isPipelineCounter(key)
+  isWindow(key) || isPipelineCounter(key) || isOfUser(key)
     ? Number.POSITIVE_INFINITY
     : overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
 
@@ -74,16 +90,26 @@ export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =
   nowMs >= overEverywhereMs(period) + (ASKING_DAYS - MARGIN_DAYS) * DAY_MS;
 
 /**
- * How a counter ends after this write. Those of windows go once nothing compares them any more, and those of pipelines a
- * while after their last job moved them. All others stay and are closed: when every job of the period has ended or, if
+ * How a counter ends after this write. Those of windows and users go once nothing compares them any more, and those of
+ * pipelines a while after their last job moved them. All others stay and are closed: when every job of the period has ended or, if
  * they are written after that, some time after the write. What never starts anew has no end.
  */
 export function expiring<Each extends CounterWrite | CounterReset>(write: Each, nowMs: number): Each {
-  const days = daysAfterWrite(write.key);
-  if (days !== undefined) return { ...write, expiresAtSeconds: Math.ceil(nowMs / 1000) + days * DAY_SECONDS };
+  const expiresAtSeconds = counterExpiresAtSeconds(write.key, nowMs);
+  if (expiresAtSeconds !== undefined) return { ...write, expiresAtSeconds };
   const fromMs = closableFromMs(write.key);
   if (!Number.isFinite(fromMs)) return write;
   return { ...write, closeAtMs: nowMs < fromMs ? fromMs : Math.ceil(nowMs) + SETTLING_MS };
+}
+
+/** When garbage collection may take a counter that is written now, Unix seconds; undefined: never. */
+export function counterExpiresAtSeconds(key: CounterKey, nowMs: number): number | undefined {
+  if (isOfUser(key)) {
+    const fromMs = Math.max(namelessFromMs(key), nowMs + ASKING_DAYS * DAY_MS);
+    return Number.isFinite(fromMs) ? Math.ceil(fromMs / 1000) : undefined;
+  }
+  const days = daysAfterWrite(key);
+  return days === undefined ? undefined : Math.ceil(nowMs / 1000) + days * DAY_SECONDS;
 }
 
 function daysAfterWrite(key: CounterKey): number | undefined {

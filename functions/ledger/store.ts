@@ -64,6 +64,18 @@ export interface ClosingStore {
   readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]>;
 }
 
+/** Puts another wording of what is kept about a job. Nothing of it counts otherwise than before. */
+export interface RewriteStore {
+  /**
+   * The record keeps its `rev`: for whoever reads the table's stream nothing has happened.
+   *
+   * @param entries - those correction entries of the job that have another wording, too.
+   * @returns false if somebody wrote the record meanwhile, or took it away.
+   * @throws {LedgerError} `ledger_unavailable`
+   */
+  rewrite(record: JobRecord, entries: readonly CorrectionEntry[], options: ReadOptions): Promise<boolean>;
+}
+
 export interface InboxItem {
   /** Any text; the same for every repetition of one delivery. */
   readonly id: string;

@@ -29,6 +29,7 @@ from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against t
   --month <month>      2026-10, in the zone of the group's limit of money per month
   --group <id | path>  e.g. acme/payments
   --by <what>          day or job                                           (default: day)
+  --with-users         with --by job, in CSV and --json: who started it, an id or, after 90 days, a pseudonym
   --zone <zone>        where the month begins and ends, e.g. Europe/Berlin  (default: as the group's limit, else UTC)
   --format <format>    terminal, csv or focus (FOCUS 1.2, CSV)              (default: terminal)
   --out <file>         writes the statement there
@@ -58,6 +59,7 @@ const FLAGS = {
   month: 'text',
   group: 'text',
   by: 'text',
+  'with-users': 'switch',
   zone: 'text',
   format: 'text',
   out: 'text',
@@ -74,6 +76,9 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
   const chosen = format === undefined ? 'terminal' : readChoice('format', format, FORMATS);
   const by = readChoice('by', values.by ?? 'day', ['day', 'job'] as const);
+  const withUsers = values['with-users'];
+  if (withUsers && (by !== 'job' || chosen === 'focus'))
+    throw new UsageError('--with-users: belongs to --by job, and not to --format focus');
   const rules = readRules(values, io);
   const groupId = groupIdOf(group, rules);
   const then = { limits: rules.limits, directory: rules.directory, nowMs: io.nowMs() };
@@ -85,6 +90,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     month: period,
     zone: rule.zone,
     by,
+    withUsers,
     counts: filter.counts,
     groupId,
     limitIds,
@@ -126,6 +132,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     return {
       ...head,
       by,
+      ...(withUsers && { withUsers }),
       lines: tally.lines(),
       totals: tally.totals(),
       controls: tally.controls(),
