@@ -76,7 +76,9 @@ export class Questions {
     const then = [...record.violations, ...record.shadow].filter(
       ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
     );
-    const now = ask.violations.filter(({ rule, reason }) => !readers.has(rule) && !wantsVariables(reason));
+    const now = ask.violations.filter(
+      ({ rule, reason }) => !readers.has(rule) && !wantsVariables(reason) && !wantsTakenName(reason, record),
+    );
     return {
       ...ask,
       violations: [...now, ...then],
@@ -110,6 +112,10 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
 
 const wantsVariables = (reason: Violation['reason']): boolean =>
   reason.code === 'FIELD_MISSING' && reason.field.includes('variables');
+
+/** The id of a user is not kept for good. */
+const wantsTakenName = (reason: Violation['reason'], { facts }: JobRecord): boolean =>
+  facts.userPseudonym !== undefined && reason.code === 'FIELD_MISSING' && reason.field === 'userId';
 
 /** A field that is missing only because nobody wrote it down is nothing against the job. */
 const isKnown = ({ reason }: Violation): boolean => reason.code !== 'FIELD_MISSING';

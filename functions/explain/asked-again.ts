@@ -14,8 +14,10 @@ export interface AskedAgain {
   readonly terms: Terms;
   readonly priceVersion: string;
   readonly microsPerMinute: number;
-  /** Rules that read variables, whose values nobody kept: what they say now is not known. */
+  /** Rules that need what nobody kept: what they say now is not known. */
   readonly unaskable: ReadonlySet<string>;
+  /** Those of them that need the user, whose id is not kept for good. */
+  readonly needUser: ReadonlySet<string>;
 }
 
 /** Kinds that look at variables. */
@@ -33,6 +35,10 @@ export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: numbe
     ({ kind, missing }) =>
       lost && (NEEDS_VARIABLES.has(kind) || missing.some((field) => field.includes('variables'))),
   );
+  const nameless = record.facts.userPseudonym !== undefined;
+  const needUser = results
+    .filter(({ missing }) => nameless && missing.includes('userId'))
+    .map(({ id }) => id);
   const { priceVersion, microsPerMinute } = facts;
   return {
     results,
@@ -40,7 +46,8 @@ export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: numbe
     terms,
     priceVersion,
     microsPerMinute,
-    unaskable: new Set(unaskable.map(({ id }) => id)),
+    unaskable: new Set([...unaskable.map(({ id }) => id), ...needUser]),
+    needUser: new Set(needUser),
   };
 }
 

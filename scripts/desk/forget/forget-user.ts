@@ -32,6 +32,8 @@ export interface Forgotten {
   };
 }
 
+/** Nobody's pseudonym: that there was a user is all that is left. */
+const FORGOTTEN = '~';
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 10;
 /** Also a user with limits of every minute has no more that anybody would read. */
@@ -81,8 +83,9 @@ export async function forgetUser(userId: number, deps: ForgetDeps): Promise<Forg
     const year = yearOf(record.decidedAtMs);
     const key = dryRun ? await keys.find(year) : await keys.keyOf(year);
     const job = nameless(await kept(record, store), (id) => (key ? pseudonymOf(key, id) : '~'), nowMs);
-    const { userPseudonym, ...facts } = job.record.facts;
-    const less = userPseudonym !== undefined || userIdsIn(job.record).length < userIdsIn(record).length;
+    const less =
+      record.facts.userPseudonym !== FORGOTTEN || userIdsIn(job.record).length < userIdsIn(record).length;
+    const facts = { ...job.record.facts, userPseudonym: FORGOTTEN };
     return less ? { ...job, record: { ...job.record, facts } } : undefined;
   }
 }
