@@ -64,6 +64,8 @@ export const DIRECTORY_PK_SUFFIX = '@directory';
 export const LIMITS_PK_SUFFIX = '@limits';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
+/** The keys of pseudonyms: only the nightly check may read them. */
+export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
 /** `gitlab.example.com@notices` begins the key of how far owners were told what happened. */
 export const NOTICES_PK_SUFFIX = '@notices';
 /** Where browsers reach the console, e.g. `https://budget.example.com`. */

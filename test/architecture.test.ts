@@ -336,6 +336,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/ledger/table.ts',
     '@aws-sdk/client-dynamodb',
   ],
+  'functions/signin/dynamo-user-sessions.ts': [
+    'functions/signin/',
+    'functions/ledger/table.ts',
+    'functions/ledger/table-calls.ts',
+    'functions/names.ts',
+    '@aws-sdk/client-dynamodb',
+  ],
   // The only file that knows OpenID Connect.
   'functions/signin/gitlab-sign-in.ts': ['functions/signin/', 'openid-client', 'node:'],
   // Sealed by the library that openid-client uses for tokens.

@@ -20,7 +20,7 @@ const TIMEOUT = Duration.minutes(15);
 /** UTC. Away from midnight, when periods end and everybody's schedules start. */
 const AT = Schedule.cron({ minute: '23', hour: '2' });
 
-/** Recounts every counter each night, says which do not show what their records make, closes periods, and adds to usage what the stream lost. */
+/** Recounts every counter each night, says which do not show what their records make, and adds to usage what the stream lost. */
 export class DriftCheck extends Construct {
   readonly program: NodeLambda;
 

@@ -14,7 +14,14 @@ import { DUE_AT, DUE_INDEX, DUE_PK, ENV_LEDGER_TABLE, PK, SK, TTL_ATTRIBUTE } fr
 import type { Settings } from '../settings/settings.ts';
 import type { NodeLambda } from './node-lambda.ts';
 import { tableKeyStatements } from './table-key.ts';
-import { ALL_NAMED, ALL_WRITES, type LedgerUse, sessionPartitions, tableRights } from './table-rights.ts';
+import {
+  ALL_NAMED,
+  ALL_WRITES,
+  type LedgerUse,
+  pseudonymPartitions,
+  sessionPartitions,
+  tableRights,
+} from './table-rights.ts';
 
 const STREAM_ACTIONS = [
   'dynamodb:DescribeStream',
@@ -27,7 +34,7 @@ export interface LedgerTableProps {
 }
 
 /**
- * The books: one table, its index of live jobs and its stream. Stateful: kept when the stack goes, protected from being
+ * The books: one table, its index of what is due and its stream. Stateful: kept when the stack goes, protected from being
  * deleted, restorable to any second of the last 35 days.
  */
 export class LedgerTable extends Construct {
@@ -69,7 +76,7 @@ export class LedgerTable extends Construct {
    */
   grant(program: NodeLambda, use: LedgerUse): void {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);
-    const { reads, writes, sessions } = tableRights(this.#instance)[use];
+    const { reads, writes, sessions, pseudonyms } = tableRights(this.#instance)[use];
     const table = [this.table.tableArn];
     if (reads.length > 0) program.allow(reads, table);
     for (const { actions, partitions } of writes) {
@@ -83,15 +90,15 @@ export class LedgerTable extends Construct {
       program.deny(ALL_WRITES, table, {
         'ForAnyValue:StringNotLike': { 'dynamodb:LeadingKeys': written },
       });
-    if (sessions !== true) {
-      program.deny(ALL_NAMED, table, {
-        'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [...sessionPartitions(this.#instance)] },
-      });
-    }
+    const unread = [
+      ...(sessions === true ? [] : sessionPartitions(this.#instance)),
+      ...(pseudonyms === true ? [] : pseudonymPartitions(this.#instance)),
+    ];
+    program.deny(ALL_NAMED, table, { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': unread } });
     for (const statement of tableKeyStatements(this, this.#key)) program.role.addToPolicy(statement);
   }
 
-  /** Lets `program` ask which jobs are live. */
+  /** Lets `program` ask which jobs are live, and which periods are to be closed. */
   grantDueJobs(program: NodeLambda): void {
     program.allow(['dynamodb:Query'], [`${this.table.tableArn}/index/${DUE_INDEX}`]);
   }

@@ -2,6 +2,7 @@ import {
   DIRECTORY_PK_SUFFIX,
   LIMITS_PK_SUFFIX,
   NOTICES_PK_SUFFIX,
+  PSEUDONYMS_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
 } from '../../functions/names.ts';
@@ -19,6 +20,8 @@ export interface TableRights {
   readonly writes: readonly PartitionRight[];
   /** Only the console: whoever knows what a session looks like could make one. */
   readonly sessions?: true;
+  /** Only the nightly check: whoever has a year's key can tell which of all user ids a pseudonym stands for. */
+  readonly pseudonyms?: true;
 }
 
 export type LedgerUse =
@@ -60,6 +63,10 @@ export const ALL_NAMED = [
 
 export const sessionPartitions = (instance: string): readonly string[] => [
   `${instance}${SESSIONS_PK_SUFFIX}#*`,
+];
+
+export const pseudonymPartitions = (instance: string): readonly string[] => [
+  `${instance}${PSEUDONYMS_PK_SUFFIX}`,
 ];
 
 /** @param instance - begins every key, as `functions/ledger/keys.ts` builds them. */
@@ -122,10 +129,19 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
     },
-    /** Reads all of the table; writes closing entries beside counters, what the stream lost of usage, and what it found. */
+    /**
+     * Reads all of the table; marks counters that drift, writes what the stream lost of usage and what it found, and puts
+     * pseudonyms for users.
+     */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
-      writes: [{ actions: WRITE, partitions: [...books, ...usage, `${instance}@recount`] }],
+      writes: [
+        {
+          actions: WRITE,
+          partitions: [...books, ...usage, `${instance}@recount`, ...pseudonymPartitions(instance)],
+        },
+      ],
+      pseudonyms: true,
     },
   };
 }

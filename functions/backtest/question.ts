@@ -60,7 +60,7 @@ export class Questions {
     if (!recorded)
       return { ask: { ...ask, violations: ask.violations.filter(isKnown) }, recorded, variablesLost: false };
     const readers = lost ? this.#readers : this.#comparers;
-    const wasAsked = lost || readers.size > 0;
+    const wasAsked = lost || readers.size > 0 || record.facts.userPseudonym !== undefined;
     return { ask: wasAsked ? asThen(ask, record, readers, lost) : ask, recorded, variablesLost: lost };
   }
 
@@ -83,7 +83,8 @@ function asThen(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, l
     ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
   );
   const now = ask.violations.filter(
-    ({ rule, reason }) => !readers.has(rule) && !(lost && wantsVariables(reason)),
+    ({ rule, reason }) =>
+      !readers.has(rule) && !(lost && wantsVariables(reason)) && !wantsTakenName(reason, record),
   );
   return {
     ...ask,
@@ -119,6 +120,10 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
 
 const wantsVariables = (reason: Violation['reason']): boolean =>
   reason.code === 'FIELD_MISSING' && reason.field.includes('variables');
+
+/** The id of a user is not kept for good. */
+const wantsTakenName = (reason: Violation['reason'], { facts }: JobRecord): boolean =>
+  facts.userPseudonym !== undefined && reason.code === 'FIELD_MISSING' && reason.field === 'userId';
 
 /** A field that is missing only because nobody wrote it down is nothing against the job. */
 const isKnown = ({ reason }: Violation): boolean => reason.code !== 'FIELD_MISSING';

@@ -16,9 +16,7 @@ export interface DriftReport {
   readonly counters: number;
   /** Counters that do not show what their records make. */
   readonly drifting: number;
-  /** Periods closed by this run. */
-  readonly closed: number;
-  /** Periods that ought to be closed and could not be. */
+  /** Periods that ought to be closed and are not. */
   readonly unclosed: number;
   /** Counters that differ and whose records may be gone: nobody can say any more which figure was right. */
   readonly unproven: number;
@@ -28,21 +26,20 @@ export interface DriftReport {
 const LINES_MAX = 20;
 
 /**
- * Recounts everything, closes the periods that are over and agree, and notes what it found. It repairs nothing: why a counter drifted is for
- * somebody to find out before it is repaired.
+ * Recounts everything, marks the counters that drift, whose periods stay open, and notes what it found. It repairs
+ * nothing: why a counter drifted is for somebody to find out before it is repaired.
  */
 export async function checkDrift({ ledger, outcomes, clock, log }: CheckDriftDeps): Promise<DriftReport> {
   const recountedAtMs = clock.nowMs();
-  const { records, counters, drift, unproven, closed, unclosed } = await ledger.rebuild({
+  const { records, counters, drift, unproven, unclosed } = await ledger.rebuild({
     repair: false,
-    close: true,
+    mark: true,
   });
   for (const each of drift.slice(0, LINES_MAX)) log.error('counter drifts', fieldsOf(each));
   const report = {
     records,
     counters,
     drifting: drift.length,
-    closed,
     unclosed,
     unproven: unproven.length,
   };

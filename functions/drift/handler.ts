@@ -2,14 +2,17 @@ import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../directory/whole-directory.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
+import { dynamoPseudonymKeys } from '../ledger/dynamo-pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { replaceUserIds } from '../ledger/replace-user-ids.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { placeBy } from '../rollup/contribution.ts';
 import { DynamoRollupStore } from '../rollup/dynamo-rollup-store.ts';
 import { consoleLog } from '../shared/log.ts';
+import { agedRecords } from './aged-records.ts';
 import { checkDrift, type DriftReport } from './check-drift.ts';
 import { readDriftConfig } from './config.ts';
 import { measureReport } from './measure-report.ts';
@@ -17,14 +20,19 @@ import { MENDED_MS, mendUsage } from './mend-usage.ts';
 import { recentRecords } from './recent-records.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
+/** Of the run's 15 minutes: the next night goes on. */
+const NAMES_UNTIL_MS = 13 * 60_000;
 
 const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const table = deployedTable(config);
+const store = new DynamoStore(table);
 
 /** Lambda's entry point for the schedule of every night. Give it 15 minutes: it reads the table twice. */
 export async function handler(): Promise<DriftReport> {
-  const recent = recentRecords(new DynamoStore(table), systemClock.nowMs() - MENDED_MS);
+  const startMs = systemClock.monotonicMs();
+  const aged = agedRecords(store, systemClock.nowMs());
+  const recent = recentRecords(store, systemClock.nowMs() - MENDED_MS, aged.store);
   const report = await checkDrift({
     ledger: createLedger({ store: recent.store }),
     outcomes: dynamoRecountOutcomes(table),
@@ -45,5 +53,10 @@ export async function handler(): Promise<DriftReport> {
       log: consoleLog,
     },
   );
+  const names = await replaceUserIds(aged.jobIds(), startMs + NAMES_UNTIL_MS, {
+    ...{ store, clock: systemClock },
+    keys: dynamoPseudonymKeys(table),
+  });
+  consoleLog.info('user ids replaced', { ...names, leftOut: aged.leftOut() });
   return report;
 }

@@ -13,8 +13,12 @@ export interface RecentRecords {
   readonly leftOut: () => number;
 }
 
-/** Keeps the records of recent jobs from a scan that is made anyhow. @param sinceMs - Unix ms */
-export function recentRecords(table: LedgerStore, sinceMs: number): RecentRecords {
+/** Keeps the records of recent jobs from a scan that is made anyhow. @param sinceMs - Unix ms @param scanned - whose scan it is */
+export function recentRecords(
+  table: LedgerStore,
+  sinceMs: number,
+  scanned: Pick<LedgerStore, 'scan'> = table,
+): RecentRecords {
   const records: JobRecord[] = [];
   let leftOut = 0;
   let scans = 0;
@@ -23,7 +27,7 @@ export function recentRecords(table: LedgerStore, sinceMs: number): RecentRecord
   async function* scan(consistency?: Parameters<LedgerStore['scan']>[0]): AsyncGenerator<StoredItem> {
     scans += 1;
     const isFirst = scans === 1;
-    for await (const item of table.scan(consistency)) {
+    for await (const item of scanned.scan(consistency)) {
       if (isFirst && item.kind === 'record' && isRecent(item.record)) {
         if (records.length < RECORDS_MAX) records.push(item.record);
         else leftOut += 1;

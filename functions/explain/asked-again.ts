@@ -14,8 +14,10 @@ export interface AskedAgain {
   readonly terms: Terms;
   readonly priceVersion: string;
   readonly microsPerMinute: number;
-  /** Rules that read variables, whose values nobody kept: what they say now is not known. */
+  /** Rules that need what nobody kept: what they say now is not known. */
   readonly unaskable: ReadonlySet<string>;
+  /** Those of them that need the user, whose id is not kept for good. */
+  readonly needUser: ReadonlySet<string>;
 }
 
 /** Undefined: the record does not say what the rules looked at. */
@@ -32,6 +34,10 @@ export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: numbe
       comparing.has(id) ||
       (lost && (readsVariables({ kind }) || missing.some((field) => field.includes('variables')))),
   );
+  const nameless = record.facts.userPseudonym !== undefined;
+  const needUser = results
+    .filter(({ missing }) => nameless && missing.includes('userId'))
+    .map(({ id }) => id);
   const { priceVersion, microsPerMinute } = facts;
   return {
     results,
@@ -39,7 +45,8 @@ export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: numbe
     terms,
     priceVersion,
     microsPerMinute,
-    unaskable: new Set(unaskable.map(({ id }) => id)),
+    unaskable: new Set([...unaskable.map(({ id }) => id), ...needUser]),
+    needUser: new Set(needUser),
   };
 }
 

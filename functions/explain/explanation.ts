@@ -33,6 +33,8 @@ export interface Explanation {
     readonly rootId?: number;
     readonly pipelineId?: number;
     readonly userId?: number;
+    /** Instead of it, where the id is not kept any more. */
+    readonly userPseudonym?: string;
   };
   readonly currency: string;
   readonly atDecision: PricedTerms;
@@ -84,7 +86,7 @@ export interface ExplainWith {
 export function explanationOf(record: JobRecord, using: ExplainWith): Explanation {
   const { rules, again, counters, nowMs } = using;
   const { facts, generation, jobId } = record;
-  const { jobName, projectPath, projectId, groupId, rootId, pipelineId, userId } = facts;
+  const { jobName, projectPath, projectId, groupId, rootId, pipelineId, userId, userPseudonym } = facts;
   const decisionId = `d-${jobId}-${generation}`;
   const now = again && {
     ...termsNow(again, rules.policy.version),
@@ -105,7 +107,16 @@ export function explanationOf(record: JobRecord, using: ExplainWith): Explanatio
       endedAtMs: record.endedAtMs,
       durationSeconds: record.durationSeconds,
     }),
-    job: present({ name: jobName, projectPath, projectId, groupId, rootId, pipelineId, userId }),
+    job: present({
+      name: jobName,
+      projectPath,
+      projectId,
+      groupId,
+      rootId,
+      pipelineId,
+      userId,
+      userPseudonym,
+    }),
     currency: rules.policy.currency,
     atDecision: termsThen(record),
     ...(now !== undefined && { now }),
@@ -183,6 +194,7 @@ function explainedRules(
     const result = again?.results.find((each) => each.id === id);
     const rule = { id, kind, mode: result?.mode ?? mode, atDecision: said(id) };
     if (again === undefined || result === undefined) return { ...rule, whyNot: 'the question was not kept' };
+    if (again.needUser.has(id)) return { ...rule, whyNot: 'needs the user, whose id is not kept any more' };
     if (again.unaskable.has(id)) return { ...rule, whyNot: "needs variables' values, which are never kept" };
     return {
       ...rule,
@@ -205,10 +217,17 @@ function notRecorded(record: JobRecord, again: AskedAgain | undefined): readonly
     missing.push(
       'What the rules looked at: the record had no room for it, or is of an older version. So they cannot be asked again.',
     );
-  } else if (again.unaskable.size > 0) {
-    missing.push(
-      `Variables' values, on purpose. So these rules cannot be asked again: ${[...again.unaskable].join(', ')}.`,
-    );
+  } else {
+    const { needUser } = again;
+    const needVariables = [...again.unaskable].filter((id) => !needUser.has(id));
+    if (needVariables.length > 0)
+      missing.push(
+        `Variables' values, on purpose. So these rules cannot be asked again: ${needVariables.join(', ')}.`,
+      );
+    if (needUser.size > 0)
+      missing.push(
+        `Who started it: 90 days after a job a pseudonym stands for the user. So these rules cannot be asked again: ${[...needUser].join(', ')}.`,
+      );
   }
   if (record.answered === 'fallback' && record.violations.length === 0 && record.state === 'REJECTED')
     missing.push("The fallback's own reason: it is in the relay's log.");

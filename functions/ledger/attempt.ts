@@ -3,8 +3,13 @@ import type { LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { LedgerStore, Refusal, Write } from './store.ts';
 
-export interface AttemptDeps {
+export interface AttemptDeps extends TransactDeps {
   readonly store: LedgerStore;
+}
+
+/** What a transaction takes. */
+export interface TransactDeps {
+  readonly store: Pick<LedgerStore, 'transact'>;
   readonly clock: LedgerClock;
   /** [0, 1) */
   readonly random: () => number;
@@ -40,7 +45,7 @@ export type GaveUpCause = 'deadline' | 'contended' | 'unavailable';
 export async function attempt(
   writes: readonly Write[],
   deadlineMs: number,
-  deps: AttemptDeps,
+  deps: TransactDeps,
 ): Promise<AttemptResult> {
   // One token for all tries: an answer that was lost is found again instead of being applied twice.
   const token = deps.newToken();
@@ -72,7 +77,7 @@ async function transact(
   writes: readonly Write[],
   token: string,
   timeoutMs: number,
-  store: LedgerStore,
+  store: TransactDeps['store'],
 ): Promise<Awaited<ReturnType<LedgerStore['transact']>> | 'silence'> {
   try {
     return await store.transact(writes, { token, timeoutMs });

@@ -1,56 +1,95 @@
 /**
- * Closing entries: what a period came to, kept for good, so that garbage collection may take its records. They are made
- * from a recount that was made anyhow: one that agrees is the proof that a closing is right, and costs no further read.
+ * Closing entries: what a period came to, kept for good, so that garbage collection may take its records.
+ *
+ * Every counter stands in the due index under the time at which all jobs of its period have ended, and leaves it with its
+ * closing entry. A correction that comes later puts it back, so that the next closing takes the correction in. So closing
+ * reads what is due and nothing else, however large the table is.
  */
-import { isPipelineCounter } from '../../policies/limits/grace.ts';
-import { type AttemptDeps, attempt } from './attempt.ts';
-import type { RebuildReport } from './ledger.ts';
-import { agrees, amountsOf, type Recount } from './recount.ts';
-import { isClosable, mayLackRecords } from './retention.ts';
+import { attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
+import { DUE_SHARDS } from './keys.ts';
+import type { Counter } from './ledger.ts';
+import { amountsOf } from './recount.ts';
+import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
 
-const TIMEOUT_MS = 10_000;
-/** A month's end closes a few counters of every group. What is more than this is closed the next night: there are weeks. */
-const CLOSINGS_MAX = 20_000;
+const TIMEOUT_MS = 5_000;
+/** Of one call: 512 periods in all. A month's end has some for every group, and weeks of time. */
+const CLOSINGS_PER_SHARD_MAX = 32;
 const AT_ONCE = 8;
+/** A live job, or a counter that drifts: it is looked at again, and until then it stands in nobody's way. */
+const AGAIN_MS = 6 * 3_600_000;
 
-export async function closePeriods(
-  pass: Recount,
-  deps: AttemptDeps,
-): Promise<Pick<RebuildReport, 'closed' | 'unclosed'>> {
-  const nowMs = deps.clock.nowMs();
-  const due = pass.names().filter((name) => isDue(name, pass, nowMs));
-  const ready = due.filter((name) => pass.live(name) === 0 && agrees(pass, name)).slice(0, CLOSINGS_MAX);
-  let closed = 0;
-  for (let from = 0; from < ready.length; from += AT_ONCE) {
-    const part = ready.slice(from, from + AT_ONCE);
-    const done = await Promise.all(part.map((name) => closePeriod(name, pass, deps)));
-    closed += done.filter((each) => each).length;
-  }
-  return { closed, unclosed: due.length - closed };
+export interface ClosePeriodsDeps extends TransactDeps {
+  readonly store: TransactDeps['store'] & ClosingStore;
 }
 
-function isDue(name: string, pass: Recount, nowMs: number): boolean {
-  const key = pass.key(name);
-  if (isPipelineCounter(key) || !pass.counters.has(name)) return false;
-  if (pass.closing(name) !== undefined) return pass.correctedSince(name);
-  return isClosable(key, nowMs) && !mayLackRecords(key, nowMs);
+export interface ClosedPeriods {
+  readonly closed: number;
+  /** Due, and not closed: live jobs hold on them, or their counters drift. */
+  readonly waiting: number;
+  /** Written by somebody else meanwhile, or the table did not answer: the next call comes back to them. */
+  readonly undecided: number;
 }
 
-async function closePeriod(name: string, pass: Recount, deps: AttemptDeps): Promise<boolean> {
-  const counter = pass.counters.get(name);
-  if (counter === undefined) return false;
-  const { key, rev } = counter;
-  const amounts = amountsOf(counter);
-  const replaces = pass.closing(name);
-  const closing = { key, ...amounts, closedAtMs: deps.clock.nowMs(), adjusted: pass.adjusted(name) };
-  const { outcome } = await attempt(
-    [
-      // The reset to its own amounts pins the rev: what was recounted is what is closed.
-      { kind: 'reset', key, amounts, rev },
-      { kind: 'closing', closing, ...(replaces !== undefined && { replaces }) },
-    ],
-    deps.clock.monotonicMs() + TIMEOUT_MS,
-    deps,
+type Outcome = keyof ClosedPeriods | 'gone';
+
+/**
+ * Closes what is due, oldest first.
+ *
+ * @param deadlineMs - on the monotonic clock; what is not begun by then is left to the next call.
+ * @throws {LedgerError} `ledger_unavailable`
+ */
+export async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): Promise<ClosedPeriods> {
+  const { store, clock } = deps;
+  const timeoutMs = TIMEOUT_MS;
+  const nowMs = clock.nowMs();
+  const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => shard);
+  const pages = await Promise.all(
+    shards.map((shard) => store.dueClosings(shard, nowMs, CLOSINGS_PER_SHARD_MAX, { timeoutMs })),
   );
-  return outcome === 'committed';
+  const due = pages.flat();
+  const sum = { closed: 0, waiting: 0, undecided: 0, gone: 0 };
+  for (let from = 0; from < due.length && timeLeftMs(deadlineMs, clock) > 0; from += AT_ONCE) {
+    const part = due.slice(from, from + AT_ONCE);
+    const outcomes = await Promise.all(
+      part.map(async (key) => closePeriod(await store.readPeriod(key, { timeoutMs }), deps)),
+    );
+    for (const outcome of outcomes) sum[outcome] += 1;
+  }
+  const { closed, waiting, undecided } = sum;
+  return { closed, waiting, undecided };
 }
+
+async function closePeriod(items: readonly StoredItem[], deps: ClosePeriodsDeps): Promise<Outcome> {
+  const counter = items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];
+  if (counter === undefined) return 'gone';
+  const mayClose = isQuiet(counter) && counter.drifts === undefined;
+  const nowMs = deps.clock.nowMs();
+  const writes = mayClose ? closed(counter, items, nowMs) : [resetOf(counter, nowMs + AGAIN_MS)];
+  const { outcome } = await attempt(writes, deps.clock.monotonicMs() + TIMEOUT_MS, deps);
+  if (outcome !== 'committed') return 'undecided';
+  return mayClose ? 'closed' : 'waiting';
+}
+
+/** What is held is committed and not settled: without it no job that counts here is live. */
+const isQuiet = ({ committed, settled }: Counter): boolean => committed === settled;
+
+function closed(counter: Counter, items: readonly StoredItem[], closedAtMs: number): readonly Write[] {
+  const { key } = counter;
+  const replaces = items.flatMap((item) => (item.kind === 'closing' ? item.closing : []))[0];
+  const adjusted = items.reduce(
+    (sum, item) => (item.kind === 'adjustment' ? sum + item.adjustment.amount : sum),
+    0,
+  );
+  const closing = { key, ...amountsOf(counter), closedAtMs, adjusted };
+  return [resetOf(counter), { kind: 'closing', closing, ...(replaces !== undefined && { replaces }) }];
+}
+
+/** To its own amounts: that pins the rev, and with it what was read. */
+const resetOf = (counter: Counter, closeAtMs?: number): CounterReset => ({
+  kind: 'reset',
+  key: counter.key,
+  amounts: amountsOf(counter),
+  rev: counter.rev,
+  ...(counter.drifts && { drifts: counter.drifts }),
+  ...(closeAtMs !== undefined && { closeAtMs }),
+});

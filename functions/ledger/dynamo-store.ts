@@ -13,7 +13,7 @@ import type { CounterKey } from '../../policies/claim.ts';
 import { announcementItem, seconds } from './announcement-item.ts';
 import { batchGet } from './batch-get.ts';
 import type { DueJob } from './due-job.ts';
-import { type DynamoTarget, dynamoWrite } from './dynamo-write.ts';
+import { type DynamoTarget, dynamoWrite, rewriteOf, rewriteOfEntry } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
 import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
@@ -23,12 +23,14 @@ import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
   Announcement,
+  ClosingStore,
   Consistency,
   InboxItem,
   InboxStore,
   LedgerStore,
   ReadOptions,
   Refusal,
+  RewriteStore,
   StoredItem,
   TransactOptions,
   TransactOutcome,
@@ -49,7 +51,7 @@ export interface DynamoStoreOptions {
 /** Scans serve repairs, which nobody waits for. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
-export class DynamoStore implements LedgerStore, InboxStore {
+export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
   readonly #options: DynamoStoreOptions;
   readonly #target: DynamoTarget;
 
@@ -149,24 +151,80 @@ export class DynamoStore implements LedgerStore, InboxStore {
     limit: number,
     options: ReadOptions,
   ): Promise<readonly DueJob[]> {
-    const { keys, tableName } = this.#target;
-    const command = new QueryCommand({
-      TableName: tableName,
-      IndexName: DUE_INDEX,
-      KeyConditionExpression: `${DUE_PK} = :shard AND ${DUE_AT} < :before`,
-      ExpressionAttributeValues: {
-        ':shard': { S: keys.dueShardPk(shard) },
-        ':before': { N: String(beforeMs) },
-      },
-      Limit: limit,
-    });
-    const { Items = [] } = await this.#send('query due jobs of', () =>
-      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
-    );
-    return Items.map((item) => ({
+    const { keys } = this.#target;
+    const items = await this.#dueItems(keys.dueShardPk(shard), beforeMs, limit, options);
+    return items.map((item) => ({
       jobId: keys.jobIdOf(item[PK]?.S ?? ''),
       dueAtMs: Number(item[DUE_AT]?.N),
     }));
+  }
+
+  async dueClosings(
+    shard: number,
+    beforeMs: number,
+    limit: number,
+    options: ReadOptions,
+  ): Promise<readonly CounterKey[]> {
+    const { keys } = this.#target;
+    const items = await this.#dueItems(keys.closingShardPk(shard), beforeMs, limit, options);
+    return items.map((item) => keys.counterOf(item[PK]?.S ?? ''));
+  }
+
+  async readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]> {
+    const { keys, tableName } = this.#target;
+    const command = new QueryCommand({
+      TableName: tableName,
+      ConsistentRead: true,
+      KeyConditionExpression: `${PK} = :pk`,
+      ExpressionAttributeValues: { ':pk': { S: keys.counter(key).pk } },
+    });
+    // A period has a handful of adjustments: one page of 1 MB holds thousands.
+    const { Items = [] } = await this.#send('read a period of', () =>
+      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
+    );
+    return Items.flatMap((item) => decodeItem(item, keys) ?? []);
+  }
+
+  async rewrite(
+    record: JobRecord,
+    entries: readonly CorrectionEntry[],
+    { timeoutMs }: ReadOptions,
+  ): Promise<boolean> {
+    const put = rewriteOf(record, this.#target);
+    const others = entries.map((entry) => ({ Put: rewriteOfEntry(entry, this.#target) }));
+    const options = { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) };
+    try {
+      // Alone it is half the price.
+      if (others.length === 0) await this.#options.client.send(new PutItemCommand(put), options);
+      else {
+        const TransactItems = [{ Put: put }, ...others];
+        await this.#options.client.send(new TransactWriteItemsCommand({ TransactItems }), options);
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException || error instanceof TransactionCanceledException)
+        return false;
+      throw this.#unavailable('rewrite a record of', error);
+    }
+  }
+
+  async #dueItems(
+    partition: string,
+    beforeMs: number,
+    limit: number,
+    { timeoutMs }: ReadOptions,
+  ): Promise<readonly Item[]> {
+    const command = new QueryCommand({
+      TableName: this.#target.tableName,
+      IndexName: DUE_INDEX,
+      KeyConditionExpression: `${DUE_PK} = :partition AND ${DUE_AT} < :before`,
+      ExpressionAttributeValues: { ':partition': { S: partition }, ':before': { N: String(beforeMs) } },
+      Limit: limit,
+    });
+    const { Items = [] } = await this.#send('query what is due of', () =>
+      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) }),
+    );
+    return Items;
   }
 
   async announce(announcement: Announcement, { timeoutMs }: ReadOptions): Promise<boolean> {

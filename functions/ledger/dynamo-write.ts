@@ -1,13 +1,14 @@
 /** Structured writes as DynamoDB's expressions. The condition on a counter is the check: there is no read before it. */
 import type { AttributeValue, Put, TransactWriteItem, Update } from '@aws-sdk/client-dynamodb';
 import { UNCHECKED_CAUSES } from './amounts.ts';
+import type { CorrectionEntry } from './entry.ts';
 import {
   CLOSED_AT,
   COMMITTED,
   encodeAdjustment,
   encodeClosing,
-  encodeCounter,
   encodeEntry,
+  encodeReset,
   FITTED,
   REV,
   SETTLED,
@@ -15,9 +16,10 @@ import {
 } from './item.ts';
 import type { Item } from './item-bytes.ts';
 import type { LedgerKeys } from './keys.ts';
+import type { JobRecord } from './ledger.ts';
 import { recordItem } from './record-size.ts';
 import type { ClosingWrite, CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
-import { PK, TTL_ATTRIBUTE } from './table.ts';
+import { DUE_AT, DUE_PK, PK, TTL_ATTRIBUTE } from './table.ts';
 
 export interface DynamoTarget {
   readonly tableName: string;
@@ -63,6 +65,17 @@ function putRecord({ record, replaces }: RecordWrite, target: DynamoTarget): Put
   return replaces === undefined ? put(item, target, ABSENT) : putAtRev(item, target, replaces.rev);
 }
 
+/** At its own rev: the same record in other words. */
+export const rewriteOf = (record: JobRecord, target: DynamoTarget): Put =>
+  withoutOld(putAtRev(recordItem(record, target.keys), target, record.rev));
+
+export const rewriteOfEntry = (entry: CorrectionEntry, target: DynamoTarget): Put =>
+  withoutOld(put(encodeEntry(entry, target.keys), target, `attribute_exists(${PK})`));
+
+function withoutOld({ ReturnValuesOnConditionCheckFailure: _, ...rest }: Put): Put {
+  return rest;
+}
+
 function putClosing({ closing, replaces }: ClosingWrite, target: DynamoTarget): Put {
   const item = encodeClosing(closing, target.keys);
   return replaces === undefined
@@ -74,8 +87,9 @@ function putClosing({ closing, replaces }: ClosingWrite, target: DynamoTarget): 
       };
 }
 
-function resetCounter({ key, amounts, rev, expiresAtSeconds }: CounterReset, target: DynamoTarget): Put {
-  const item = encodeCounter({ key, ...amounts, rev: rev + 1 }, target.keys, expiresAtSeconds);
+function resetCounter(write: CounterReset, target: DynamoTarget): Put {
+  const { rev } = write;
+  const item = encodeReset(write, target.keys);
   return rev === 0 ? put(item, target, ABSENT) : putAtRev(item, target, rev);
 }
 
@@ -97,6 +111,11 @@ function updateCounter(write: CounterWrite, { tableName, keys }: DynamoTarget): 
   if (write.expiresAtSeconds !== undefined) {
     update = `SET #ttl = :ttl ${update}`;
     values[':ttl'] = number(write.expiresAtSeconds);
+  }
+  if (write.closeAtMs !== undefined) {
+    update = `SET ${DUE_PK} = :dp, ${DUE_AT} = :da ${update}`;
+    values[':dp'] = { S: keys.closingPk(write.key) };
+    values[':da'] = number(write.closeAtMs);
   }
   const conditions = [
     ...atMost(COMMITTED, ':mc', write.maxCommitted, values),

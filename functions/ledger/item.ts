@@ -15,8 +15,8 @@ import {
 } from './keys.ts';
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
 import { decodeRequest, encodeRequest } from './request-text.ts';
-import { expiresAtSeconds } from './retention.ts';
-import type { StoredItem } from './store.ts';
+import { counterExpiresAtSeconds, expiresAtSeconds, isOfUser, recordExpiresAtSeconds } from './retention.ts';
+import type { CounterReset, StoredItem } from './store.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 import { decodeViolations, encodeViolations } from './violation-text.ts';
 
@@ -40,6 +40,7 @@ const FACT_TEXTS = {
   runnerClass: 'rc',
   priceVersion: 'pv',
   policyVersion: 'ov',
+  userPseudonym: 'up',
   round: 'rd',
 } as const;
 const FACT_NUMBERS = {
@@ -94,8 +95,7 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   }
   if (record.endedAtMs !== undefined) {
     item.en = number(record.endedAtMs);
-    const counted = record.claims.filter((claim) => claim.counted !== 0);
-    Object.assign(item, ttl(expiresAtSeconds(record.endedAtMs, counted)));
+    Object.assign(item, ttl(recordExpiresAtSeconds(record)));
   }
   return item;
 }
@@ -180,21 +180,40 @@ const decodeAmounts = (item: Item): CounterAmounts => ({
   },
 });
 
-export const encodeCounter = (counter: Counter, keys: LedgerKeys, expiresAtSeconds?: number): Item => {
+/** @param closeAtMs - when its period is to be closed: it is in the due index as long as that is not done. */
+export const encodeCounter = (
+  counter: Counter,
+  keys: LedgerKeys,
+  expiresAtSeconds?: number,
+  closeAtMs?: number,
+): Item => {
   const { pk, sk } = keys.counter(counter.key);
   return {
     [PK]: text(pk),
     [SK]: text(sk),
     ...encodeAmounts(counter),
     [REV]: number(counter.rev),
+    ...(counter.drifts && { dr: { BOOL: true } }),
     ...ttl(expiresAtSeconds),
+    ...(closeAtMs !== undefined && {
+      [DUE_PK]: text(keys.closingPk(counter.key)),
+      [DUE_AT]: number(closeAtMs),
+    }),
   };
+};
+
+/** A counter as a reset leaves it. */
+export const encodeReset = (write: CounterReset, keys: LedgerKeys): Item => {
+  const { key, amounts, rev, drifts, expiresAtSeconds, closeAtMs } = write;
+  const counter = { key, ...amounts, rev: rev + 1, ...(drifts && { drifts }) };
+  return encodeCounter(counter, keys, expiresAtSeconds, closeAtMs);
 };
 
 export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   rev: readNumber(item, REV),
+  ...(item.dr?.BOOL === true && { drifts: true }),
 });
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
@@ -239,7 +258,7 @@ const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   adjusted: readNumber(item, 'ad'),
 });
 
-/** Without an end: people ask about what was done by hand long after. */
+/** Without an end, but for a user's: people ask about what was done by hand long after. */
 export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item {
   const { pk, sk } = keys.adjustment(entry.key, entry.id);
   return {
@@ -249,6 +268,7 @@ export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item
     re: text(entry.reason),
     by: text(entry.actor),
     at: number(entry.atMs),
+    ...ttl(isOfUser(entry.key) ? counterExpiresAtSeconds(entry.key, entry.atMs) : undefined),
   };
 }
 

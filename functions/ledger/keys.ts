@@ -1,7 +1,14 @@
 /** Every key of the table is built and read here. The GitLab instance begins each of them: one table may serve several. */
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../policies/claim.ts';
-import { COUNTER_SK, DIRECTORY_PK_SUFFIX, INBOX_SK, RECORD_SK, SESSIONS_PK_SUFFIX } from '../names.ts';
+import {
+  COUNTER_SK,
+  DIRECTORY_PK_SUFFIX,
+  INBOX_SK,
+  PSEUDONYMS_PK_SUFFIX,
+  RECORD_SK,
+  SESSIONS_PK_SUFFIX,
+} from '../names.ts';
 import { LedgerError } from './ledger-error.ts';
 
 export interface Key {
@@ -68,11 +75,16 @@ export interface LedgerKeys {
   directoryChunk(version: string, chunk: string, part: number): Key;
   /** `gitlab.example.com@directory#wishes`, `group/123`: an id that a reader did not find. */
   directoryWish(wish: string): Key;
+  /** `gitlab.example.com@pseudonyms`, `2026`: the key of a year's pseudonyms. No part of the books, either. */
+  pseudonymKey(year: number): Key;
   /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
   session(idHash: string): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
+  /** Partition of the same index, `gitlab.example.com#close#7`: periods in the order in which they are to be closed. */
+  closingPk(key: CounterKey): string;
+  closingShardPk(shard: number): string;
   jobIdOf(pk: string): number;
   counterOf(pk: string): CounterKey;
 }
@@ -86,6 +98,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
   const counterPrefix = `${instance}#counter#`;
   const inboxPrefix = `${instance}#inbox#`;
   const dueShardPk = (shard: number): string => `${instance}#live#${shard}`;
+  const closingShardPk = (shard: number): string => `${instance}#close#${shard}`;
   return {
     prefix: `${instance}#`,
     record: (jobId) => ({ pk: `${jobPrefix}${jobId}`, sk: RECORD_SK }),
@@ -126,13 +139,23 @@ export function ledgerKeys(instance: string): LedgerKeys {
       sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
     }),
     directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
+    pseudonymKey: (year) => ({ pk: `${instance}${PSEUDONYMS_PK_SUFFIX}`, sk: String(year) }),
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,
+    closingPk: (key) => closingShardPk(shardOf(counterName(key))),
+    closingShardPk,
     jobIdOf: (pk) => Number(pk.slice(jobPrefix.length)),
     counterOf: (pk) => parseCounterPath(pk.slice(counterPrefix.length)),
   };
+}
+
+/** The names of one group's counters end alike, so every character counts. */
+function shardOf(name: string): number {
+  let sum = 0;
+  for (let index = 0; index < name.length; index += 1) sum = (sum * 31 + name.charCodeAt(index)) >>> 0;
+  return sum % DUE_SHARDS;
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');

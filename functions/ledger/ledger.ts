@@ -236,6 +236,8 @@ export interface Counter {
   /** The part of `committed` that did not ask, by cause. */
   readonly unchecked: Readonly<Record<UncheckedCause, number>>;
   readonly rev: number;
+  /** The last recount found that it does not show what its records make: its period is not closed. */
+  readonly drifts?: true;
 }
 
 export type CounterAmounts = Pick<Counter, 'committed' | 'fitted' | 'settled' | 'unchecked'>;
@@ -250,10 +252,10 @@ export interface RebuildOptions {
   /** Sets counters that drift to what their records make. */
   readonly repair: boolean;
   /**
-   * Closes periods that ended longer ago than any job may run, where the recount agrees and no job is live, so that
-   * garbage collection may take their records. @default false
+   * Marks counters that drift, so that their periods are not closed, and takes the mark from those that agree again.
+   * Periods that ought to be closed by now and are not are put in line once more. @default false
    */
-  readonly close?: boolean;
+  readonly mark?: boolean;
 }
 
 export interface RebuildReport {
@@ -267,8 +269,6 @@ export interface RebuildReport {
    * of both figures is right. Never repaired.
    */
   readonly unproven: readonly Drift[];
-  /** Periods closed now. */
-  readonly closed: number;
-  /** Periods that ought to be closed and are not: live jobs hold on them, or they drift, or the table did not answer. */
+  /** Periods that ought to be closed since a day and are not: live jobs hold on them, or they drift, or nobody closes. */
   readonly unclosed: number;
 }

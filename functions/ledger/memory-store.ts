@@ -5,16 +5,19 @@
 import type { DueJob } from './due-job.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
+import type { Item } from './item-bytes.ts';
 import { type LedgerKeys, ledgerKeys } from './keys.ts';
 import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { MemoryTable } from './memory-table.ts';
 import type {
   Announcement,
+  ClosingStore,
   InboxItem,
   InboxStore,
   LedgerStore,
   ReadOptions,
+  RewriteStore,
   StoredItem,
   TransactOptions,
   TransactOutcome,
@@ -52,7 +55,7 @@ export interface StoreFault {
   readonly latencyMs?: number;
 }
 
-export class MemoryStore implements LedgerStore, InboxStore {
+export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
   readonly keys: LedgerKeys;
   readonly #options: MemoryStoreOptions;
   readonly #table: MemoryTable;
@@ -147,12 +150,39 @@ export class MemoryStore implements LedgerStore, InboxStore {
     options: ReadOptions,
   ): Promise<readonly DueJob[]> {
     await this.#beforeRead('due', options);
-    const shardPk = this.keys.dueShardPk(shard);
+    return this.#dueItems(this.keys.dueShardPk(shard), beforeMs)
+      .slice(0, limit)
+      .map((item) => ({ jobId: this.keys.jobIdOf(item.pk?.S ?? ''), dueAtMs: dueAt(item) }));
+  }
+
+  async dueClosings(
+    shard: number,
+    beforeMs: number,
+    limit: number,
+    options: ReadOptions,
+  ): Promise<readonly Counter['key'][]> {
+    await this.#beforeRead('due', options);
+    return this.#dueItems(this.keys.closingShardPk(shard), beforeMs)
+      .slice(0, limit)
+      .map((item) => this.keys.counterOf(item.pk?.S ?? ''));
+  }
+
+  async readPeriod(key: Counter['key'], options: ReadOptions): Promise<readonly StoredItem[]> {
+    await this.#beforeRead('readCounters', options);
+    const { pk } = this.keys.counter(key);
+    return [...this.#table.items()].flatMap((item) =>
+      item.pk?.S === pk ? (decodeItem(item, this.keys) ?? []) : [],
+    );
+  }
+
+  async rewrite(record: JobRecord, entries: readonly CorrectionEntry[]): Promise<boolean> {
+    return this.#table.rewrite(record, entries);
+  }
+
+  #dueItems(partition: string, beforeMs: number): readonly Item[] {
     return [...this.#table.items()]
-      .filter((item) => item[DUE_PK]?.S === shardPk && Number(item[DUE_AT]?.N) < beforeMs)
-      .map((item) => ({ jobId: this.keys.jobIdOf(item.pk?.S ?? ''), dueAtMs: Number(item[DUE_AT]?.N) }))
-      .sort((a, b) => a.dueAtMs - b.dueAtMs)
-      .slice(0, limit);
+      .filter((item) => item[DUE_PK]?.S === partition && dueAt(item) < beforeMs)
+      .sort((a, b) => dueAt(a) - dueAt(b));
   }
 
   /** Deletes what has expired by now, by the clock: DynamoDB does so by itself, within some days. */
@@ -190,6 +220,8 @@ export class MemoryStore implements LedgerStore, InboxStore {
     if (fault.kind === 'lost-before') throw lost('operation');
   }
 }
+
+const dueAt = (item: Item): number => Number(item[DUE_AT]?.N);
 
 const lost = (operation: string): LedgerError =>
   new LedgerError('ledger_unavailable', `${operation}: no answer from the in-memory table (injected fault)`);

@@ -1,6 +1,7 @@
 /** Items in memory with DynamoDB's transactions: all or nothing, conditions first, a repeated token applied once. */
 import { NO_AMOUNTS, plus } from './amounts.ts';
 import { announcementItem, standsAt } from './announcement-item.ts';
+import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
 import {
   CLOSED_AT,
@@ -11,10 +12,11 @@ import {
   encodeClosing,
   encodeCounter,
   encodeEntry,
+  encodeReset,
 } from './item.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key, LedgerKeys } from './keys.ts';
-import type { Counter } from './ledger.ts';
+import type { Counter, JobRecord } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { recordItem } from './record-size.ts';
 import type { Announcement, CounterWrite, InboxItem, Refusal, TransactOutcome, Write } from './store.ts';
@@ -75,6 +77,18 @@ export class MemoryTable {
     const name = nameOf(this.keys.inbox(item.id));
     if (this.#items.has(name)) return false;
     this.#items.set(name, inboxItem(item, this.keys));
+    return true;
+  }
+
+  rewrite(record: JobRecord, entries: readonly CorrectionEntry[]): boolean {
+    const name = nameOf(this.keys.record(record.jobId));
+    const others = entries.map(
+      (entry) => [nameOf(this.keys.entry(entry.jobId, entry.number)), encodeEntry(entry, this.keys)] as const,
+    );
+    const there = others.every(([each]) => this.#items.has(each));
+    if (!there || Number(this.#items.get(name)?.r?.N) !== record.rev) return false;
+    this.#items.set(name, recordItem(record, this.keys));
+    for (const [each, item] of others) this.#items.set(each, item);
     return true;
   }
 
@@ -148,16 +162,13 @@ export class MemoryTable {
       case 'adjustment':
         return encodeAdjustment(write.adjustment, this.keys);
       case 'reset':
-        return encodeCounter(
-          { key: write.key, ...write.amounts, rev: write.rev + 1 },
-          this.keys,
-          write.expiresAtSeconds,
-        );
+        return encodeReset(write, this.keys);
       case 'counter': {
         const before = item && decodeCounter(item, this.keys);
         const rev = (before?.rev ?? 0) + 1;
         const amounts = plus(before ?? NO_AMOUNTS, write);
-        return encodeCounter({ key: write.key, ...amounts, rev }, this.keys, write.expiresAtSeconds);
+        const counter = { key: write.key, ...amounts, rev, ...(before?.drifts && { drifts: before.drifts }) };
+        return encodeCounter(counter, this.keys, write.expiresAtSeconds, write.closeAtMs);
       }
     }
   }

@@ -5,15 +5,16 @@
 import { isPipelineCounter } from '../../policies/limits/grace.ts';
 import { sameAmounts } from './amounts.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
-import { closePeriods } from './close-periods.ts';
 import type { Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
+import { markDrift } from './mark-drift.ts';
 import { agrees, amountsOf, type Recount, recount, shown } from './recount.ts';
-import { expiring, isWindow, mayLackRecords } from './retention.ts';
+import { expiring, isClosable, isOfUser, isWindow, mayLackRecords } from './retention.ts';
 import type { CounterReset } from './store.ts';
 
 /** Nobody waits for a repair; this only bounds a table that does not answer. */
 const REPAIR_TIMEOUT_MS = 10_000;
 const READ_TIMEOUT_MS = 5_000;
+const DAY_MS = 86_400_000;
 
 export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promise<RebuildReport> {
   // It only names suspects, at half the price: what it has not seen yet makes one too many, or one that the next night
@@ -22,13 +23,17 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   const nowMs = deps.clock.nowMs();
   const differing = first.names().filter((name) => !agrees(first, name));
   const suspects = differing.filter((name) => isProvable(name, first, nowMs));
+  const unclosed = first.names().filter((name) => isUnclosed(name, first, nowMs));
   const report = {
     records: first.records,
     counters: first.counters.size,
     unproven: differing.filter((name) => isUnproven(name, first, nowMs)).map((name) => driftOf(name, first)),
-    ...(options.close ? await closePeriods(first, deps) : { closed: 0, unclosed: 0 }),
+    unclosed: unclosed.length,
   };
-  if (suspects.length === 0) return { ...report, drift: [], repaired: 0 };
+  if (suspects.length === 0) {
+    if (options.mark) await markDrift(first, { drifted: [], unclosed }, deps);
+    return { ...report, drift: [], repaired: 0 };
+  }
 
   const second = await recount(deps.store.scan('consistent'));
   const steady = suspects.filter((name) => sameDifference(name, first, second));
@@ -42,7 +47,7 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   let repaired = 0;
   if (options.repair) {
     for (const name of drifted) if (await repair(name, second, deps)) repaired += 1;
-  }
+  } else if (options.mark) await markDrift(second, { drifted, unclosed }, deps);
   return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
 }
 
@@ -54,12 +59,17 @@ function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   return !isWindow(key) && pass.closing(name) !== undefined;
 }
 
-/** Windows past their retention are on their way out themselves: nobody asks which figure was right. */
+/** Windows and users past their retention are on their way out themselves: nobody asks which figure was right. */
 function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
   const key = pass.key(name);
-  return (
-    pass.counters.has(name) && !isPipelineCounter(key) && !isWindow(key) && !isProvable(name, pass, nowMs)
-  );
+  const goes = isPipelineCounter(key) || isWindow(key) || isOfUser(key);
+  return pass.counters.has(name) && !goes && !isProvable(name, pass, nowMs);
+}
+
+/** Whether it ought to be closed since a day. */
+function isUnclosed(name: string, pass: Recount, nowMs: number): boolean {
+  if (!pass.counters.has(name) || !isClosable(pass.key(name), nowMs - DAY_MS)) return false;
+  return pass.closing(name) === undefined || pass.correctedBefore(name, nowMs - DAY_MS);
 }
 
 const revOf = (counter: Counter | undefined): number => counter?.rev ?? 0;

@@ -15,12 +15,8 @@ export interface Recount {
   /** What the counter must show. */
   expected(name: string): CounterAmounts;
   closing(name: string): ClosingEntry | undefined;
-  /** Whether a correction came after the closing. */
-  correctedSince(name: string): boolean;
-  /** How many live jobs still hold on it. */
-  live(name: string): number;
-  /** The sum of its adjustments. */
-  adjusted(name: string): number;
+  /** Whether a correction came after the closing, and before this instant (Unix ms). */
+  correctedBefore(name: string, beforeMs: number): boolean;
 }
 
 interface Line {
@@ -29,7 +25,6 @@ interface Line {
   readonly held: AmountsSum;
   readonly entries: { readonly atMs: number; readonly amounts: CounterAmounts }[];
   closing: ClosingEntry | undefined;
-  live: number;
   adjusted: number;
 }
 
@@ -65,9 +60,7 @@ export async function recount(items: AsyncIterable<StoredItem> | Iterable<Stored
     key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
     expected: (name) => total(lines.get(name)),
     closing: (name) => lines.get(name)?.closing,
-    correctedSince: (name) => correctedSince(lines.get(name)),
-    live: (name) => lines.get(name)?.live ?? 0,
-    adjusted: (name) => lines.get(name)?.adjusted ?? 0,
+    correctedBefore: (name, beforeMs) => correctedBefore(lines.get(name), beforeMs),
   };
 }
 
@@ -75,17 +68,15 @@ function lineOf(lines: Map<string, Line>, key: CounterKey): Line {
   const name = counterName(key);
   let line = lines.get(name);
   if (line === undefined) {
-    line = { key, held: startSum(), entries: [], closing: undefined, live: 0, adjusted: 0 };
+    line = { key, held: startSum(), entries: [], closing: undefined, adjusted: 0 };
     lines.set(name, line);
   }
   return line;
 }
 
 function countRecord(record: JobRecord, lines: Map<string, Line>): void {
-  const live = record.state === 'HELD' || record.state === 'RUNNING';
   for (const claim of record.claims) {
     const line = lineOf(lines, claim.counter);
-    if (live) line.live += 1;
     add(line.held, claim, claim.counted, record.state === 'SETTLED' ? claim.counted : 0, record.unchecked);
   }
 }
@@ -118,8 +109,8 @@ function add(
 const entriesAfter = ({ entries, closing }: Line): Line['entries'] =>
   closing === undefined ? entries : entries.filter(({ atMs }) => atMs > closing.closedAtMs);
 
-const correctedSince = (line: Line | undefined): boolean =>
-  line?.closing !== undefined && entriesAfter(line).length > 0;
+const correctedBefore = (line: Line | undefined, beforeMs: number): boolean =>
+  line?.closing !== undefined && entriesAfter(line).some(({ atMs }) => atMs < beforeMs);
 
 /** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
 function total(line: Line | undefined): CounterAmounts {

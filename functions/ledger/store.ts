@@ -51,6 +51,31 @@ export interface InboxStore {
   receive(item: InboxItem, options: ReadOptions): Promise<boolean>;
 }
 
+/** Periods that are to be closed, and what one is made of. */
+export interface ClosingStore {
+  /** Counters of one shard that are to be closed before `beforeMs`, oldest first. The index may lag behind the table. */
+  dueClosings(
+    shard: number,
+    beforeMs: number,
+    limit: number,
+    options: ReadOptions,
+  ): Promise<readonly CounterKey[]>;
+  /** Consistent: the counter, its closing entry and its adjustments. @throws {LedgerError} `ledger_unavailable` */
+  readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]>;
+}
+
+/** Puts another wording of what is kept about a job. Nothing of it counts otherwise than before. */
+export interface RewriteStore {
+  /**
+   * The record keeps its `rev`: for whoever reads the table's stream nothing has happened.
+   *
+   * @param entries - those correction entries of the job that have another wording, too.
+   * @returns false if somebody wrote the record meanwhile, or took it away.
+   * @throws {LedgerError} `ledger_unavailable`
+   */
+  rewrite(record: JobRecord, entries: readonly CorrectionEntry[], options: ReadOptions): Promise<boolean>;
+}
+
 export interface InboxItem {
   /** Any text; the same for every repetition of one delivery. */
   readonly id: string;
@@ -95,6 +120,8 @@ export interface CounterWrite {
   readonly maxFitted?: number;
   /** When garbage collection may take the counter, Unix seconds; absent: never. */
   readonly expiresAtSeconds?: number;
+  /** When its period is to be closed, Unix ms; absent: never. */
+  readonly closeAtMs?: number;
 }
 
 /** Puts a correction entry that must not exist yet. */
@@ -103,7 +130,7 @@ export interface EntryWrite {
   readonly entry: CorrectionEntry;
 }
 
-/** Rebuild's repair: sets a counter's amounts if nobody wrote it since it was read. */
+/** Sets a counter to these amounts if nobody wrote it since it was read. */
 export interface CounterReset {
   readonly kind: 'reset';
   readonly key: CounterKey;
@@ -112,6 +139,10 @@ export interface CounterReset {
   readonly rev: number;
   /** As of a {@link CounterWrite}. */
   readonly expiresAtSeconds?: number;
+  /** As of a {@link CounterWrite}; absent: it is closed, or never is. */
+  readonly closeAtMs?: number;
+  /** As of a {@link Counter}. */
+  readonly drifts?: true;
 }
 
 /** Puts a closing entry, if none is there but the one it replaces. */

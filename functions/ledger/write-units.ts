@@ -4,7 +4,7 @@
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes per item)
  */
 import { NO_AMOUNTS, plus } from './amounts.ts';
-import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry } from './item.ts';
+import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry, encodeReset } from './item.ts';
 import { itemBytes } from './item-bytes.ts';
 import type { LedgerKeys } from './keys.ts';
 import { recordItem } from './record-size.ts';
@@ -46,17 +46,26 @@ function bytesOf(write: Write, keys: LedgerKeys): number {
     case 'adjustment':
       return itemBytes(encodeAdjustment(write.adjustment, keys));
     case 'reset':
-      return itemBytes(encodeCounter({ key: write.key, ...write.amounts, rev: write.rev }, keys));
+      return itemBytes(encodeReset(write, keys));
     case 'counter':
       // The item holds sums rather than these amounts, which adds some bytes to two hundred.
       return itemBytes(
-        encodeCounter({ key: write.key, ...plus(NO_AMOUNTS, write), rev: 1 }, keys, write.expiresAtSeconds),
+        encodeCounter(
+          { key: write.key, ...plus(NO_AMOUNTS, write), rev: 1 },
+          keys,
+          write.expiresAtSeconds,
+          write.closeAtMs,
+        ),
       );
   }
 }
 
-/** One to add, one to remove; an entry whose due time does not change costs nothing. */
+/**
+ * One to add, one to remove; an entry whose due time does not change costs nothing. A counter is in the index from its
+ * first write, which these figures leave out, until the reset that closes its period.
+ */
 function indexWrites(write: Write): number {
+  if (write.kind === 'reset') return 1;
   if (write.kind !== 'record') return 0;
   const before = write.replaces?.dueAtMs;
   const after = write.record.dueAtMs;

@@ -12,7 +12,7 @@
 import type { JobRecord, LedgerClock } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { packs } from '../ledger/pack.ts';
-import { expiresAtSeconds } from '../ledger/retention.ts';
+import { recordExpiresAtSeconds } from '../ledger/retention.ts';
 import { type Contribution, contributionOf, type Place } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
 import { addTo, negated } from './tally.ts';
@@ -141,11 +141,7 @@ function writesOf(pack: readonly Change[]): RollupWrites {
   };
 }
 
-function expiry({ endedAtMs, claims }: JobRecord): number | undefined {
-  if (endedAtMs === undefined) return undefined;
-  const record = expiresAtSeconds(
-    endedAtMs,
-    claims.filter(({ counted }) => counted !== 0),
-  );
-  return record === undefined ? undefined : record + AFTER_RECORD_SECONDS;
+function expiry(record: JobRecord): number | undefined {
+  const expiresAtSeconds = recordExpiresAtSeconds(record);
+  return expiresAtSeconds === undefined ? undefined : expiresAtSeconds + AFTER_RECORD_SECONDS;
 }

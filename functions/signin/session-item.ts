@@ -11,7 +11,8 @@ export const ENDS_AT = 'en';
 const text = (value: string): Attribute => ({ S: value });
 const whole = (value: number): Attribute => ({ N: String(value) });
 
-const USER_ID = 'ui';
+/** Whose session it is. */
+export const USER_ID = 'ui';
 
 /** The attributes of what is there, under their short names. */
 export function changeAttributes(change: SessionChange): Attributes {

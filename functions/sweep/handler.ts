@@ -1,5 +1,6 @@
 import { deployedRules } from '../admit/deployed-rules.ts';
 import { createGitLab } from '../gitlab/rest-gitlab.ts';
+import { createClosing } from '../ledger/create-closing.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { dynamoControllerScope } from '../ledger/dynamo-controller-scope.ts';
@@ -29,8 +30,9 @@ const SCOPE_DEADLINE_MS = 4_000;
 const config = readSweepConfig(process.env);
 const table = deployedTable(config);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
+const store = new DynamoStore(table);
 const ledger = createLedger({
-  store: new DynamoStore(table),
+  store,
   onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
   onClampedDuration: () => metrics.add(METRIC_CLAMPED_DURATIONS, 1),
 });
@@ -50,6 +52,7 @@ const rest = {
 const gitlab = createGitLab(rest);
 const settling = { ledger, currentRules: rules.rulesFor, clock: systemClock, log: consoleLog };
 const memory = newSweepMemory();
+const closePeriods = createClosing({ ...table, store });
 const currentScope =
   config.controllerId === undefined
     ? async () => undefined
@@ -82,6 +85,7 @@ export async function handler(): Promise<SweepReport> {
     marks: dynamoMarks(table),
     scope,
     chargeBypass: (truths) => settleTruths(truths, { ...settling, scope: async () => scope }),
+    closePeriods,
     memory,
     clock: systemClock,
     chargeUnknown: config.chargeUnknown,

@@ -37,6 +37,9 @@ export interface SweepReport {
   readonly outOfScope: number;
   /** Of `ran`: rejected, and ran because GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
   readonly ranRejected: number;
+  /** Periods that got their closing entry, and those that were due and have live jobs or a counter that drifts. */
+  readonly closedPeriods: number;
+  readonly waitingPeriods: number;
   /** Calls to GitLab. */
   readonly calls: number;
   readonly errors: Readonly<Record<GitLabErrorCode, number>>;
@@ -73,6 +76,8 @@ export const newTally = (): Tally => ({
   unadmitted: 0,
   outOfScope: 0,
   ranRejected: 0,
+  closedPeriods: 0,
+  waitingPeriods: 0,
   calls: 0,
   errors: { gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
   gitlabSilent: false,

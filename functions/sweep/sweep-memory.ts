@@ -14,6 +14,8 @@ export interface SweepMemory {
   readonly seenAtMs: Map<number, number>;
   /** GitLab wants to be left alone until then, Unix ms. */
   quietUntilMs: number;
+  /** When it last looked for periods to close, Unix ms. */
+  closedAtMs: number;
 }
 
 export interface RunnerVisit {
@@ -33,6 +35,7 @@ export const newSweepMemory = (): SweepMemory => ({
   visits: new Map(),
   seenAtMs: new Map(),
   quietUntilMs: 0,
+  closedAtMs: Number.NEGATIVE_INFINITY,
 });
 
 /** Of a live job that runs. */

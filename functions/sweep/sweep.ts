@@ -1,9 +1,9 @@
 /**
  * The sweep of every minute: whatever was lost on the way, every hold ends in what GitLab says. It never frees before asking.
  *
- *   verify-due ──▶ compare-live ──▶ find-bypass
- *   due holds      slots wrongly     jobs that ran
- *                  taken             without admission
+ *   verify-due ──▶ compare-live ──▶ find-bypass ──▶ close-over
+ *   due holds      slots wrongly     jobs that ran     periods without
+ *                  taken             without admission live jobs
  *
  * Each part has its share of the run's time and calls and begins next time where it stopped; nothing else is kept between
  * runs that a lost process would take along.
@@ -14,6 +14,7 @@ import type { LedgerClock } from '../ledger/ledger.ts';
 import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
 import { newAsking } from './asking.ts';
 import type { ChargeBypass } from './charge-bypass.ts';
+import { type ClosePeriods, closeOver } from './close-over.ts';
 import { compareLive } from './compare-live.ts';
 import { newConcluding } from './conclude.ts';
 import { findBypass } from './find-bypass.ts';
@@ -27,6 +28,8 @@ export interface SweepDeps {
   readonly ledger: SweepLedger;
   readonly marks: SweepMarkStore;
   readonly chargeBypass: ChargeBypass;
+  /** @default no period is closed */
+  readonly closePeriods?: ClosePeriods;
   /** One per process: see {@link SweepMemory}. */
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
@@ -87,5 +90,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   await compareLive(run);
   allow(1);
   await findBypass(run);
+  const { closePeriods } = deps;
+  if (closePeriods !== undefined) await closeOver(startMs + runMs, { closePeriods, clock, memory, tally });
   return tally;
 }

@@ -51,6 +51,8 @@ export interface JobFacts {
   readonly groupIds?: readonly number[];
   readonly pipelineId?: number;
   readonly userId?: number;
+  /** Stands for the user from 90 days after the job: the same for all jobs of a user in a year. */
+  readonly userPseudonym?: string;
   readonly runnerClass: string;
   readonly estimateSeconds: number;
   readonly costMicros: number;

@@ -62,6 +62,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
   },
   {
+    name: 'forget user',
+    summary: 'Takes a user’s id out of all that is kept about jobs',
+    load: async () => (await import('./forget/forget-user-command.ts')).forgetUserCommand,
+  },
+  {
     name: 'budget ls',
     summary: 'How do the limits stand? Used, held, left, and when they run out',
     load: async () => (await import('./budget/ls-command.ts')).lsCommand,

@@ -14,6 +14,7 @@ const day = { subject: 'group/101', day: '2026-11-21' };
 /** One partition key of every kind of item, as the programs build it. */
 const PARTITIONS = {
   session: keys.session('h').pk,
+  'key of pseudonyms': keys.pseudonymKey(2026).pk,
   record: keys.record(4711).pk,
   counter: keys.counter(counter).pk,
   'counter of another instance': ledgerKeys('gitlab.other.test').counter(counter).pk,
@@ -68,7 +69,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   NoticesProgram: ['notices cursor'],
   ConsoleProgram: [...LIMITS, 'session', 'announced mark'],
   DriftCheckProgram: [
-    ...(['record', 'counter', 'outcome of the recount'] as const),
+    ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
   WatchdogProgram: ['watchdog mark'],
@@ -144,6 +145,15 @@ test('only the console reads who is signed in, also in a batch beside items of o
     statementsOf.get('AdmitProgram') ?? [],
   );
   expect(mixed).toBe(false);
+});
+
+test('only the check of the night reads the keys of pseudonyms', () => {
+  const readers = Object.keys(MAY_WRITE).filter((role) =>
+    ['GetItem', 'Query', 'BatchGetItem', 'PartiQLSelect'].some((action) =>
+      may(role, action, 'key of pseudonyms'),
+    ),
+  );
+  expect(readers).toEqual(['DriftCheckProgram']);
 });
 
 test('a right that is added later opens no foreign item', () => {

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLedger } from '../../functions/ledger/create-ledger.ts';
 import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/ledger/inbox-item.ts';
 import { ledgerKeys } from '../../functions/ledger/keys.ts';
+import { systemClock } from '../../functions/ledger/system-clock.ts';
 import * as names from '../../functions/names.ts';
 import { truthText } from '../../functions/settle/truth-text.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
+import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aFake,
@@ -106,6 +110,29 @@ describe('the deployed functions of a schedule', () => {
   test('the check of the night recounts what the consumers wrote and finds no drift', async () => {
     const drift = await rig.start('drift');
     expect(await drift.invoke(scheduled)).toMatchObject({ records: 2, drifting: 0 });
+  });
+
+  test('of what is long over the sweep closes the period, and the check of the night takes the user’s id', async () => {
+    const thenMs = Date.now() - 110 * 86_400_000;
+    const client = dynamoClient(endpoint);
+    const table = { client, tableName: TABLE, instance: INSTANCE, clock: systemClock, random: Math.random };
+    const clock = { ...systemClock, nowMs: () => thenMs };
+    const ledger = createLedger({ store: new DynamoStore(table), clock });
+    const month = new Date(thenMs).toISOString().slice(0, 7);
+    const claims = [claim('group/1', 100, undefined, { counter: counter('group/1', 'money-month', month) })];
+    const ask = anAsk(900, claims, { facts: someFacts({ userId: 987_654_321 }) });
+    await ledger.hold([ask], systemClock.monotonicMs() + 60_000);
+    await ledger.settle([{ jobId: 900, durationSeconds: 60, endedAtMs: thenMs }]);
+
+    const sweep = await rig.start('sweep', asking);
+    expect(await sweep.invoke(scheduled)).toMatchObject({ closedPeriods: 1, waitingPeriods: 0 });
+    const drift = await rig.start('drift');
+    expect(await drift.invoke(scheduled)).toMatchObject({ records: 3, drifting: 0, unclosed: 0 });
+    expect(drift.output()).not.toContain('987654321');
+    const record = await ledger.readRecord(900);
+    expect(record?.facts).not.toHaveProperty('userId');
+    expect(record?.facts.userPseudonym).toMatch(/^~[\w-]{12}$/);
+    client.destroy();
   });
 
   test('the directory lists an empty GitLab to its end', async () => {

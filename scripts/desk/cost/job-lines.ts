@@ -70,6 +70,9 @@ export function jobLines(
       always.gbSeconds('drift', always.driftMs(keptGb)) * DAYS_PER_MONTH,
       'lambdaDuration',
     ),
+    // The record is read, written with a pseudonym, and the rollup looks once whether that is news.
+    line('kept', 'Names taken after 90 days, writes', 1, 'writeUnit'),
+    line('kept', 'Names taken after 90 days, reads', 2, 'readUnit'),
     line('kept', 'Logs kept', always.logsKept(decisionGb + admissionGb + rollupGb, deployed), 'logStorage'),
   ];
 }

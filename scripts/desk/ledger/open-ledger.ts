@@ -6,13 +6,16 @@ import type { ControllerScope } from '../../../functions/ledger/controller-scope
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { dynamoControllerScope } from '../../../functions/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../../../functions/ledger/dynamo-instance-register.ts';
+import { dynamoPseudonymKeys } from '../../../functions/ledger/dynamo-pseudonym-keys.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
-import type { LedgerStore } from '../../../functions/ledger/store.ts';
+import type { PseudonymKeys } from '../../../functions/ledger/pseudonym-keys.ts';
+import type { ClosingStore, LedgerStore, RewriteStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../../functions/limits/limit-table.ts';
 import { DynamoRollupStore } from '../../../functions/rollup/dynamo-rollup-store.ts';
 import type { RollupStore } from '../../../functions/rollup/rollup-store.ts';
+import { dynamoUserSessions, type UserSessions } from '../../../functions/signin/dynamo-user-sessions.ts';
 import { type RelayBeat, readRelayBeats } from '../../../functions/watchdog/relay-beats.ts';
 import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import type { DeskIo } from '../command.ts';
@@ -33,11 +36,21 @@ export interface DeskLedger {
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
+  /** Closing entries and adjustments of one period. */
+  readonly periods?: Pick<ClosingStore, 'readPeriod'>;
+  /** To take names out of what is kept; only where the books were opened to be repaired. */
+  readonly names?: NamesOfUsers;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** Whose jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly close: () => Promise<void>;
+}
+
+export interface NamesOfUsers {
+  readonly rewrite: RewriteStore;
+  readonly keys: PseudonymKeys;
+  readonly sessions: UserSessions;
 }
 
 export type OpenLedger = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskLedger>;
@@ -53,11 +66,13 @@ const REQUEST_TIMEOUT_MS = 15_000;
 interface Purpose {
   readonly right: (store: LedgerStore) => LedgerStore;
   readonly attemptsMax: number;
+  /** Whether names may be taken out. */
+  readonly repairs: boolean;
 }
 
-const TO_READ: Purpose = { right: readOnly, attemptsMax: ATTEMPTS_MAX };
+const TO_READ: Purpose = { right: readOnly, attemptsMax: ATTEMPTS_MAX, repairs: false };
 /** A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not. */
-const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1 };
+const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1, repairs: true };
 
 /**
  * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
@@ -66,18 +81,23 @@ const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1 };
  */
 export const openDeskLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
 
-/** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage` and `reconcile`. */
+/** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
 export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
 
 async function openFor(
-  { right, attemptsMax }: Purpose,
+  { right, attemptsMax, repairs }: Purpose,
   flags: LedgerFlags,
   io: Pick<DeskIo, 'env' | 'root'>,
 ): Promise<DeskLedger> {
   const { client, tableName, ...opened } = await openDeskTable(flags, io, attemptsMax);
   const parts = { client, tableName, instance: opened.instance, clock: systemClock, random: Math.random };
+  const store = new DynamoStore(parts);
   return {
-    store: right(new DynamoStore(parts)),
+    store: right(store),
+    periods: store,
+    ...(repairs && {
+      names: { rewrite: store, keys: dynamoPseudonymKeys(parts), sessions: dynamoUserSessions(parts) },
+    }),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     usage: new DynamoRollupStore(parts),
@@ -89,7 +109,10 @@ async function openFor(
 
 /** The table that somebody's books are in. */
 export interface DeskTable
-  extends Omit<DeskLedger, 'store' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'> {
+  extends Omit<
+    DeskLedger,
+    'store' | 'periods' | 'names' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'
+  > {
   readonly client: DynamoDBClient;
   readonly tableName: string;
 }

@@ -1,4 +1,5 @@
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
+import { usageZone } from '../../../functions/rollup/usage-zone.ts';
 import type { Period } from '../../../policies/limits/period.ts';
 import { pathKey } from '../../../policies/place/directory.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
@@ -11,6 +12,7 @@ import { progressOf, watched } from '../truth/progress.ts';
 import { billedTo } from './billed-to.ts';
 import { deliver } from './deliver.ts';
 import { focusCsv } from './focus-csv.ts';
+import { keptMonth } from './kept-month.ts';
 import { monthLimitsOf, monthRuleOf, readMonth, readZone } from './month.ts';
 import type { Statement } from './statement.ts';
 import { statementCsv } from './statement-csv.ts';
@@ -21,11 +23,13 @@ const HELP = `tollgate statement --month <month> --group <id | path> [flags]
 
 What a group and everything below it is charged for a month, per project, runner class and day or job. A job belongs to
 the month and to the groups of its admission, wherever groups were moved since. Corrections are lines of their own;
-those that came after the month was over are marked.
+those that came after the month was over are marked. Ninety days after its end a month has lines by day only: they are read
+from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the closing entries of the group's limits. FOCUS and --by job need the jobs and are for younger months.
 
   --month <month>      2026-10, in the zone of the group's limit of money per month
   --group <id | path>  e.g. acme/payments
   --by <what>          day or job                                           (default: day)
+  --with-users         with --by job, in CSV and --json: who started it, an id or, after 90 days, a pseudonym
   --zone <zone>        where the month begins and ends, e.g. Europe/Berlin  (default: as the group's limit, else UTC)
   --format <format>    terminal, csv or focus (FOCUS 1.2, CSV)              (default: terminal)
   --out <file>         writes the statement there
@@ -55,6 +59,7 @@ const FLAGS = {
   month: 'text',
   group: 'text',
   by: 'text',
+  'with-users': 'switch',
   zone: 'text',
   format: 'text',
   out: 'text',
@@ -71,43 +76,69 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
   const chosen = format === undefined ? 'terminal' : readChoice('format', format, FORMATS);
   const by = readChoice('by', values.by ?? 'day', ['day', 'job'] as const);
+  const withUsers = values['with-users'];
+  if (withUsers && (by !== 'job' || chosen === 'focus'))
+    throw new UsageError('--with-users: belongs to --by job, and not to --format focus');
   const rules = readRules(values, io);
   const groupId = groupIdOf(group, rules);
   const then = { limits: rules.limits, directory: rules.directory, nowMs: io.nowMs() };
   const rule = values.zone === undefined ? monthRuleOf(groupId, then) : { zone: readZone(values.zone) };
   const period = readMonth(month, rule, io.nowMs());
   const filter = billedTo(group, groupId, rules.directory);
+  const limitIds = monthLimitsOf(groupId, rule, then);
   const tally = new StatementTally({
     month: period,
     zone: rule.zone,
     by,
+    withUsers,
     counts: filter.counts,
     groupId,
-    limitIds: monthLimitsOf(groupId, rule, then),
+    limitIds,
     directory: rules.directory,
   });
   const ledger = await open(values, io);
-  try {
+  const statement = await stated().finally(ledger.close);
+
+  async function stated(): Promise<Statement> {
+    const head = {
+      month: period.key,
+      zone: rule.zone,
+      startMs: period.startMs,
+      endMs: period.endMs,
+      group: filter.label,
+      currency: rules.policy.currency,
+      instance: ledger.instance,
+      ledger: ledger.description,
+      writtenAtMs: io.nowMs(),
+    };
+    const unknownGroup = filter.unknown ? filter.label : undefined;
+    const { usage, periods } = ledger;
+    if (io.nowMs() > period.endMs + KEPT_MS && groupId !== undefined && usage && periods) {
+      if (by === 'job' || chosen === 'focus')
+        throw new UsageError(
+          `--month "${month}": is over for more than 90 days and only its days are kept; expected it without --by job and --format focus`,
+        );
+      const ask = {
+        month: period,
+        groupId,
+        limitIds,
+        usageZone: zoneOfUsage(io),
+        directory: rules.directory,
+        nowMs: io.nowMs(),
+      };
+      return { ...head, by: 'day', ...(await keptMonth(ask, { usage, periods })) };
+    }
     await readInto(tally, watched(ledger.store, progressOf('items read', io)));
-  } finally {
-    await ledger.close();
+    return {
+      ...head,
+      by,
+      ...(withUsers && { withUsers }),
+      lines: tally.lines(),
+      totals: tally.totals(),
+      controls: tally.controls(),
+      notes: notesOf(period, unknownGroup, tally.jobsInNoGroup, io.nowMs()),
+    };
   }
-  const statement: Statement = {
-    month: period.key,
-    zone: rule.zone,
-    startMs: period.startMs,
-    endMs: period.endMs,
-    group: filter.label,
-    currency: rules.policy.currency,
-    instance: ledger.instance,
-    ledger: ledger.description,
-    writtenAtMs: io.nowMs(),
-    by,
-    lines: tally.lines(),
-    totals: tally.totals(),
-    controls: tally.controls(),
-    notes: notesOf(period, filter.unknown ? filter.label : undefined, tally.jobsInNoGroup, io.nowMs()),
-  };
   const text = json
     ? `${JSON.stringify(statement)}\n`
     : rendered(statement, chosen, values.out !== undefined, io);
@@ -115,6 +146,14 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
   const off = statement.controls.some(({ shownMicros, settledMicros }) => shownMicros !== settledMicros);
   // While jobs still end, a counter and its jobs are not read at one instant.
   return off && io.nowMs() >= period.endMs ? EXIT.wouldReject : EXIT.ok;
+}
+
+/** As the rollup writes them. @throws {UsageError} */
+function zoneOfUsage({ env }: DeskIo): string {
+  const problems: string[] = [];
+  const zone = usageZone(env, problems);
+  if (problems.length > 0) throw new UsageError(problems.join('; '));
+  return zone;
 }
 
 async function readInto(tally: StatementTally, store: LedgerStore): Promise<void> {

@@ -45,7 +45,14 @@ const COLUMNS = [
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export const statementCsv = (statement: Statement): string =>
-  csv([COLUMNS, ...statement.lines.map((line) => fieldsOf(line, statement))]);
+  csv([
+    statement.withUsers ? [...COLUMNS, 'user'] : COLUMNS,
+    ...statement.lines.map((line) =>
+      statement.withUsers
+        ? [...fieldsOf(line, statement), csvField(line.job?.user ?? '')]
+        : fieldsOf(line, statement),
+    ),
+  ]);
 
 const fieldsOf = (line: StatementLine, { month, currency }: Statement): readonly string[] => [
   csvField(month),

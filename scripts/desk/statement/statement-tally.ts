@@ -12,6 +12,8 @@ export interface TallyOptions {
   readonly month: Period;
   readonly zone: string;
   readonly by: StatementBy;
+  /** Whether the line of a job says who started it. @default false */
+  readonly withUsers?: boolean;
   /** Whether a record's job belongs to the group. */
   readonly counts: (record: JobRecord) => boolean;
   /** The group, where its id is known. */
@@ -147,7 +149,7 @@ export class StatementTally {
   }
 
   #lineOf(record: JobRecord, charge: ChargeLine, late: boolean): StatementLine {
-    const { by, zone } = this.#options;
+    const { by, zone, withUsers } = this.#options;
     const { facts, jobId, generation, unchecked } = record;
     const day = periodAt('day', zone, record.decidedAtMs);
     return {
@@ -171,11 +173,17 @@ export class StatementTally {
           ...(facts.jobName !== undefined && { name: facts.jobName }),
           ...(facts.pipelineId !== undefined && { pipelineId: facts.pipelineId }),
           ...(unchecked !== undefined && { unchecked }),
+          ...(withUsers && userOf(facts)),
         },
       }),
     };
   }
 }
+
+const userOf = ({ userId, userPseudonym }: JobRecord['facts']): { readonly user?: string } => {
+  const user = userId === undefined ? userPseudonym : String(userId);
+  return user === undefined ? {} : { user };
+};
 
 type Place = Pick<
   StatementLine,

@@ -16,6 +16,8 @@ export interface Statement {
   readonly ledger: string;
   readonly writtenAtMs: number;
   readonly by: StatementBy;
+  /** Lines of jobs say who started them. */
+  readonly withUsers?: true;
   readonly lines: readonly StatementLine[];
   readonly totals: StatementTotals;
   /** What the group's counters of this month show, beside what the jobs of this statement make on them. */
@@ -55,6 +57,8 @@ export interface StatementLine {
     readonly pipelineId?: number;
     /** Charged without asking, and why. */
     readonly unchecked?: 'exempt' | 'unmetered' | 'bypass';
+    /** Who started it, where that was asked for: an id or a pseudonym. */
+    readonly user?: string;
   };
 }
 

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
+import { dynamoPseudonymKeys } from '../../../functions/ledger/dynamo-pseudonym-keys.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import type { LedgerClock } from '../../../functions/ledger/ledger.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { nameless } from '../../../functions/ledger/user-ids.ts';
 import { anAsk, claim, counter, wordOf } from '../../support/ledger/asks.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { ledgerContract } from './contract.ts';
 
 const TABLE = 'ledger-contract';
+const READ = { timeoutMs: 300_000 };
 
 const local = localTable(TABLE);
 
@@ -49,5 +52,37 @@ describe('64 concurrent callers', () => {
     const [ledger] = ledgers;
     expect(await ledger?.readCounters([counter('group/1')])).toMatchObject([{ committed: 150, fitted: 150 }]);
     expect((await ledger?.rebuild({ repair: false }))?.drift).toEqual([]);
+  });
+});
+
+describe('names of users', () => {
+  const instance = 'names.example.com';
+  const table = () => store(instance, systemClock);
+
+  test('a record and its entries get another wording together, unless somebody wrote the record meanwhile', async () => {
+    const ledger = createLedger({ store: table() });
+    await ledger.hold([anAsk(1, [claim('user/7', 100)])], systemClock.monotonicMs() + 300_000);
+    const end = { jobId: 1, endedAtMs: systemClock.nowMs() };
+    await ledger.settle([{ ...end, durationSeconds: 60 }]);
+    await ledger.settle([{ ...end, durationSeconds: 90 }]);
+    const record = await ledger.readRecord(1);
+    if (record === undefined) throw new Error('job 1 was settled and has no record');
+    const entries = await table().readEntries(1, READ);
+    const nameOf = () => '~x';
+    const job = nameless({ record, entries }, nameOf, Date.UTC(2100, 0, 1));
+    expect(await table().rewrite({ ...job.record, rev: 99 }, job.entries, READ)).toBe(false);
+    expect(await table().rewrite(job.record, job.entries, READ)).toBe(true);
+    expect(await ledger.readRecord(1)).toMatchObject({ claims: [{ counter: { subject: 'user/~x' } }] });
+    const [entry] = await table().readEntries(1, READ);
+    expect(entry?.deltas).toMatchObject([{ counter: { subject: 'user/~x' }, delta: 30 }]);
+  });
+
+  test('the key of a year is made once, however many ask for it first, and another year has another', async () => {
+    const open = () => dynamoPseudonymKeys({ client: local.client, tableName: TABLE, instance });
+    expect(await open().find(2026)).toBeUndefined();
+    const [key, same] = await Promise.all([open().keyOf(2026), open().keyOf(2026)]);
+    expect(same).toEqual(key);
+    expect(await open().find(2026)).toEqual(key);
+    expect(await open().keyOf(2027)).not.toEqual(key);
   });
 });

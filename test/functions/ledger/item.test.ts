@@ -241,6 +241,7 @@ describe('garbage collection', () => {
   const endedAtMs = Date.UTC(2026, 10, 1);
   const countedIn = (period: string, over: Partial<JobRecord['claims'][number]> = {}): JobRecord =>
     aRecord({
+      decidedAtMs: endedAtMs - 60_000,
       endedAtMs,
       claims: claims(2).map((one, index) =>
         index === 0 ? one : { ...one, counter: counter('group/1', 'money', period), ...over },

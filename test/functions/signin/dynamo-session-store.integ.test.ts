@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { dynamoSessionStore } from '../../../functions/signin/dynamo-session-store.ts';
+import { dynamoUserSessions } from '../../../functions/signin/dynamo-user-sessions.ts';
 import { Sessions } from '../../../functions/signin/sessions.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { SESSION, sessionStoreContract } from './session-contract.ts';
@@ -41,6 +42,24 @@ test('who reads the whole table finds no id a browser could send, and every sess
   expect(text).not.toContain(user?.csrfToken);
   expect(text).toContain(user?.sessionId);
   expect(items[0]?.ttl).toEqual({ N: expect.stringMatching(/^\d{10}$/) });
+});
+
+test('all sign-ins of a user end at once, wherever they were made, and nobody else’s', async () => {
+  const instance = 'forget.example.com';
+  const store = dynamoSessionStore(options(instance));
+  const users = dynamoUserSessions(options(instance));
+  for (const [hash, userId] of [
+    ['a', 7],
+    ['b', 7],
+    ['c', 8],
+  ] as const)
+    await store.create(hash, { ...SESSION, userId });
+  expect(await users.end(7, { dryRun: true })).toBe(2);
+  expect(await store.read('a')).toBeDefined();
+  expect(await users.end(7, { dryRun: false })).toBe(2);
+  const left = await Promise.all(['a', 'b', 'c'].map((hash) => store.read(hash)));
+  expect(left.map((session) => session?.userId)).toEqual([undefined, undefined, 8]);
+  expect(await users.end(7, { dryRun: false })).toBe(0);
 });
 
 test('an item that is not what was written is no session', async () => {

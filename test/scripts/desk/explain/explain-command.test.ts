@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Explanation } from '../../../../functions/explain/explanation.ts';
 import { LedgerError } from '../../../../functions/ledger/ledger-error.ts';
+import { replaceUserIds } from '../../../../functions/ledger/replace-user-ids.ts';
 import type { LedgerStore } from '../../../../functions/ledger/store.ts';
 import { EXIT, UsageError } from '../../../../scripts/desk/command.ts';
 import { explainCommandOn } from '../../../../scripts/desk/explain/explain-command.ts';
@@ -157,6 +158,32 @@ describe('what was not recorded is said', () => {
     expect(found.rules.find(({ id }) => id === 'sizes')?.whyNot).toMatch(/variables/);
     expect(found.notRecorded.join()).toContain('sizes');
     expect(found.now?.shadow).toEqual([]);
+  });
+
+  test('the user, once a pseudonym stands for the id: rules about users are not asked again', async () => {
+    const house = ledgerBench({
+      policy: {
+        rules: [
+          ...RULES,
+          {
+            ...{ id: 'robots', kind: 'image', mode: 'enforce', deny: ['alpine:*'] },
+            ...{ match: { users: [99] }, on_missing: 'reject' },
+          },
+        ],
+      },
+    });
+    const { clock, store } = house;
+    await house.ask([aRequest(1)]);
+    await house.ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+    clock.advance(91 * 86_400_000);
+    const keys = { keyOf: async () => new Uint8Array(32) };
+    await replaceUserIds([1], Number.POSITIVE_INFINITY, { store, keys, clock });
+    const found = await explanationOf(house, '1');
+    expect(found.job).not.toHaveProperty('userId');
+    expect(found.job.userPseudonym).toMatch(/^~/);
+    expect(found.now).toMatchObject({ outcome: 'admitted', violations: [] });
+    expect(found.rules.find(({ id }) => id === 'robots')?.whyNot).toMatch(/user/);
+    expect(found.notRecorded.join()).toContain('robots');
   });
 
   test('a record without the question: no rule is asked, the counters are told all the same', async () => {

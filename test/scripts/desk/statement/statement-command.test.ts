@@ -237,3 +237,16 @@ test('jobs of the month that no group is charged for are told', async () => {
     'Jobs of this month whose group nobody knew when they were decided: 1. No group is charged for them.',
   );
 });
+
+test('who started a job is in no statement, unless that is asked for', async () => {
+  const bench = await house();
+  for (const format of [['--json'], ['--format', 'csv'], ['--format', 'focus'], ['--format', 'terminal']]) {
+    const { out } = await run(bench, ...NOVEMBER, '--by', 'job', ...format);
+    expect(out.toLowerCase()).not.toContain('user');
+  }
+  const { lines } = await jsonOf(bench, ...NOVEMBER, '--by', 'job', '--with-users');
+  expect(new Set(lines.flatMap(({ job }) => job?.user ?? []))).toEqual(new Set(['7']));
+  const csv = (await run(bench, ...NOVEMBER, '--by', 'job', '--with-users', '--format', 'csv')).out;
+  expect(csv.split('\r\n')[0]).toMatch(/,unchecked,user$/);
+  await expect(run(bench, ...NOVEMBER, '--with-users')).rejects.toThrow(/belongs to --by job/);
+});

@@ -1,0 +1,66 @@
+/** Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes. */
+import type { JobRecord, LedgerClock } from './ledger.ts';
+import { type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
+import type { LedgerStore, RewriteStore } from './store.ts';
+import { type KeptJob, nameless, namesNeedlessly, userIdsIn } from './user-ids.ts';
+
+const TIMEOUT_MS = 5_000;
+/** One read of the table. */
+const PAGE = 100;
+const AT_ONCE = 10;
+
+export interface ReplaceUserIdsDeps {
+  readonly store: Pick<LedgerStore, 'readRecords' | 'readEntries'> & RewriteStore;
+  readonly keys: Pick<PseudonymKeys, 'keyOf'>;
+  readonly clock: LedgerClock;
+}
+
+export interface ReplacedUserIds {
+  readonly replaced: number;
+  /** Not begun in time, or written by somebody else meanwhile: whoever comes next finds them as they are. */
+  readonly left: number;
+}
+
+/**
+ * Jobs that are over for 90 days lose the ids of their users; what names nobody, or is not over for so long, stays as it is.
+ * It may be cut short and repeated at any time: what is done is not done again.
+ *
+ * @param deadlineMs - on the monotonic clock.
+ * @throws {LedgerError} `ledger_unavailable`
+ */
+export async function replaceUserIds(
+  jobIds: readonly number[],
+  deadlineMs: number,
+  { store, keys, clock }: ReplaceUserIdsDeps,
+): Promise<ReplacedUserIds> {
+  let replaced = 0;
+  let left = 0;
+  for (let from = 0; from < jobIds.length; from += PAGE) {
+    if (clock.monotonicMs() >= deadlineMs) return { replaced, left: left + jobIds.length - from };
+    const records = await store.readRecords(jobIds.slice(from, from + PAGE), { timeoutMs: TIMEOUT_MS });
+    const due = records.filter((record) => record !== undefined && namesNeedlessly(record, clock.nowMs()));
+    for (let start = 0; start < due.length; start += AT_ONCE) {
+      const done = await Promise.all(
+        due.slice(start, start + AT_ONCE).map((record) => record === undefined || replace(record)),
+      );
+      replaced += done.filter((each) => each).length;
+      left += done.filter((each) => !each).length;
+    }
+  }
+  return { replaced, left };
+
+  async function replace(record: JobRecord): Promise<boolean> {
+    const key = await keys.keyOf(yearOf(record.decidedAtMs));
+    const job = nameless(await kept(record, store), (id) => pseudonymOf(key, id), clock.nowMs());
+    return store.rewrite(job.record, job.entries, { timeoutMs: TIMEOUT_MS });
+  }
+}
+
+/** The record with its entries, where any of them may name a user. */
+export async function kept(record: JobRecord, store: Pick<LedgerStore, 'readEntries'>): Promise<KeptJob> {
+  const { userId: _, ...facts } = record.facts;
+  const inClaims = userIdsIn({ ...record, facts }).length > 0;
+  const entries =
+    record.entries > 0 && inClaims ? await store.readEntries(record.jobId, { timeoutMs: TIMEOUT_MS }) : [];
+  return { record, entries };
+}
