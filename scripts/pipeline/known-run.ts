@@ -1,0 +1,127 @@
+import type { Variables } from './variables.ts';
+
+/** What is known of the pipeline that is started, beside its files. Everything is optional: what is absent is unknown. */
+export interface KnownRun {
+  /** Branch or tag; of a merge request its source branch. */
+  readonly ref?: string;
+  /** @default false: a `ref` is a branch */
+  readonly isTag?: boolean;
+  /** As in CI_PIPELINE_SOURCE: `push`, `merge_request_event` … */
+  readonly source?: string;
+  readonly projectPath?: string;
+  /** More of GitLab's own variables. */
+  readonly predefined?: Variables;
+  /** Set by GitLab's settings or by who starts the pipeline, `null`: not set. They win over the files' variables. */
+  readonly given?: Readonly<Record<string, string | null>>;
+  /** Inputs of the pipeline itself, as typed. */
+  readonly inputs?: Readonly<Record<string, string>>;
+}
+
+/** A variable's value, `null` where it is not set; `set`: it has some value; `unknown`: not even that is known. */
+export type KnownVariable = { readonly value: string | null } | 'set' | 'unknown';
+
+export type FindKnown = (name: string) => KnownVariable;
+
+const NOT_SET: KnownVariable = { value: null };
+
+/** Set in every pipeline, whatever they hold. */
+const ALWAYS_SET =
+  /^(?:CI_(?:API_(?:GRAPHQL_URL|V4_URL)|BUILDS_DIR|COMMIT_(?:AUTHOR|BEFORE_SHA|MESSAGE|REF_NAME|REF_PROTECTED|REF_SLUG|SHA|SHORT_SHA|TIMESTAMP|TITLE)|CONFIG_PATH|DEFAULT_BRANCH(?:_SLUG)?|JOB_\w+|PAGES_(?:DOMAIN|URL)|PIPELINE_(?:CREATED_AT|ID|IID|SOURCE|URL)|PROJECT_(?:CLASSIFICATION_LABEL|DIR|ID|NAME|NAMESPACE|NAMESPACE_ID|PATH|PATH_SLUG|ROOT_NAMESPACE|TITLE|URL|VISIBILITY)|REPOSITORY_URL|RUNNER_\w+|SERVER_\w+|TEMPLATE_REGISTRY_HOST)|GITLAB_USER_(?:EMAIL|ID|LOGIN|NAME))$/;
+
+/** Set in pipelines of one source only. */
+const OF_SOURCE: readonly (readonly [RegExp, string])[] = [
+  [/^CI_MERGE_REQUEST_/, 'merge_request_event'],
+  [/^CI_EXTERNAL_PULL_REQUEST_/, 'external_pull_request_event'],
+  [/^CI_PIPELINE_TRIGGERED$/, 'trigger'],
+  [/^CI_PIPELINE_SCHEDULE_DESCRIPTION$/, 'schedule'],
+];
+
+/** In every merge request, whatever they hold; approvals, labels and the like are not. */
+const MERGE_REQUEST_SET =
+  /^CI_MERGE_REQUEST_(?:ID|IID|EVENT_TYPE|PROJECT_\w+|REF_PATH|SOURCE_BRANCH_NAME|SOURCE_PROJECT_\w+|TARGET_BRANCH_NAME|TITLE)$/;
+
+/**
+ * GitLab's own variables, and those that were given, as rules see them.
+ *
+ * @see https://docs.gitlab.com/ci/variables/predefined_variables/
+ */
+export function runVariables(run: KnownRun): FindKnown {
+  const values = new Map<string, string | null>([
+    ['CI', 'true'],
+    ['GITLAB_CI', 'true'],
+    ...runValues(run),
+    ...Object.entries(run.predefined ?? {}),
+    ...Object.entries(run.given ?? {}),
+  ]);
+  return (name) => {
+    const value = values.get(name);
+    if (value !== undefined) return { value };
+    const ofSource = OF_SOURCE.find(([pattern]) => pattern.test(name))?.[1];
+    if (ofSource !== undefined && run.source !== undefined) {
+      if (run.source !== ofSource) return NOT_SET;
+      return MERGE_REQUEST_SET.test(name) || !name.startsWith('CI_MERGE_REQUEST_') ? 'set' : 'unknown';
+    }
+    return ALWAYS_SET.test(name) ? 'set' : 'unknown';
+  };
+}
+
+/** The names and values of those that are known for certain, for images and names of environments. */
+export const knownPredefined = (run: KnownRun): Readonly<Record<string, string | null>> =>
+  Object.fromEntries([
+    ...runValues(run),
+    ...Object.entries(run.predefined ?? {}),
+    ...Object.entries(run.given ?? {}),
+  ]);
+
+const runValues = (run: KnownRun): [string, string | null][] => [
+  ...sourceVariables(run),
+  ...refVariables(run),
+  ...projectVariables(run),
+];
+
+function projectVariables({ projectPath: path }: KnownRun): [string, string][] {
+  if (path === undefined) return [];
+  const slash = path.lastIndexOf('/');
+  return [
+    ['CI_PROJECT_PATH', path],
+    ['CI_PROJECT_NAMESPACE', path.slice(0, Math.max(0, slash))],
+    ['CI_PROJECT_NAME', path.slice(slash + 1)],
+    ['CI_PROJECT_ROOT_NAMESPACE', path.split('/')[0] ?? path],
+  ];
+}
+
+function sourceVariables({ source }: KnownRun): [string, string | null][] {
+  if (source === undefined) return [];
+  return [
+    ['CI_PIPELINE_SOURCE', source],
+    ...(source === 'trigger' ? [['CI_PIPELINE_TRIGGERED', 'true'] as [string, string]] : []),
+  ];
+}
+
+function refVariables({ ref, isTag = false, source }: KnownRun): [string, string | null][] {
+  const isMergeRequest = source === 'merge_request_event';
+  const name: [string, string | null][] =
+    ref === undefined
+      ? []
+      : [
+          ['CI_COMMIT_REF_NAME', ref],
+          ['CI_COMMIT_REF_SLUG', slug(ref)],
+        ];
+  if (isMergeRequest)
+    return [
+      ...name,
+      ['CI_COMMIT_BRANCH', null],
+      ['CI_COMMIT_TAG', null],
+      ...(ref === undefined ? [] : [['CI_MERGE_REQUEST_SOURCE_BRANCH_NAME', ref] as [string, string]]),
+    ];
+  if (ref === undefined) return [];
+  return [...name, ['CI_COMMIT_BRANCH', isTag ? null : ref], ['CI_COMMIT_TAG', isTag ? ref : null]];
+}
+
+/** https://docs.gitlab.com/ci/variables/predefined_variables/ CI_COMMIT_REF_SLUG */
+const slug = (ref: string): string =>
+  ref
+    .toLowerCase()
+    .slice(0, 63)
+    .replace(/[^a-z0-9]/g, '-')
+    .replace(/^-+|-+$/g, '');
