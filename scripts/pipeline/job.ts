@@ -23,8 +23,8 @@ export interface Inherited {
 export interface RuledVariables {
   /** `rules:variables` of the rule that matched. */
   readonly ofRules: Variables;
-  /** Of GitLab's settings or of who starts the pipeline; `null`: not set. */
-  readonly given: Readonly<Record<string, string | null>>;
+  /** Of GitLab's settings or of who starts the pipeline. */
+  readonly given: Variables;
 }
 
 /** Turns one resolved entry of the file, or one cell of its matrix, into a job. */
@@ -83,17 +83,14 @@ export function jobVariablesOf(
   inherited: Inherited,
   { ofRules, given }: RuledVariables,
 ): Variables {
-  return withoutNulls({
+  return {
     ...inheritedVariables(entry, inherited.variables),
     ...readVariables(entry.variables),
     ...parallel.variables,
     ...ofRules,
     ...given,
-  });
+  };
 }
-
-const withoutNulls = (variables: Readonly<Record<string, string | null>>): Variables =>
-  Object.fromEntries(Object.entries(variables).filter((each): each is [string, string] => each[1] !== null));
 
 function inheritedVariables(entry: YamlMap, variables: Variables): Variables {
   const wanted = isMap(entry.inherit) ? entry.inherit.variables : undefined;

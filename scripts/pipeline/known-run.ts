@@ -11,7 +11,7 @@ export interface KnownRun {
   readonly projectPath?: string;
   /** More of GitLab's own variables. */
   readonly predefined?: Variables;
-  /** Set by GitLab's settings or by who starts the pipeline, `null`: not set. They win over the files' variables. */
+  /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
   readonly given?: Readonly<Record<string, string | null>>;
   /** Inputs of the pipeline itself, as typed. */
   readonly inputs?: Readonly<Record<string, string>>;
@@ -64,6 +64,10 @@ export function runVariables(run: KnownRun): FindKnown {
     return ALWAYS_SET.test(name) ? 'set' : 'unknown';
   };
 }
+
+/** Those given with a value, which win over what the files say. */
+export const givenValues = ({ given = {} }: KnownRun): Variables =>
+  Object.fromEntries(Object.entries(given).filter((each): each is [string, string] => each[1] !== null));
 
 /** The names and values of those that are known for certain, for images and names of environments. */
 export const knownPredefined = (run: KnownRun): Readonly<Record<string, string | null>> =>

@@ -4,7 +4,7 @@ import { resolveExtends } from './extends.ts';
 import { type FilePlace, loadConfig } from './includes.ts';
 import type { Inherited } from './job.ts';
 import { formsOf, type JobForms, type JobSurroundings } from './job-forms.ts';
-import { type FindKnown, type KnownRun, knownPredefined } from './known-run.ts';
+import { type FindKnown, givenValues, type KnownRun, knownPredefined } from './known-run.ts';
 import type { ReadSource } from './pipeline-source.ts';
 import { PLACEHOLDERS } from './placeholders.ts';
 import { possibleOutcomes } from './possible-outcomes.ts';
@@ -74,9 +74,10 @@ export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
   const typed = { values: run.inputs ?? {}, areTyped: true };
   const loaded = loadConfig(files.folder, files.file, typed, about, notes, files.readSource);
   const config = resolveReferences(resolveExtends(loaded.config, problems, budget), problems, budget);
-  const ofFile = readVariables(config.variables);
+  const given = givenValues(run);
+  const ofFile = { ...readVariables(config.variables), ...given };
   const workflow = isMap(config.workflow) ? config.workflow : {};
-  const possible = possibleOutcomes(workflow.rules, 'workflow', withVariables(about, ofFile, run));
+  const possible = possibleOutcomes(workflow.rules, 'workflow', withVariables(about, ofFile));
   const created = possible.outcomes.filter(({ isNever }) => !isNever);
   const isCreated =
     created.length === 0 ? 'no' : created.length < possible.outcomes.length ? 'depends' : 'yes';
@@ -92,7 +93,7 @@ export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
   const inherited = inheritedFrom(config, { ...ofFile, ...variables }, run);
   const around: JobSurroundings = {
     inherited,
-    given: run.given ?? {},
+    given,
     hasWorkflowRules: workflow.rules !== undefined,
     about,
   };
@@ -134,10 +135,10 @@ function inheritedFrom(config: YamlMap, variables: Variables, run: KnownRun): In
   };
 }
 
-/** The workflow's rules see the variables of the file; those that were given win over them. */
-function withVariables(about: Circumstances, variables: Variables, { given }: KnownRun): Circumstances {
+/** The workflow's rules see the variables of the file before GitLab's own. */
+function withVariables(about: Circumstances, variables: Variables): Circumstances {
   const lookUp: FindKnown = (name) => {
-    const value = given !== undefined && Object.hasOwn(given, name) ? undefined : variables[name];
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     return value === undefined ? about.lookUp(name) : { value };
   };
   return { ...about, lookUp };

@@ -4,7 +4,7 @@ import { ruleTable } from '../evaluation/rule-table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { type Paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
-import { conditionRows, conditionText } from './conditions-text.ts';
+import { conditionRows, conditionsText } from './conditions-text.ts';
 import { findingRows } from './finding-rows.ts';
 import { type Finding, rejecting, untelling, watching } from './findings.ts';
 import type { JobCheck } from './job-check.ts';
@@ -28,7 +28,7 @@ export function checkText(check: PipelineCheck, layout: Layout): string {
     findingsText('Cannot tell', untelling(jobs, currency), layout),
     findingsText('Only watched, the job runs', watching(jobs, currency), layout),
     limitsText(check, layout),
-    conditionsText(check, layout),
+    dependsText(check, layout),
     leftOutText(check, layout),
     listText('Includes not fetched: what they define or change is missing here', pipeline.notFetched, layout),
     listText(
@@ -52,14 +52,14 @@ function createdText({ pipeline }: PipelineCheck, { columns, paint }: Layout): s
   const text =
     isCreated === 'no'
       ? 'workflow:rules: GitLab creates no pipeline for this ref and source.'
-      : `workflow:rules: whether GitLab creates a pipeline depends on ${workflowDependsOn.map(conditionText).join('; ')}.`;
+      : `workflow:rules: whether GitLab creates a pipeline depends on ${conditionsText(workflowDependsOn)}.`;
   return `${paint.warn(wrapped(printable(text), columns, '  '))}\n`;
 }
 
 const CONDITIONS_SHOWN = 12;
 const JOBS_SHOWN = 4;
 
-function conditionsText({ jobs }: PipelineCheck, layout: Layout): string {
+function dependsText({ jobs }: PipelineCheck, layout: Layout): string {
   const rows = conditionRows(jobs);
   const entries = rows.slice(0, CONDITIONS_SHOWN).map(({ text, jobs: names }) => {
     const rest = names.length - JOBS_SHOWN;

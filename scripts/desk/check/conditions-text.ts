@@ -20,6 +20,7 @@ export function conditionRows(checks: readonly JobCheck[]): readonly ConditionRo
 }
 
 const PATHS_SHOWN = 3;
+const CONDITIONS_SHOWN = 3;
 const CHARACTERS_SHOWN = 100;
 
 /** `$DEPLOY == "yes" (--variable DEPLOY=…)`; a long list of paths by its first. */
@@ -31,6 +32,13 @@ export function conditionText(condition: string): string {
   const flags = [...new Set([...condition.matchAll(/\$(\w+)/g)].map(([, name = '']) => flagOf(name)))];
   if (condition.startsWith('refs: ')) flags.push('--ref, --source');
   return flags.length === 0 ? shown : `${shown} (${flags.join(', ')})`;
+}
+
+/** Several conditions in one sentence; of many the first. */
+export function conditionsText(conditions: readonly string[]): string {
+  const rest = conditions.length - CONDITIONS_SHOWN;
+  const shown = conditions.slice(0, CONDITIONS_SHOWN).map(conditionText).join('; ');
+  return rest <= 0 ? shown : `${shown}; and ${rest} more`;
 }
 
 function shortList(paths: readonly string[]): string {

@@ -1,7 +1,7 @@
 import type { Mode } from '../../../policies/mode.ts';
 import { needsText } from '../evaluation/missing-fields.ts';
 import { reasonText } from '../evaluation/rule-told.ts';
-import { conditionText } from './conditions-text.ts';
+import { conditionsText } from './conditions-text.ts';
 import type { JobCheck } from './job-check.ts';
 
 /** One thing several jobs have in common. */
@@ -41,7 +41,7 @@ export function untelling(checks: readonly JobCheck[], currency: string): readon
     untold.map(({ rule, mode, needs, against, dependsOn }) => {
       const what = against.map(({ reason }) => reasonText(reason, currency)).join('; ');
       if (dependsOn !== undefined)
-        return { rule, mode, text: `${what}, depends on rules: ${dependsOn.map(conditionText).join('; ')}` };
+        return { rule, mode, text: `${what}, depends on rules: ${conditionsText(dependsOn)}` };
       return {
         rule,
         mode,
