@@ -5,6 +5,7 @@ import { type Inherited, jobVariablesOf, type RuledVariables, readJob, stageOf }
 import type { FindKnown } from './known-run.ts';
 import { onlyExceptLets } from './only-except.ts';
 import { expandParallel, type ParallelJob } from './parallel.ts';
+import { blaming } from './pipeline-error.ts';
 import { possibleOutcomes } from './possible-outcomes.ts';
 import type { Circumstances } from './rules.ts';
 import type { Variables } from './variables.ts';
@@ -13,6 +14,8 @@ import type { YamlMap } from './yaml-map.ts';
 /** What one job may be in one world of the files around it. */
 export interface JobForms {
   readonly name: string;
+  /** The name it is written under. */
+  readonly definedAs: string;
   /** Different from each other; none if it never runs. */
   readonly forms: readonly ExpandedJob[];
   /** It runs, however the conditions fall out. */
@@ -43,7 +46,11 @@ export function formsOf(written: JobEntry, around: JobSurroundings): readonly Jo
   const { name, entry } = written;
   const { about, inherited, given } = around;
   const { budget } = about;
-  return expandParallel(name, entry.parallel, about.problems).map((parallel) => {
+  return expandParallel(name, entry.parallel, about.problems).map((parallel) =>
+    blaming(name, () => formsOfCell(parallel)),
+  );
+
+  function formsOfCell(parallel: ParallelJob): JobForms {
     budget.spend(VALUES_PER_JOB, name);
     const unruled = jobVariablesOf(entry, parallel, inherited, { ofRules: {}, given });
     const judged: Circumstances = { ...about, lookUp: jobLookUp(unruled, parallel, entry, about) };
@@ -53,11 +60,12 @@ export function formsOf(written: JobEntry, around: JobSurroundings): readonly Jo
     const running = outcomes.filter(({ isNever }) => !isNever);
     return {
       name: parallel.name,
+      definedAs: name,
       forms: running.map(({ variables }) => formWith(variables, parallel)),
       alwaysRuns: running.length === outcomes.length,
       conditions: outcomes.length > 1 ? conditions : [],
     };
-  });
+  }
 
   function formWith(ofRules: Variables, parallel: ParallelJob): ExpandedJob {
     budget.spend(VALUES_PER_JOB, name);

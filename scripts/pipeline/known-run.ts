@@ -24,9 +24,13 @@ export type FindKnown = (name: string) => KnownVariable;
 
 const NOT_SET: KnownVariable = { value: null };
 
-/** Set in every pipeline, whatever they hold. */
+/** Set in every pipeline before its jobs exist, whatever they hold. */
 const ALWAYS_SET =
-  /^(?:CI_(?:API_(?:GRAPHQL_URL|V4_URL)|BUILDS_DIR|COMMIT_(?:AUTHOR|BEFORE_SHA|MESSAGE|REF_NAME|REF_PROTECTED|REF_SLUG|SHA|SHORT_SHA|TIMESTAMP|TITLE)|CONFIG_PATH|DEFAULT_BRANCH(?:_SLUG)?|JOB_\w+|PAGES_(?:DOMAIN|URL)|PIPELINE_(?:CREATED_AT|ID|IID|SOURCE|URL)|PROJECT_(?:CLASSIFICATION_LABEL|DIR|ID|NAME|NAMESPACE|NAMESPACE_ID|PATH|PATH_SLUG|ROOT_NAMESPACE|TITLE|URL|VISIBILITY)|REPOSITORY_URL|RUNNER_\w+|SERVER_\w+|TEMPLATE_REGISTRY_HOST)|GITLAB_USER_(?:EMAIL|ID|LOGIN|NAME))$/;
+  /^(?:CI_(?:API_(?:GRAPHQL_URL|V4_URL)|COMMIT_(?:AUTHOR|BEFORE_SHA|MESSAGE|REF_NAME|REF_PROTECTED|REF_SLUG|SHA|SHORT_SHA|TIMESTAMP|TITLE)|CONFIG_PATH|DEFAULT_BRANCH(?:_SLUG)?|PAGES_(?:DOMAIN|URL)|PIPELINE_(?:IID|SOURCE)|PROJECT_(?:ID|NAME|NAMESPACE|NAMESPACE_ID|PATH|PATH_SLUG|ROOT_NAMESPACE|TITLE|URL|VISIBILITY)|SERVER_\w+|TEMPLATE_REGISTRY_HOST)|GITLAB_USER_(?:EMAIL|ID|LOGIN|NAME))$/;
+
+/** Set in jobs only, so that no rule ever sees them. */
+const JOB_ONLY =
+  /^CI_(?:BUILDS_DIR|JOB_(?:ID|STARTED_AT|STATUS|TOKEN|URL)|PIPELINE_(?:CREATED_AT|ID|URL)|PROJECT_DIR|REPOSITORY_URL|RUNNER_\w+)$/;
 
 /** Set in pipelines of one source only. */
 const OF_SOURCE: readonly (readonly [RegExp, string])[] = [
@@ -61,6 +65,7 @@ export function runVariables(run: KnownRun): FindKnown {
       if (run.source !== ofSource) return NOT_SET;
       return MERGE_REQUEST_SET.test(name) || !name.startsWith('CI_MERGE_REQUEST_') ? 'set' : 'unknown';
     }
+    if (JOB_ONLY.test(name)) return NOT_SET;
     return ALWAYS_SET.test(name) ? 'set' : 'unknown';
   };
 }

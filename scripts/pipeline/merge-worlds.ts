@@ -7,6 +7,7 @@ import type { PipelineWorld } from './pipeline-world.ts';
 /** One job in all worlds that have a pipeline. */
 interface JobAnywhere {
   readonly name: string;
+  readonly definedAs: string;
   readonly place: FilePlace | undefined;
   readonly forms: Map<string, ExpandedJob>;
   readonly conditions: Set<string>;
@@ -28,9 +29,9 @@ export function mergeWorlds(
   const leftOut: JobLeftOut[] = [];
   for (const job of jobsAnywhere(created).values()) {
     const [form, ...otherForms] = job.forms.values();
-    const { name, place } = job;
+    const { name, definedAs, place } = job;
     if (form === undefined) {
-      leftOut.push({ name, ...(place !== undefined && { place }) });
+      leftOut.push({ name, definedAs, ...(place !== undefined && { place }) });
       continue;
     }
     // The files around it decide, too, where it is not the same in all of them.
@@ -60,9 +61,10 @@ export function mergeWorlds(
 function jobsAnywhere(created: readonly WorldOutcome<PipelineWorld>[]): ReadonlyMap<string, JobAnywhere> {
   const jobs = new Map<string, JobAnywhere>();
   for (const { value } of created) {
-    for (const { name, place, forms, alwaysRuns, conditions } of value.jobs) {
+    for (const { name, definedAs, place, forms, alwaysRuns, conditions } of value.jobs) {
       const job = jobs.get(name) ?? {
         name,
+        definedAs,
         place,
         forms: new Map(),
         conditions: new Set(),

@@ -22,7 +22,8 @@ export function expandParallel(name: string, parallel: unknown, problems: string
   if (count > PARALLEL_MAX)
     throw new PipelineError(
       'refused',
-      `${name}: parallel comes to ${count} jobs; GitLab refuses a pipeline with more than ${PARALLEL_MAX} in one job`,
+      `parallel comes to ${count} jobs; GitLab refuses a pipeline with more than ${PARALLEL_MAX} in one job`,
+      name,
     );
   if (!(count >= 1)) {
     problems.push(

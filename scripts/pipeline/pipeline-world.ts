@@ -1,10 +1,11 @@
 import type { World } from './explore.ts';
 import type { ReadExpression } from './expression.ts';
 import { resolveExtends } from './extends.ts';
-import { type FilePlace, loadConfig } from './includes.ts';
+import { type FilePlace, type LoadedConfig, loadConfig } from './includes.ts';
 import type { Inherited } from './job.ts';
 import { formsOf, type JobForms, type JobSurroundings } from './job-forms.ts';
 import { type FindKnown, givenValues, type KnownRun, knownPredefined } from './known-run.ts';
+import { locating } from './pipeline-error.ts';
 import type { ReadSource } from './pipeline-source.ts';
 import { PLACEHOLDERS } from './placeholders.ts';
 import { possibleOutcomes } from './possible-outcomes.ts';
@@ -73,6 +74,19 @@ export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
   };
   const typed = { values: run.inputs ?? {}, areTyped: true };
   const loaded = loadConfig(files.folder, files.file, typed, about, notes, files.readSource);
+  const placeOf = (name: string): string | undefined => {
+    const place = loaded.places.get(name);
+    return place && `${place.file}:${place.line}`;
+  };
+  return locating(placeOf, () => jobsIn(loaded, world, files, about));
+}
+
+function jobsIn(
+  loaded: LoadedConfig,
+  world: World,
+  { run, notes: { problems, budget } }: PipelineFiles,
+  about: Circumstances,
+): PipelineWorld {
   const config = resolveReferences(resolveExtends(loaded.config, problems, budget), problems, budget);
   const given = givenValues(run);
   const ofFile = { ...readVariables(config.variables), ...given };

@@ -32,5 +32,6 @@ export function workBudget(max: number = WORK_MAX): WorkBudget {
 const tooMuch = (place: string, max: number): PipelineError =>
   new PipelineError(
     'too_large',
-    `${place}: anchors, extends, !reference or matrices multiply to more than ${max} values; nest fewer of them`,
+    `anchors, extends, !reference or matrices multiply to more than ${max} values; nest fewer of them`,
+    place,
   );

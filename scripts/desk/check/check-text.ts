@@ -58,6 +58,7 @@ function createdText({ pipeline }: PipelineCheck, { columns, paint }: Layout): s
 
 const CONDITIONS_SHOWN = 12;
 const JOBS_SHOWN = 4;
+const LEFT_OUT_SHOWN = 24;
 
 function dependsText({ jobs }: PipelineCheck, layout: Layout): string {
   const rows = conditionRows(jobs);
@@ -77,10 +78,13 @@ function dependsText({ jobs }: PipelineCheck, layout: Layout): string {
 }
 
 function leftOutText({ pipeline }: PipelineCheck, layout: Layout): string {
-  const names = pipeline.leftOut.map(({ name }) => name);
+  const { leftOut } = pipeline;
+  const names = [...new Set(leftOut.map(({ definedAs }) => definedAs))];
+  const rest = names.length - LEFT_OUT_SHOWN;
+  const shown = rest <= 0 ? names : [...names.slice(0, LEFT_OUT_SHOWN), `and ${rest} more`];
   return sectionText(
-    `Do not run: their rules leave them out (${names.length})`,
-    names.length === 0 ? [] : [names.join(', ')],
+    `Do not run: their rules leave them out (${leftOut.length} ${leftOut.length === 1 ? 'job' : 'jobs'})`,
+    names.length === 0 ? [] : [shown.join(', ')],
     layout,
   );
 }

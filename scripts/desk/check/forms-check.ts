@@ -1,5 +1,6 @@
 import type { EvaluationRules } from '../../../functions/explain/rule-results.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
+import { blaming } from '../../pipeline/pipeline-error.ts';
 import { checkJob, type JobCheck, type Untold } from './job-check.ts';
 import { type RequestOptions, requestOf } from './job-request.ts';
 
@@ -13,8 +14,15 @@ export function checkForms(
   options: RequestOptions,
   nowMs: number,
 ): JobCheck {
-  const first = checkJob(job, requestOf(job, options), rules, nowMs);
-  const others = (job.otherForms ?? []).map((form) => checkJob(form, requestOf(form, options), rules, nowMs));
+  const check = (form: ExpandedJob): JobCheck =>
+    checkJob(
+      form,
+      blaming(placeText(job), () => requestOf(form, options)),
+      rules,
+      nowMs,
+    );
+  const first = check(job);
+  const others = (job.otherForms ?? []).map(check);
   if (others.length === 0) return first;
   const checks = [first, ...others];
   const dearest = checks.reduce((most, each) =>
@@ -42,6 +50,10 @@ export function checkForms(
     return { rule, mode, needs: [], against: [violation], dependsOn: job.dependsOn ?? [] };
   }
 }
+
+/** For the message of an error. */
+const placeText = ({ place, definedAs }: ExpandedJob): string =>
+  place === undefined ? definedAs : `${place.file}:${place.line}: ${definedAs}`;
 
 const unique = <T extends object>(list: readonly T[]): readonly T[] => [
   ...new Map(list.map((each) => [JSON.stringify(each), each])).values(),

@@ -36,7 +36,7 @@ describe('a small file that stands for a huge one ends in an error', () => {
     {
       bomb: 'a matrix of 9^12 jobs',
       text: `j: { script: x, parallel: { matrix: [{ ${Array.from({ length: 12 }, (_, index) => `V${index}: [1, 2, 3, 4, 5, 6, 7, 8, 9]`).join(', ')} }] } }`,
-      says: 'j: parallel comes to 282429536481 jobs; GitLab refuses a pipeline with more than 200',
+      says: '.gitlab-ci.yml:1: j: parallel comes to 282429536481 jobs; GitLab refuses a pipeline with more than 200',
     },
     {
       bomb: 'variables of 8^18 values, in a tag',

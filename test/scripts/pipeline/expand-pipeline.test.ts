@@ -40,7 +40,9 @@ one more: { stage: first, script: x }
   test('a job that its rules leave out is no job, and is named', () => {
     const pipeline = expanded('a: { script: x, rules: [{ when: never }] }\nb: { script: x }');
     expect(names(pipeline)).toEqual(['b']);
-    expect(pipeline.leftOut).toEqual([{ name: 'a', place: { file: '.gitlab-ci.yml', line: 1 } }]);
+    expect(pipeline.leftOut).toEqual([
+      { name: 'a', definedAs: 'a', place: { file: '.gitlab-ci.yml', line: 1 } },
+    ]);
   });
 
   test('a broken file is a problem with its place, not an exception', () => {

@@ -24,6 +24,8 @@ describe('an expression is judged as GitLab does', () => {
     ['$CI_COMMIT_TAG == null', true],
     ['$CI_COMMIT_SHA', true],
     ['$CI_MERGE_REQUEST_IID', false],
+    // Set in jobs, after the rules.
+    ['$CI_JOB_ID', false],
     ['$OWN', true],
     ['$EMPTY', false],
     ['$EMPTY == null', false],

@@ -81,7 +81,7 @@ test('jobs that do not run are named, and a pipeline that is not created is said
   using files = house('a: { script: x, only: [tags] }\nb: { script: x, image: "alpine:3" }');
   const { out, code } = await files.check(...PROJECT, '--ref', 'main');
   expect(code).toBe(EXIT.ok);
-  expect(out).toMatch(/Do not run: their rules leave them out \(1\)\n {2}a\n/);
+  expect(out).toMatch(/Do not run: their rules leave them out \(1 job\)\n {2}a\n/);
   const tagged = await answer('a: { script: x, only: [tags] }', '--ref', 'v1', '--ref-type', 'tag');
   expect(tagged.jobs.map(({ name }) => name)).toEqual(['a']);
   using none = house('workflow: { rules: [{ if: $CI_COMMIT_TAG }] }\na: { script: x }');
@@ -112,7 +112,7 @@ test.each([
 });
 
 test.each([
-  { text: 'a: { script: x, parallel: 201 }', says: 'a: parallel comes to 201 jobs' },
+  { text: 'a: { script: x, parallel: 201 }', says: '.gitlab-ci.yml:1: a: parallel comes to 201 jobs' },
   { text: 'a: { script: x }\nb: *gone', says: '.gitlab-ci.yml:2: *gone has no &gone above it' },
   { text: 'spec: { inputs: { at: } }\n---\na: { script: x }', says: 'say --input at=…' },
 ])('a pipeline that GitLab refuses ends with its place and exit 3: $says', async ({ text, says }) => {
