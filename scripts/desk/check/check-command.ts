@@ -39,7 +39,7 @@ Usage
 
 Reads the file and what it includes from the same repository, offline. Includes from elsewhere are named, not fetched.
 rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
---variable. What these do not tell "depends on rules": such a job is listed in every form it may take. Without --variable
+--variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
 the default branch is main. Manual jobs are taken to run. Counters are not read, so a job that is "ok" may still meet a
 limit that is used up.
 
@@ -51,7 +51,7 @@ How
   --class <name>          as if all runners were of this class
   --timeout <duration>    the project's own timeout, for jobs that set none: 1h, 90m
   --images as-written     judge $IMAGE as the file has it; else the file's variables are put in, as the relay does
-                          with those that GitLab sends. Variables of GitLab's settings are not known here
+                          with those that GitLab sends. Those of GitLab's settings are known by --variable
   --verbose               every rule of every job, matched or not
   --code-quality <file>   also write GitLab's code quality report
   --json                  one object with everything

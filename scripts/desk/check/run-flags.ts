@@ -8,7 +8,8 @@ export const RUN_FLAGS = { 'ref-type': 'text', variable: 'texts', input: 'texts'
 
 /** For help texts. */
 export const RUN_FLAGS_HELP = `  --ref-type <type>       branch (the default) or tag: what --ref is
-  --variable <name=value> as GitLab's settings or the start of the pipeline set it; <name> alone: not set there. Repeat it
+  --variable <name=value> as GitLab's settings or the start of the pipeline set it; <name> alone: they do not.
+                          Repeat it
   --input <name=value>    an input of the pipeline, where its file has spec:inputs. Repeat it`;
 
 export interface RunFlags {
