@@ -5,6 +5,7 @@ import { HELP, parseOptions, UsageError } from './local/options.ts';
 import { readRules } from './local/rules.ts';
 import { run } from './local/run.ts';
 import { terminalScreen } from './local/terminal-screen.ts';
+import { PipelineError } from './pipeline/pipeline-error.ts';
 import { DocumentError } from './policy/read-documents.ts';
 
 // Whoever reads on has enough (`npm start | head`): an end like any other. The database ends with this process.
@@ -40,7 +41,8 @@ async function main(): Promise<number> {
 try {
   process.exit(await main());
 } catch (error) {
-  const wrongInput = error instanceof UsageError || error instanceof DocumentError;
+  const wrongInput =
+    error instanceof UsageError || error instanceof DocumentError || error instanceof PipelineError;
   console.error(wrongInput ? `${error.message}\nSee: npm start -- --help` : error);
   process.exit(wrongInput ? 3 : 1);
 }

@@ -1,3 +1,4 @@
+import { PipelineError } from '../pipeline/pipeline-error.ts';
 import { DocumentError } from '../policy/yaml-document.ts';
 import { type DeskIo, EXIT, type ExitCode, UsageError } from './command.ts';
 import { printable } from './paint.ts';
@@ -40,6 +41,8 @@ function failureOf(error: unknown, cwd: string): FailureJson {
     const problems = error.problems.map((each) => shortPath(each, cwd));
     return { error: { code: 'invalid', message, problems } };
   }
+  if (error instanceof PipelineError)
+    return { error: { code: 'invalid', message: '1 problem', problems: [error.message] } };
   const message = error instanceof Error && error.message !== '' ? error.message : String(error);
   return { error: { code: 'failed', message, problems: [] } };
 }

@@ -18,8 +18,12 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(y|yrs?|years?)$/, 'y'],
 ];
 
+/** No duration that people write is longer. */
+const CHARACTERS_MAX = 100;
+
 /** Reads a GitLab duration (`1h 30m`, `60 minutes`, `3600`) as whole seconds; undefined if it is none. */
 export function parseDuration(text: string | number): number | undefined {
+  if (String(text).length > CHARACTERS_MAX) return undefined;
   const words = String(text)
     .trim()
     .toLowerCase()

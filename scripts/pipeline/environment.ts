@@ -1,6 +1,6 @@
 import type { PipelineJob } from './pipeline-job.ts';
 import { expandKnown, type Variables } from './variables.ts';
-import { isMap, type YamlMap } from './yaml-source.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
 
 /**
  * The name of a job's environment, as GitLab sends it in CI_ENVIRONMENT_NAME: a text, or a mapping with a `name`,

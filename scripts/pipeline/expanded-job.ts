@@ -8,4 +8,16 @@ export interface ExpandedJob extends PipelineJob {
   readonly place?: FilePlace;
   /** The name of its environment, variables expanded. */
   readonly environment?: string;
+  /** Conditions that nobody can tell from here, and that decide whether it runs or what it is. Absent: none. */
+  readonly dependsOn?: readonly string[];
+  /** What else it may be, as those conditions fall out: another image, other variables. Absent: nothing else. */
+  readonly otherForms?: readonly ExpandedJob[];
+}
+
+/** A job that `rules:`, `only:` or `except:` leave out for certain. */
+export interface JobLeftOut {
+  readonly name: string;
+  /** The name it is written under. */
+  readonly definedAs: string;
+  readonly place?: FilePlace;
 }

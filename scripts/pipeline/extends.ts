@@ -1,11 +1,12 @@
 import { deepMerge } from './deep-merge.ts';
-import { isMap, type YamlMap } from './yaml-source.ts';
+import type { WorkBudget } from './work-budget.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
 
 /** GitLab's limit of `extends` upon `extends`. */
 const LEVELS_MAX = 11;
 
 /** Resolves `extends` in every job and template; later parents win over earlier ones, the job over all. */
-export function resolveExtends(config: YamlMap, problems: string[]): YamlMap {
+export function resolveExtends(config: YamlMap, problems: string[], budget: WorkBudget): YamlMap {
   const resolved = new Map<string, unknown>();
   return Object.fromEntries(Object.keys(config).map((name) => [name, resolve(name, [])]));
 
@@ -18,9 +19,9 @@ export function resolveExtends(config: YamlMap, problems: string[]): YamlMap {
     let merged: YamlMap = {};
     for (const parent of [parents].flat()) {
       const base = parentOf(String(parent), chain);
-      if (base !== undefined) merged = deepMerge(merged, base);
+      if (base !== undefined) merged = deepMerge(merged, base, budget, name);
     }
-    const whole = deepMerge(merged, own);
+    const whole = deepMerge(merged, own, budget, name);
     resolved.set(name, whole);
     return whole;
   }

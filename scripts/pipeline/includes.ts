@@ -1,10 +1,19 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { deepMerge } from './deep-merge.ts';
-import { isMap, parseYaml, type YamlMap } from './yaml-source.ts';
+import type { InputArguments } from './inputs.ts';
+import { PipelineError } from './pipeline-error.ts';
+import type { ReadSource } from './pipeline-source.ts';
+import { possibleOutcomes } from './possible-outcomes.ts';
+import { type Circumstances, knownValuesIn, outcomeOf } from './rules.ts';
+import { expandKnown } from './variables.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
+import type { ReadingNotes } from './yaml-source.ts';
 
-/** GitLab's own limit of files per pipeline. */
+/** GitLab's own limit of includes per pipeline. */
 const INCLUDES_MAX = 150;
+/** Wildcards cost time with each star. */
+const WILDCARDS_MAX = 8;
 
 /** Where something stands: the file from the folder of the pipeline, the line from 1. */
 export interface FilePlace {
@@ -18,79 +27,120 @@ export interface LoadedConfig {
   readonly places: ReadonlyMap<string, FilePlace>;
   /** Includes that are not in the folder, each in its own words, e.g. `template: Jobs/SAST.gitlab-ci.yml`. */
   readonly notFetched: readonly string[];
-  readonly problems: readonly string[];
 }
+
+/** An include that its rules let in: files of this folder, with the inputs they are given. */
+interface LocalInclude {
+  readonly files: readonly string[];
+  readonly inputs: YamlMap;
+}
+
+const NOTHING: LocalInclude = { files: [], inputs: {} };
 
 /**
  * Reads a file and everything it includes from the same folder. A later include wins over an earlier one, the
- * including file over both. Conditions are not evaluated: an include is taken, unless the first of its rules says
- * `when: never`, which is how files for forks are kept out of the project they belong to.
+ * including file over both. A file included twice is read twice, because its inputs may differ.
+ *
+ * @throws {PipelineError} for what GitLab creates no pipeline from: files that include each other, wrong inputs.
  */
-export function loadConfig(root: string, file: string): LoadedConfig {
+export function loadConfig(
+  root: string,
+  file: string,
+  inputs: InputArguments,
+  about: Circumstances,
+  { problems, budget }: ReadingNotes,
+  readSource: ReadSource,
+): LoadedConfig {
   const notFetched: string[] = [];
-  const problems: string[] = [];
-  const read: string[] = [];
   const places = new Map<string, FilePlace>();
-  return { config: load(file), places, notFetched, problems };
+  let read = 0;
+  return { config: load(file, inputs, []), places, notFetched };
 
-  function load(path: string): YamlMap {
-    if (read.length >= INCLUDES_MAX) {
-      problems.push(`${path}: more than ${INCLUDES_MAX} files; the rest is left out`);
-      return {};
+  function load(path: string, given: InputArguments, from: readonly string[]): YamlMap {
+    if (from.includes(path)) {
+      const circle = [...from.slice(from.indexOf(path)), path].join(' → ');
+      throw new PipelineError('refused', `${circle}: files include each other; GitLab creates no pipeline`);
     }
-    read.push(path);
-    let text: string;
-    try {
-      text = readFileSync(join(root, path), 'utf8');
-    } catch {
-      problems.push(`${path}: cannot be read`);
-      return {};
-    }
-    const source = parseYaml(text, path, problems);
+    read += 1;
+    if (read > INCLUDES_MAX + 1)
+      throw new PipelineError(
+        'refused',
+        `${path}: more than ${INCLUDES_MAX} includes; GitLab creates no pipeline`,
+      );
+    const text = textOf(path);
+    if (text === undefined) return {};
+    const source = readSource(text, path, given);
     const { include, ...own } = source.map;
     let merged: YamlMap = {};
-    for (const entry of include === undefined ? [] : Array.isArray(include) ? include.flat() : [include]) {
-      for (const included of localFiles(entry)) {
-        // A file included twice is merged once: the second time would change nothing.
-        if (!read.includes(included)) merged = deepMerge(merged, load(included));
-      }
+    for (const entry of include === undefined ? [] : [include].flat(2)) {
+      const { files, inputs: handed } = localInclude(entry);
+      for (const included of files)
+        merged = deepMerge(
+          merged,
+          load(included, { values: handed, areTyped: false }, [...from, path]),
+          budget,
+          included,
+        );
     }
     for (const [key, line] of source.lines) places.set(key, { file: path, line });
-    return deepMerge(merged, own);
+    return deepMerge(merged, own, budget, path);
   }
 
-  function localFiles(entry: unknown): string[] {
-    if (typeof entry === 'string') return /^https?:/.test(entry) ? leaveOut(`remote: ${entry}`) : glob(entry);
+  function textOf(path: string): string | undefined {
+    try {
+      return readFileSync(join(root, path), 'utf8');
+    } catch {
+      problems.push(`${path}: cannot be read`);
+      return undefined;
+    }
+  }
+
+  function localInclude(entry: unknown): LocalInclude {
+    if (typeof entry === 'string')
+      return /^https?:/.test(entry) ? leaveOut(`remote: ${entry}`) : { files: glob(entry), inputs: {} };
     if (!isMap(entry)) {
       problems.push(`include: ${JSON.stringify(entry)} is neither a path nor a mapping`);
-      return [];
+      return NOTHING;
     }
-    for (const kind of ['component', 'template', 'remote', 'artifact']) {
-      if (entry[kind] !== undefined) return leaveOut(`${kind}: ${entry[kind]}`);
-    }
-    if (entry.project !== undefined)
-      return leaveOut(`project: ${entry.project} ${[entry.file].flat().join(', ')}`);
-    if (typeof entry.local !== 'string') {
+    const [kind, what] = wordsOf(entry);
+    if (kind === undefined) {
       problems.push(`include: ${Object.keys(entry).join(', ')} is not a kind of include`);
-      return [];
+      return NOTHING;
     }
-    const [firstRule] = Array.isArray(entry.rules) ? entry.rules : [];
-    if (isMap(firstRule) && firstRule.when === 'never') {
-      return leaveOut(`local: ${entry.local} (its first rule says never)`);
+    const place = `include ${what}`;
+    if (kind !== 'local') {
+      // It is not read either way, so its rules make no worlds of their own.
+      const { outcomes } = possibleOutcomes(entry.rules, place, about);
+      return outcomes.every(({ isNever }) => isNever) ? NOTHING : leaveOut(`${kind}: ${what}`);
     }
-    return glob(entry.local);
+    if (outcomeOf(entry.rules, place, about).isNever) return NOTHING;
+    return { files: glob(what), inputs: isMap(entry.inputs) ? entry.inputs : {} };
   }
 
-  function glob(path: string): string[] {
+  function glob(written: string): string[] {
+    const path = expandKnown(written, knownValuesIn(written, about.lookUp));
     const pattern = path.replace(/^\//, '');
     if (!pattern.includes('*')) return [pattern];
+    if (pattern.split('*').length > WILDCARDS_MAX + 1) {
+      problems.push(`include: ${written} has more than ${WILDCARDS_MAX} stars; left out`);
+      return [];
+    }
     const found = globSync(pattern, { cwd: root }).sort();
     if (found.length === 0) problems.push(`include: no file matches ${path}`);
     return found.map((name) => relative(root, join(root, name)).split(sep).join('/'));
   }
 
-  function leaveOut(what: string): string[] {
+  function leaveOut(what: string): LocalInclude {
     notFetched.push(what.trim());
-    return [];
+    return NOTHING;
   }
+}
+
+/** The kind of an include and what it names: `local`, `/ci/jobs.yml`. */
+function wordsOf(entry: YamlMap): readonly [kind: string | undefined, what: string] {
+  if (entry.project !== undefined) return ['project', `${entry.project} ${[entry.file].flat().join(', ')}`];
+  for (const kind of ['local', 'component', 'template', 'remote', 'artifact']) {
+    if (entry[kind] !== undefined) return [kind, String(entry[kind])];
+  }
+  return [undefined, ''];
 }

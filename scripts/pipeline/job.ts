@@ -1,6 +1,6 @@
 import type { Passes } from '../../policies/variables/runner-variables.ts';
 import { parseDuration } from './durations.ts';
-import { expandParallel } from './parallel.ts';
+import type { ParallelJob } from './parallel.ts';
 import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
 import {
   expandVariables,
@@ -9,7 +9,7 @@ import {
   unsetNames,
   type Variables,
 } from './variables.ts';
-import { isMap, type YamlMap } from './yaml-source.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
 
 /** What jobs inherit from the top of the file. */
 export interface Inherited {
@@ -19,57 +19,77 @@ export interface Inherited {
   readonly predefined: Variables;
 }
 
-/** Turns one resolved entry of the file into its jobs: several with `parallel`. */
+/** Variables that win over those of the file. */
+export interface RuledVariables {
+  /** `rules:variables` of the rule that matched. */
+  readonly ofRules: Variables;
+  /** Of GitLab's settings or of who starts the pipeline. */
+  readonly given: Variables;
+}
+
+/** Turns one resolved entry of the file, or one cell of its matrix, into a job. */
 export function readJob(
   name: string,
   entry: YamlMap,
+  parallel: ParallelJob,
   inherited: Inherited,
+  ruled: RuledVariables,
   problems: string[],
-): PipelineJob[] {
-  const stage = typeof entry.stage === 'string' ? entry.stage : 'test';
-  return expandParallel(name, entry.parallel, problems).map((parallel) => {
-    const variables = {
-      ...inheritedVariables(entry, inherited.variables),
-      ...readVariables(entry.variables),
-      ...parallel.variables,
-    };
-    const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
-    const expand = (text: string, key: string) =>
-      expandVariables(text, known, (unknown) =>
-        problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
-      );
-    const runner = runnerVariablesOf(known);
-    /** As the runner will use it; what no file can tell stays as it is written. */
-    const resolve = (text: string, key: string, passes: Passes): string => {
-      const resolved = runner.resolve(text, passes);
-      if (resolved !== undefined) return resolved;
-      for (const unset of unsetNames(text, known))
-        problems.push(
-          `${name}: ${key} uses $${unset}, which no file sets; it cannot be told what it will be`,
-        );
-      return text;
-    };
-    const value = (key: string) =>
-      entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
-    const image = nameOf(value('image'));
-    const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
-    const timeoutSeconds = readTimeout(name, value('timeout'), problems);
-    return {
-      name: parallel.name,
-      stage,
-      ...(resolvedImage !== undefined && { image: resolvedImage }),
-      ...(image !== undefined && image !== resolvedImage && { imageAsWritten: image }),
-      ...(image !== undefined && containerOptions(value('image'), (text) => resolve(text, 'image', 1))),
-      services: listOf(value('services')).flatMap((service) =>
-        readService(service, (text) => resolve(text, 'services', 1)),
-      ),
-      tags: listOf(value('tags'))
-        .map((tag) => expand(String(tag), 'tags'))
-        .filter((tag) => tag !== ''),
-      ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-      variables,
-    };
-  });
+): PipelineJob {
+  const stage = stageOf(entry);
+  const variables = jobVariablesOf(entry, parallel, inherited, ruled);
+  const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
+  const expand = (text: string, key: string) =>
+    expandVariables(text, known, (unknown) =>
+      problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
+    );
+  const runner = runnerVariablesOf(known);
+  /** As the runner will use it; what no file can tell stays as it is written. */
+  const resolve = (text: string, key: string, passes: Passes): string => {
+    const resolved = runner.resolve(text, passes);
+    if (resolved !== undefined) return resolved;
+    for (const unset of unsetNames(text, known))
+      problems.push(`${name}: ${key} uses $${unset}, which no file sets; it cannot be told what it will be`);
+    return text;
+  };
+  const value = (key: string) =>
+    entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
+  const image = nameOf(value('image'));
+  const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
+  const timeoutSeconds = readTimeout(name, value('timeout'), problems);
+  return {
+    name: parallel.name,
+    stage,
+    ...(resolvedImage !== undefined && { image: resolvedImage }),
+    ...(image !== undefined && image !== resolvedImage && { imageAsWritten: image }),
+    ...(image !== undefined && containerOptions(value('image'), (text) => resolve(text, 'image', 1))),
+    services: listOf(value('services')).flatMap((service) =>
+      readService(service, (text) => resolve(text, 'services', 1)),
+    ),
+    tags: listOf(value('tags'))
+      .map((tag) => expand(String(tag), 'tags'))
+      .filter((tag) => tag !== ''),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    variables,
+  };
+}
+
+export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');
+
+/** Later ones win: of the file, of the job, of its cell of the matrix, of its rules, and those that were given. */
+export function jobVariablesOf(
+  entry: YamlMap,
+  parallel: ParallelJob,
+  inherited: Inherited,
+  { ofRules, given }: RuledVariables,
+): Variables {
+  return {
+    ...inheritedVariables(entry, inherited.variables),
+    ...readVariables(entry.variables),
+    ...parallel.variables,
+    ...ofRules,
+    ...given,
+  };
 }
 
 function inheritedVariables(entry: YamlMap, variables: Variables): Variables {

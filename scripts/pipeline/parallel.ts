@@ -1,5 +1,6 @@
+import { PipelineError } from './pipeline-error.ts';
 import type { Variables } from './variables.ts';
-import { isMap } from './yaml-source.ts';
+import { isMap } from './yaml-map.ts';
 
 /** One job of `parallel`, with the name GitLab gives it and the variables that are its own. */
 export interface ParallelJob {
@@ -10,32 +11,53 @@ export interface ParallelJob {
 /** GitLab's limit, for a number and for a matrix alike. */
 const PARALLEL_MAX = 200;
 
-/** `job` → `job 1/4` … or `job: [a, b]` …; without `parallel` the job itself. */
+/**
+ * `job` → `job 1/4` … or `job: [a, b]` …; without `parallel` the job itself.
+ *
+ * @throws {PipelineError} `refused` for more jobs than GitLab allows.
+ */
 export function expandParallel(name: string, parallel: unknown, problems: string[]): readonly ParallelJob[] {
   if (parallel === undefined || parallel === null) return [{ name, variables: {} }];
-  if (
-    typeof parallel === 'number' &&
-    Number.isInteger(parallel) &&
-    parallel >= 1 &&
-    parallel <= PARALLEL_MAX
-  ) {
-    return Array.from({ length: parallel }, (_, index) => ({
-      name: `${name} ${index + 1}/${parallel}`,
-      variables: nodeVariables(index, parallel),
-    }));
-  }
-  const rows = isMap(parallel) && Array.isArray(parallel.matrix) ? parallel.matrix.flatMap(cells) : [];
-  if (rows.length === 0 || rows.length > PARALLEL_MAX) {
+  const count = countOf(parallel);
+  if (count > PARALLEL_MAX)
+    throw new PipelineError(
+      'refused',
+      `parallel comes to ${count} jobs; GitLab refuses a pipeline with more than ${PARALLEL_MAX} in one job`,
+      name,
+    );
+  if (!(count >= 1)) {
     problems.push(
       `${name}: parallel must be a number or a matrix of 1 to ${PARALLEL_MAX} jobs; taken as one job`,
     );
     return [{ name, variables: {} }];
   }
-  return rows.map((row, index) => ({
-    name: `${name}: [${Object.values(row).join(', ')}]`,
-    variables: { ...row, ...nodeVariables(index, rows.length) },
-  }));
+  if (typeof parallel === 'number')
+    return Array.from({ length: count }, (_, index) => ({
+      name: `${name} ${index + 1}/${count}`,
+      variables: nodeVariables(index, count),
+    }));
+  return matrixOf(parallel)
+    .flatMap(cells)
+    .map((row, index) => ({
+      name: `${name}: [${Object.values(row).join(', ')}]`,
+      variables: { ...row, ...nodeVariables(index, count) },
+    }));
 }
+
+/** How many jobs it comes to, worked out before any is made; NaN for what is neither a number nor a matrix. */
+function countOf(parallel: unknown): number {
+  if (typeof parallel === 'number') return Number.isInteger(parallel) ? parallel : Number.NaN;
+  return matrixOf(parallel).reduce<number>(
+    (sum, entry) =>
+      sum + (isMap(entry) ? Object.values(entry).reduce<number>((all, each) => all * lengthOf(each), 1) : 0),
+    0,
+  );
+}
+
+const matrixOf = (parallel: unknown): readonly unknown[] =>
+  isMap(parallel) && Array.isArray(parallel.matrix) ? parallel.matrix : [];
+
+const lengthOf = (values: unknown): number => (Array.isArray(values) ? values.length : 1);
 
 const nodeVariables = (index: number, total: number): Variables => ({
   CI_NODE_INDEX: String(index + 1),

@@ -1,4 +1,5 @@
-import { isMap, Reference, type YamlMap } from './yaml-source.ts';
+import type { WorkBudget } from './work-budget.ts';
+import { isMap, Reference, type YamlMap } from './yaml-map.ts';
 
 /** GitLab's limit of references inside references. */
 const DEPTH_MAX = 10;
@@ -6,8 +7,13 @@ const DEPTH_MAX = 10;
 /**
  * Puts the values in the place of `!reference`, after `extends` as GitLab does. A list inside a list is spliced in.
  * A reference to nothing is dropped and named in `problems`, with the job it stands in.
+ *
+ * @throws {PipelineError} if references to references multiply beyond the budget.
  */
-export function resolveReferences(config: YamlMap, problems: string[]): YamlMap {
+export function resolveReferences(config: YamlMap, problems: string[], budget: WorkBudget): YamlMap {
+  const hasReference = referenceFinder();
+  /** What each reference came to, and how much work that was: it is paid for again, and not done again. */
+  const followed = new Map<string, { readonly value: unknown; readonly size: number }>();
   return Object.fromEntries(
     Object.entries(config).map(([name, entry]) => {
       const resolved = resolve(entry, name, 0);
@@ -16,7 +22,9 @@ export function resolveReferences(config: YamlMap, problems: string[]): YamlMap 
   );
 
   function resolve(value: unknown, job: string, depth: number): unknown {
+    budget.spend(1, job);
     if (value instanceof Reference) return follow(value, job, depth);
+    if (!hasReference(value)) return value;
     if (Array.isArray(value)) {
       return value.flatMap((item) => {
         const resolved = resolve(item, job, depth);
@@ -39,12 +47,36 @@ export function resolveReferences(config: YamlMap, problems: string[]): YamlMap 
       problems.push(`${job}: ${name} is more than ${DEPTH_MAX} references deep`);
       return NOTHING;
     }
+    const before = followed.get(name);
+    if (before !== undefined) {
+      budget.spend(before.size, job);
+      return before.value;
+    }
     let value: unknown = config;
     for (const key of reference.path) value = isMap(value) ? value[key] : undefined;
-    if (value !== undefined) return resolve(value, job, depth + 1);
+    if (value !== undefined) {
+      const used = budget.used;
+      const resolved = resolve(value, job, depth + 1);
+      followed.set(name, { value: resolved, size: budget.used - used });
+      return resolved;
+    }
     problems.push(`${job}: ${name} is in none of the files read`);
     return NOTHING;
   }
+}
+
+/** Whether a reference is anywhere inside. Values are shared by aliases and `extends`, so each is looked into once. */
+function referenceFinder(): (value: unknown) => boolean {
+  const found = new WeakMap<object, boolean>();
+  return function hasReference(value): boolean {
+    if (value instanceof Reference) return true;
+    if (typeof value !== 'object' || value === null) return false;
+    const before = found.get(value);
+    if (before !== undefined) return before;
+    const has = Object.values(value).some(hasReference);
+    found.set(value, has);
+    return has;
+  };
 }
 
 const NOTHING = Symbol('nothing');

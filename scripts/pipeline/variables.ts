@@ -1,10 +1,14 @@
 import { type RunnerVariables, runnerVariables } from '../../policies/variables/runner-variables.ts';
-import { isMap } from './yaml-source.ts';
+import { PipelineError } from './pipeline-error.ts';
+import { isMap } from './yaml-map.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** References upon references; GitLab refuses cycles, here a cycle stops at this depth. */
-const DEPTH_MAX = 20;
+/**
+ * Longer than any image, tag or path, and than what GitLab lets a variable hold (10 000). Bounds what values upon values
+ * can grow to.
+ */
+export const VALUE_CHARACTERS_MAX = 16_384;
 
 /** Variables of a `variables:` key: plain values, or mappings with a `value` and a description. */
 export function readVariables(value: unknown): Variables {
@@ -17,6 +21,57 @@ export function readVariables(value: unknown): Variables {
   return variables;
 }
 
+const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
+
+/** What stands in the place of a reference; `whole` is the reference as it is written. */
+type Replace = (whole: string, name: string, isPercent: boolean) => string;
+
+/**
+ * Values are put into each other once per name, however often they are asked for. A name that refers to itself
+ * has no value there. `other` decides about names without a value, `dollar` about `$$`.
+ *
+ * @throws {PipelineError} for a text longer than {@link VALUE_CHARACTERS_MAX}.
+ */
+function expander(variables: Variables, other: Replace, dollar: string): (text: string) => string {
+  const values = new Map<string, string>();
+  const open = new Set<string>();
+  return expand;
+
+  function expand(text: string): string {
+    if (!/[$%]/.test(text)) return text;
+    let expanded = '';
+    let at = 0;
+    for (const match of text.matchAll(NAMES)) {
+      const [whole, braced, bare, percent] = match;
+      const name = braced ?? bare ?? percent;
+      expanded += text.slice(at, match.index) + replacement(whole, name, percent !== undefined);
+      at = match.index + whole.length;
+      if (expanded.length > VALUE_CHARACTERS_MAX) throw tooLong(text);
+    }
+    return expanded + text.slice(at);
+  }
+
+  function replacement(whole: string, name: string | undefined, isPercent: boolean): string {
+    if (name === undefined) return dollar;
+    const written = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (written === undefined) return other(whole, name, isPercent);
+    if (open.has(name)) return other(whole, name, isPercent);
+    const known = values.get(name);
+    if (known !== undefined) return known;
+    open.add(name);
+    const value = expand(written);
+    open.delete(name);
+    values.set(name, value);
+    return value;
+  }
+}
+
+const tooLong = (text: string): PipelineError =>
+  new PipelineError(
+    'too_large',
+    `"${text.slice(0, 60)}": its variables come to more than ${VALUE_CHARACTERS_MAX} characters; let fewer of them refer to each other`,
+  );
+
 /**
  * Puts values in the place of `$NAME`, `${NAME}` and `%NAME%`, and of what stands in those values. `$$` is a dollar.
  * An unknown name becomes empty, as the runner does, and is told to `onUnknown`.
@@ -26,44 +81,33 @@ export function expandVariables(
   variables: Variables,
   onUnknown: (name: string) => void,
 ): string {
-  return expand(text, 0);
-
-  function expand(part: string, depth: number): string {
-    return part.replaceAll(
-      /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g,
-      (whole, braced?: string, bare?: string, percent?: string) => {
-        const name = braced ?? bare ?? percent;
-        if (name === undefined) return '$';
-        const value = variables[name];
-        if (value !== undefined && depth < DEPTH_MAX) return expand(value, depth + 1);
-        // `%` is common in URLs; only known names between two of them are variables.
-        if (percent !== undefined) return whole;
-        onUnknown(name);
-        return '';
-      },
-    );
-  }
+  const unknown: Replace = (whole, name, isPercent) => {
+    // `%` is common in URLs; only known names between two of them are variables.
+    if (isPercent) return whole;
+    onUnknown(name);
+    return '';
+  };
+  return expander(variables, unknown, '$')(text);
 }
 
 /**
  * Values put in as GitLab puts variables into each other before it asks: a name that no file sets stays as it is
- * written, and so does `$$`.
+ * written, and so does `$$`. The result may be used for many texts; what it has worked out it keeps.
  */
-export const expandKnown = (text: string, variables: Variables, depth = 0): string =>
-  text.replaceAll(
-    /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g,
-    (whole, braced?: string, bare?: string, percent?: string) => {
-      const value = variables[braced ?? bare ?? percent ?? ''];
-      return value === undefined || depth >= DEPTH_MAX ? whole : expandKnown(value, variables, depth + 1);
-    },
-  );
+export const knownExpander = (variables: Variables): ((text: string) => string) =>
+  expander(variables, (whole) => whole, '$$');
+
+/** One text; for several of them take {@link knownExpander}. */
+export const expandKnown = (text: string, variables: Variables): string => knownExpander(variables)(text);
 
 /** The variables of a file as the runner reads them. */
-export const runnerVariablesOf = (variables: Variables): RunnerVariables =>
-  runnerVariables((name) => {
-    const value = variables[name];
-    return value === undefined ? undefined : { value: expandKnown(value, variables), raw: false };
+export function runnerVariablesOf(variables: Variables): RunnerVariables {
+  const expand = knownExpander(variables);
+  return runnerVariables((name) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    return value === undefined ? undefined : { value: expand(value), raw: false };
   });
+}
 
 /** Names that a text refers to and that are not set, each once. */
 export function unsetNames(text: string, variables: Variables): readonly string[] {

@@ -1,64 +1,94 @@
-import { type Document, isMap as isMapNode, isScalar, LineCounter, parseAllDocuments } from 'yaml';
-
-/** A mapping as YAML gives it. */
-export type YamlMap = Readonly<Record<string, unknown>>;
-
-/** GitLab's `!reference [job, key, …]`: stands for the value at that path of the whole configuration. */
-export class Reference {
-  readonly path: readonly string[];
-  constructor(path: readonly string[]) {
-    this.path = path;
-  }
-}
-
-export const isMap = (value: unknown): value is YamlMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Reference);
-
-/** Anchors are used freely in pipelines; this bounds what a hostile file can make of them. */
-const ALIASES_MAX = 10_000;
+import {
+  type Document,
+  isMap as isMapNode,
+  isScalar,
+  LineCounter,
+  parseAllDocuments,
+  type YAMLSeq,
+} from 'yaml';
+import { PipelineError } from './pipeline-error.ts';
+import type { WorkBudget } from './work-budget.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
+import { valuesOf } from './yaml-values.ts';
 
 export interface YamlSource {
   readonly map: YamlMap;
-  /** The line each key of the top level stands on, from 1. */
+  /** The line each key of the top level stands on, from 1; of a key that is written twice the last. */
   readonly lines: ReadonlyMap<string, number>;
+}
+
+/** Where what is found while reading goes. */
+export interface ReadingNotes {
+  /** Not understood or missing; each with its place. */
+  readonly problems: string[];
+  /** Understood as GitLab does, which may not be what was meant; each with its place. */
+  readonly warnings: string[];
+  readonly budget: WorkBudget;
 }
 
 const EMPTY: YamlSource = { map: {}, lines: new Map() };
 
-/** Reads one file's text. What cannot be read is named in `problems` and left out. */
-export function parseYaml(text: string, file: string, problems: string[]): YamlSource {
+/**
+ * Reads one document of a file. What cannot be read is named in `problems` and left out.
+ *
+ * @param linesBefore - how many lines of the file stand before it.
+ * @throws {PipelineError} for text that is too deep or stands for too many values.
+ */
+export function parseYaml(text: string, file: string, notes: ReadingNotes, linesBefore = 0): YamlSource {
+  const { problems, warnings, budget } = notes;
   const lineCounter = new LineCounter();
-  const documents = parseAllDocuments(text, {
+  budget.spend(text.length / CHARACTERS_PER_VALUE, file);
+  const document = parsed(text, file, lineCounter);
+  if (document === undefined) return EMPTY;
+  for (const { message } of document.errors) problems.push(`${file}: ${shifted(message, linesBefore)}`);
+  if (document.errors.length > 0) return EMPTY;
+  const value = valuesOf(document, {
+    file,
     lineCounter,
-    merge: true,
-    customTags: [
-      {
-        tag: '!reference',
-        collection: 'seq',
-        // The node's own values, so that a path may hold anchors; GitLab allows strings only.
-        resolve: (sequence) => new Reference(Array.from(sequence.toJSON() as unknown[], String)),
-      },
-    ],
+    budget,
+    linesBefore,
+    onDuplicate: (message) => warnings.push(message),
   });
-  if ('empty' in documents) return EMPTY;
-  const sources: YamlSource[] = [];
-  for (const document of documents) {
-    for (const { message } of document.errors) problems.push(`${file}: ${message.split('\n')[0]}`);
-    if (document.errors.length > 0) continue;
-    const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
-    if (isMap(value)) sources.push({ map: value, lines: topLines(document, lineCounter) });
-    else if (value !== null) problems.push(`${file}: the top level must be a mapping`);
-  }
-  // A first document with `spec:` declares inputs; the pipeline is the one after it.
-  const [first, second] = sources;
-  return (first !== undefined && 'spec' in first.map ? second : first) ?? EMPTY;
+  if (isMap(value)) return { map: value, lines: topLines(document, lineCounter, linesBefore) };
+  if (value !== null) problems.push(`${file}: the top level must be a mapping`);
+  return EMPTY;
 }
 
-function topLines({ contents }: Document, lineCounter: LineCounter): ReadonlyMap<string, number> {
+/** A text is not free, however few values it has. */
+const CHARACTERS_PER_VALUE = 8;
+
+function parsed(text: string, file: string, lineCounter: LineCounter): Document | undefined {
+  try {
+    const documents = parseAllDocuments(text, {
+      lineCounter,
+      // Words are read as GitLab's Ruby does, not as this library would.
+      schema: 'failsafe',
+      uniqueKeys: false,
+      logLevel: 'silent',
+      customTags: [{ tag: '!reference', collection: 'seq', resolve: (sequence: YAMLSeq) => sequence }],
+    });
+    return 'empty' in documents ? undefined : documents[0];
+  } catch (error) {
+    // The library recurses into every level.
+    if (error instanceof RangeError)
+      throw new PipelineError('too_large', `${file}: too many mappings and lists inside each other`);
+    throw error;
+  }
+}
+
+/** The library's first line, with the line counted from the top of the file. */
+const shifted = (message: string, linesBefore: number): string =>
+  (message.split('\n')[0] ?? '').replace(
+    /at line (\d+)/,
+    (_, line) => `at line ${Number(line) + linesBefore}`,
+  );
+
+function topLines({ contents }: Document, lineCounter: LineCounter, linesBefore: number) {
   const lines = new Map<string, number>();
   if (!isMapNode(contents)) return lines;
   for (const { key } of contents.items) {
-    if (isScalar(key) && key.range) lines.set(String(key.value), lineCounter.linePos(key.range[0]).line);
+    if (isScalar(key) && key.range)
+      lines.set(String(key.value), linesBefore + lineCounter.linePos(key.range[0]).line);
   }
   return lines;
 }

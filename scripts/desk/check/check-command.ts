@@ -3,7 +3,8 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { parseDuration } from '../../pipeline/durations.ts';
-import { type ExpandedPipeline, expandPipeline } from '../../pipeline/expand-pipeline.ts';
+import { expandPipeline } from '../../pipeline/expand-pipeline.ts';
+import type { ExpandedPipeline } from '../../pipeline/expanded-pipeline.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { withClass } from '../evaluation/class-override.ts';
 import { PLACE_FLAGS, PLACE_FLAGS_HELP, type Place, readNow, readPlace } from '../evaluation/place-flags.ts';
@@ -16,11 +17,12 @@ import { checkText } from './check-text.ts';
 import { codeQuality } from './code-quality.ts';
 import { checkPipeline, countOf } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
-import { predefinedOf } from './predefined.ts';
+import { RUN_FLAGS, RUN_FLAGS_HELP, readRun } from './run-flags.ts';
 
 const FLAGS = {
   ...PLACE_FLAGS,
   ...RULES_FLAGS,
+  ...RUN_FLAGS,
   class: 'text',
   timeout: 'text',
   images: 'text',
@@ -36,17 +38,20 @@ Usage
   tollgate check [dir | .gitlab-ci.yml] [flags]
 
 Reads the file and what it includes from the same repository, offline. Includes from elsewhere are named, not fetched.
-rules:, only:, except: and when: are not evaluated: every job is taken to run. Counters are not read, so a job that is
-"ok" may still meet a limit that is used up.
+rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
+--variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
+the default branch is main. Manual jobs are taken to run. Counters are not read, so a job that is "ok" may still meet a
+limit that is used up.
 
 Where
 ${PLACE_FLAGS_HELP}
+${RUN_FLAGS_HELP}
 
 How
   --class <name>          as if all runners were of this class
   --timeout <duration>    the project's own timeout, for jobs that set none: 1h, 90m
   --images as-written     judge $IMAGE as the file has it; else the file's variables are put in, as the relay does
-                          with those that GitLab sends. Variables of GitLab's settings are not known here
+                          with those that GitLab sends. Those of GitLab's settings are known by --variable
   --verbose               every rule of every job, matched or not
   --code-quality <file>   also write GitLab's code quality report
   --json                  one object with everything
@@ -56,8 +61,6 @@ ${RULES_FLAGS_HELP}
 
 Exit codes: 0 no rule rejects a job, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
 
-const NOT_EVALUATED = 'Every job is taken to run: rules:, only:, except: and when: are not evaluated.';
-
 export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
 
 async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
@@ -66,9 +69,9 @@ async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
   const rules = rulesFor(values.class, readRules(values, io), nowMs);
   const { file, folder } = pipelineFile(words[0], io.cwd);
   const place = readPlace(values, rules.directory);
-  const pipeline = expandPipeline(file, predefinedOf(place));
+  const pipeline = expandPipeline(file, readRun(values, place));
   const shown = relative(io.cwd, file) || basename(file);
-  if (pipeline.jobs.length === 0) throw noJobs(shown, pipeline);
+  if (isUnread(pipeline)) throw noJobs(shown, pipeline);
   const timeoutSeconds = timeoutOf(values.timeout);
   const check = checkPipeline(
     pipeline,
@@ -96,7 +99,7 @@ async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
     io.out(`${JSON.stringify(checkJson(check, about))}\n`);
   } else {
     const paint = paintWhen(io.colours);
-    io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n${NOT_EVALUATED}\n\n`);
+    io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
     io.out(checkText(check, { columns: io.columns, paint, verbose: values.verbose }));
   }
   return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
@@ -111,6 +114,10 @@ function timeoutOf(text: string | undefined): number | undefined {
   if (seconds !== undefined && seconds > 0) return seconds;
   throw new UsageError(`--timeout "${text}": expected a duration such as 1h or 90m`);
 }
+
+/** No jobs, though nothing says that there are none for this ref and source. */
+const isUnread = ({ jobs, leftOut, isCreated }: ExpandedPipeline): boolean =>
+  jobs.length === 0 && leftOut.length === 0 && isCreated !== 'no';
 
 function noJobs(file: string, { problems, notFetched }: ExpandedPipeline): UsageError {
   const why = [...problems, ...notFetched.map((each) => `not fetched: ${each}`)];

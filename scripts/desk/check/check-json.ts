@@ -20,7 +20,12 @@ export function checkJson(check: PipelineCheck, about: Readonly<Record<string, u
     notFetched: pipeline.notFetched,
     bridges: pipeline.bridges,
     problems: pipeline.problems,
-    notEvaluated: ['rules', 'only', 'except', 'when'],
+    warnings: pipeline.warnings,
+    /** Whether `workflow:rules` let there be a pipeline, and what that depends on. */
+    created: pipeline.isCreated,
+    createdDependsOn: pipeline.workflowDependsOn,
+    leftOut: pipeline.leftOut.map(({ name, place }) => ({ name, ...place })),
+    notEvaluated: ['when'],
   };
 }
 
@@ -28,6 +33,7 @@ const jobJson = ({ job, terms, verdict, rejects, watched, untold, asks, results 
   name: job.name,
   stage: job.stage,
   ...(job.place !== undefined && { file: job.place.file, line: job.place.line }),
+  ...(job.dependsOn !== undefined && { dependsOn: job.dependsOn, forms: 1 + (job.otherForms ?? []).length }),
   ...(job.environment !== undefined && { environment: job.environment }),
   runnerClass: terms.runnerClass,
   ...(terms.unclassed && { unclassed: true }),

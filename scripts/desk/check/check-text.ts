@@ -4,6 +4,7 @@ import { ruleTable } from '../evaluation/rule-table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { type Paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { conditionRows, conditionsText } from './conditions-text.ts';
 import { findingRows } from './finding-rows.ts';
 import { type Finding, rejecting, untelling, watching } from './findings.ts';
 import type { JobCheck } from './job-check.ts';
@@ -21,17 +22,21 @@ export interface Layout {
 export function checkText(check: PipelineCheck, layout: Layout): string {
   const { jobs, currency, pipeline } = check;
   return [
+    createdText(check, layout),
     jobsText(check, layout),
     findingsText('Would be rejected', rejecting(jobs, currency), layout),
     findingsText('Cannot tell', untelling(jobs, currency), layout),
     findingsText('Only watched, the job runs', watching(jobs, currency), layout),
     limitsText(check, layout),
+    dependsText(check, layout),
+    leftOutText(check, layout),
     listText('Includes not fetched: what they define or change is missing here', pipeline.notFetched, layout),
     listText(
       'Other pipelines started: their jobs are asked about in their own project',
       pipeline.bridges,
       layout,
     ),
+    listText('Perhaps not as meant', pipeline.warnings, layout),
     listText('Not understood', pipeline.problems, layout),
     ...(layout.verbose ? jobs.map((job) => rulesText(job, currency, layout)) : []),
     `${summaryText(check, layout.paint)}\n`,
@@ -40,7 +45,52 @@ export function checkText(check: PipelineCheck, layout: Layout): string {
     .join('\n');
 }
 
+/** Whether there is a pipeline at all, where that is not certain. */
+function createdText({ pipeline }: PipelineCheck, { columns, paint }: Layout): string {
+  const { isCreated, workflowDependsOn } = pipeline;
+  if (isCreated === 'yes') return '';
+  const text =
+    isCreated === 'no'
+      ? 'workflow:rules: GitLab creates no pipeline for this ref and source.'
+      : `workflow:rules: whether GitLab creates a pipeline depends on ${conditionsText(workflowDependsOn)}.`;
+  return `${paint.warn(wrapped(printable(text), columns, '  '))}\n`;
+}
+
+const CONDITIONS_SHOWN = 12;
+const JOBS_SHOWN = 4;
+const LEFT_OUT_SHOWN = 24;
+
+function dependsText({ jobs }: PipelineCheck, layout: Layout): string {
+  const rows = conditionRows(jobs);
+  const entries = rows.slice(0, CONDITIONS_SHOWN).map(({ text, jobs: names }) => {
+    const rest = names.length - JOBS_SHOWN;
+    const shown = rest <= 0 ? names : [...names.slice(0, JOBS_SHOWN), `${rest} more`];
+    return `${text}: ${shown.join(', ')}`;
+  });
+  const rest = rows.length - entries.length;
+  const all = rest > 0 ? [...entries, `and ${rest} conditions more; --json has all of them`] : entries;
+  const count = jobs.filter(({ job }) => job.dependsOn !== undefined).length;
+  return sectionText(
+    `Depends on rules, which the files and flags do not decide (${count} jobs)`,
+    all,
+    layout,
+  );
+}
+
+function leftOutText({ pipeline }: PipelineCheck, layout: Layout): string {
+  const { leftOut } = pipeline;
+  const names = [...new Set(leftOut.map(({ definedAs }) => definedAs))];
+  const rest = names.length - LEFT_OUT_SHOWN;
+  const shown = rest <= 0 ? names : [...names.slice(0, LEFT_OUT_SHOWN), `and ${rest} more`];
+  return sectionText(
+    `Do not run: their rules leave them out (${leftOut.length} ${leftOut.length === 1 ? 'job' : 'jobs'})`,
+    names.length === 0 ? [] : [shown.join(', ')],
+    layout,
+  );
+}
+
 function jobsText({ jobs, currency }: PipelineCheck, { columns, paint }: Layout): string {
+  if (jobs.length === 0) return '';
   return table(
     [
       { title: 'job' },
@@ -91,9 +141,12 @@ function limitsText(check: PipelineCheck, { columns, paint }: Layout): string {
   return `${title}\n${table([{}, {}, {}], rows, columns)}${[...tight, paint.dim(note)].join('\n')}\n`;
 }
 
-function listText(title: string, entries: readonly string[], { columns, paint }: Layout): string {
+const listText = (title: string, entries: readonly string[], layout: Layout): string =>
+  sectionText(`${title} (${entries.length})`, entries, layout);
+
+function sectionText(title: string, entries: readonly string[], { columns, paint }: Layout): string {
   if (entries.length === 0) return '';
-  return `${paint.strong(`${title} (${entries.length})`)}\n${entries.map((each) => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`).join('')}`;
+  return `${paint.strong(title)}\n${entries.map((each) => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`).join('')}`;
 }
 
 function rulesText({ job, results }: JobCheck, currency: string, { columns, paint }: Layout): string {
@@ -104,10 +157,12 @@ function summaryText(check: PipelineCheck, paint: Paint): string {
   const { jobs, costMicros, currency } = check;
   const rejected = countOf(check, 'rejected');
   const unsure = countOf(check, 'not sure');
+  const depends = jobs.filter(({ job }) => job.dependsOn !== undefined).length;
   const parts = [
     `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}, about ${amountText(costMicros, 'micros', currency, 'up')} a run`,
     rejected === 0 ? paint.good('none would be rejected') : paint.bad(`${rejected} would be rejected`),
     ...(unsure === 0 ? [] : [paint.warn(`${unsure} not sure`)]),
+    ...(depends === 0 ? [] : [paint.warn(`${depends} ${depends === 1 ? 'depends' : 'depend'} on rules`)]),
   ];
   return parts.join('; ');
 }

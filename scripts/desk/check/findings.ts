@@ -1,6 +1,7 @@
 import type { Mode } from '../../../policies/mode.ts';
 import { needsText } from '../evaluation/missing-fields.ts';
 import { reasonText } from '../evaluation/rule-told.ts';
+import { conditionsText } from './conditions-text.ts';
 import type { JobCheck } from './job-check.ts';
 
 /** One thing several jobs have in common. */
@@ -37,8 +38,10 @@ export function watching(checks: readonly JobCheck[], currency: string): readonl
 
 export function untelling(checks: readonly JobCheck[], currency: string): readonly Finding[] {
   return grouped(checks, ({ untold }) =>
-    untold.map(({ rule, mode, needs, against }) => {
+    untold.map(({ rule, mode, needs, against, dependsOn }) => {
       const what = against.map(({ reason }) => reasonText(reason, currency)).join('; ');
+      if (dependsOn !== undefined)
+        return { rule, mode, text: `${what}, depends on rules: ${conditionsText(dependsOn)}` };
       return {
         rule,
         mode,

@@ -35,6 +35,8 @@ export interface Untold {
   readonly needs: readonly string[];
   /** What it has against the job, unless one of these fields takes the job out. */
   readonly against: readonly Violation[];
+  /** Conditions of the job's own `rules:`, where only some of its forms are rejected. */
+  readonly dependsOn?: readonly string[];
 }
 
 export function checkJob(

@@ -2,7 +2,7 @@ import type { VariableAllowlist } from '../../../policies/policy.ts';
 import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
 import type { PipelineService } from '../../pipeline/pipeline-job.ts';
-import { expandKnown, type Variables } from '../../pipeline/variables.ts';
+import { knownExpander, type Variables } from '../../pipeline/variables.ts';
 import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
 import type { Place } from '../evaluation/place-flags.ts';
 
@@ -50,5 +50,7 @@ const serviceOf = ({ variables = {}, ...service }: PipelineService, around: Vari
 });
 
 /** Variables may be written with each other; GitLab puts the values in before it asks. */
-const valuesOf = (variables: Variables, known: Variables): Variables =>
-  Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, expandKnown(value, known)]));
+function valuesOf(variables: Variables, known: Variables): Variables {
+  const expand = knownExpander(known);
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, expand(value)]));
+}

@@ -48,13 +48,14 @@ function siblings(checks: readonly JobCheck[]): readonly Siblings[] {
   return [...rows.values()];
 }
 
-/** The rules that matter: those against it, those that cannot tell, those that watch. */
-function whyOf({ rejects, untold, watched }: JobCheck): string {
+/** The rules that matter: those against it, those that cannot tell, those that watch; and whether its own decide. */
+function whyOf({ job, rejects, untold, watched }: JobCheck): string {
   const rules = (list: readonly { readonly rule: string; readonly mode: string }[]): readonly string[] => [
     ...new Set(list.map(({ rule, mode }) => (mode === 'enforce' ? rule : `${rule} (${mode})`))),
   ];
   const unsure = rules(untold).map((rule) => `${rule}?`);
-  return [...rules(rejects), ...unsure, ...rules(watched)].join(', ');
+  const mayRun = job.dependsOn === undefined ? [] : ['depends on rules'];
+  return [...rules(rejects), ...unsure, ...rules(watched), ...mayRun].join(', ');
 }
 
 /** The end tells the jobs of a matrix apart, so the middle gives way. */

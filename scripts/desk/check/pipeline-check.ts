@@ -1,8 +1,9 @@
 import type { EvaluationRules } from '../../../functions/explain/rule-results.ts';
-import type { ExpandedPipeline } from '../../pipeline/expand-pipeline.ts';
+import type { ExpandedPipeline } from '../../pipeline/expanded-pipeline.ts';
 import type { Place } from '../evaluation/place-flags.ts';
-import { checkJob, type JobCheck } from './job-check.ts';
-import { type RequestOptions, requestOf } from './job-request.ts';
+import { checkForms } from './forms-check.ts';
+import type { JobCheck } from './job-check.ts';
+import type { RequestOptions } from './job-request.ts';
 import { type RunAsk, runAsks } from './run-asks.ts';
 
 export interface PipelineCheck {
@@ -28,8 +29,7 @@ export function checkPipeline(
 ): PipelineCheck {
   const { variables } = rules.policy;
   const jobs = pipeline.jobs.map((job, index) => {
-    const request = requestOf(job, { ...options, variables, jobId: index + 1 });
-    return checkJob(job, request, rules, options.nowMs);
+    return checkForms(job, rules, { ...options, variables, jobId: index + 1 }, options.nowMs);
   });
   return {
     jobs,

@@ -1,5 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,4 +54,25 @@ test('the repository’s own policy is valid and decides what its fixtures expec
   const { status, stdout } = tollgate('policy', 'test', '--coverage-min', '100');
   expect(stdout).toContain('coverage 100 % of rules');
   expect(status).toBe(0);
+});
+
+test('a pipeline that stands for more than anybody can read ends the bin with its place', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bomb-'));
+  try {
+    const level = (at: number): string =>
+      `.r${at}: [${Array.from({ length: 8 }, () => `!reference [.r${at + 1}]`).join(', ')}]`;
+    const levels = Array.from({ length: 9 }, (_, at) => level(at)).join('\n');
+    writeFileSync(
+      join(folder, '.gitlab-ci.yml'),
+      `${levels}\n.r9: [x]\nj: { script: x, tags: !reference [.r0] }\n`,
+    );
+    const { status, stdout } = tollgate('check', folder, '--json');
+    expect(status).toBe(3);
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: 'invalid',
+      problems: [expect.stringMatching(/^\.gitlab-ci\.yml:\d+: \.r\d: .* multiply to more than/)],
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

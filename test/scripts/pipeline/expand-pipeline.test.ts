@@ -37,8 +37,12 @@ one more: { stage: first, script: x }
     expect(pipeline.problems).toEqual([expect.stringContaining('half: has no script')]);
   });
 
-  test('a job whose rules would leave it out is kept: rules are not evaluated', () => {
-    expect(names(expanded('a: { script: x, rules: [{ when: never }] }'))).toEqual(['a']);
+  test('a job that its rules leave out is no job, and is named', () => {
+    const pipeline = expanded('a: { script: x, rules: [{ when: never }] }\nb: { script: x }');
+    expect(names(pipeline)).toEqual(['b']);
+    expect(pipeline.leftOut).toEqual([
+      { name: 'a', definedAs: 'a', place: { file: '.gitlab-ci.yml', line: 1 } },
+    ]);
   });
 
   test('a broken file is a problem with its place, not an exception', () => {
@@ -89,27 +93,15 @@ a: { script: x }
     ]);
   });
 
-  test('an include is taken despite its rules, unless the first says never', () => {
-    const pipeline = expanded({
-      '.gitlab-ci.yml': `
-include:
-  - { local: ours.yml, rules: [{ if: $CI_PROJECT_ID == "1", when: always }] }
-  - { local: forks.yml, rules: [{ if: $CI_PROJECT_ID == "1", when: never }, { if: $CI_PROJECT_ID }] }
-`,
-      'ours.yml': 'a: { script: x, tags: [ours] }',
-      'forks.yml': 'a: { tags: [forks] }',
-    });
-    expect(jobNamed(pipeline, 'a').tags).toEqual(['ours']);
-    expect(pipeline.notFetched).toEqual(['local: forks.yml (its first rule says never)']);
-  });
-
-  test('files that include each other end, and a missing one is named', () => {
-    const pipeline = expanded({
-      '.gitlab-ci.yml': 'include: [a.yml, gone.yml]',
+  test('files that include each other are refused with their circle, and a missing one is named', () => {
+    const circle = {
+      '.gitlab-ci.yml': 'include: [a.yml]',
       'a.yml': 'include: b.yml\na: { script: x }',
       'b.yml': 'include: a.yml\nb: { script: x }',
-    });
-    expect(names(pipeline).sort()).toEqual(['a', 'b']);
+    };
+    expect(() => expanded(circle)).toThrow('a.yml → b.yml → a.yml: files include each other');
+    const pipeline = expanded('include: [gone.yml]\na: { script: x }');
+    expect(names(pipeline)).toEqual(['a']);
     expect(pipeline.problems).toEqual(['gone.yml: cannot be read']);
   });
 });
@@ -305,7 +297,7 @@ job:
     });
   });
 
-  test.each(['0', '201', 'many', '{ matrix: [] }', '1.5'])('%s is a problem and one job', (parallel) => {
+  test.each(['0', 'many', '{ matrix: [] }', '1.5'])('%s is a problem and one job', (parallel) => {
     const pipeline = expanded(`job: { script: x, parallel: ${parallel} }`);
     expect(names(pipeline)).toEqual(['job']);
     expect(pipeline.problems).toEqual([expect.stringContaining('job: parallel must be')]);

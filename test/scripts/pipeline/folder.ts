@@ -1,11 +1,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ExpandedPipeline, expandPipeline } from '../../../scripts/pipeline/expand-pipeline.ts';
+import { expandPipeline } from '../../../scripts/pipeline/expand-pipeline.ts';
 import type { ExpandedJob } from '../../../scripts/pipeline/expanded-job.ts';
+import type { ExpandedPipeline } from '../../../scripts/pipeline/expanded-pipeline.ts';
+import type { KnownRun } from '../../../scripts/pipeline/known-run.ts';
 
 /** Expands files written for one test: path → text. */
-export function expanded(files: Readonly<Record<string, string>> | string): ExpandedPipeline {
+export function expanded(
+  files: Readonly<Record<string, string>> | string,
+  run: KnownRun = {},
+): ExpandedPipeline {
   const folder = mkdtempSync(join(tmpdir(), 'pipeline-'));
   try {
     for (const [path, text] of Object.entries(
@@ -14,7 +19,7 @@ export function expanded(files: Readonly<Record<string, string>> | string): Expa
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }
-    return expandPipeline(folder);
+    return expandPipeline(folder, run);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

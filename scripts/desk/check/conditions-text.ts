@@ -1,0 +1,56 @@
+import type { JobCheck } from './job-check.ts';
+
+/** A condition that nobody can tell from here, and the jobs that hang on it. */
+export interface ConditionRow {
+  /** Short enough to read, with the flag that tells it. */
+  readonly text: string;
+  readonly jobs: readonly string[];
+}
+
+/** Each condition once, the one that most jobs hang on first. */
+export function conditionRows(checks: readonly JobCheck[]): readonly ConditionRow[] {
+  const jobs = new Map<string, Set<string>>();
+  for (const { job } of checks) {
+    for (const condition of job.dependsOn ?? [])
+      jobs.set(condition, (jobs.get(condition) ?? new Set()).add(job.definedAs));
+  }
+  return [...jobs]
+    .map(([condition, names]) => ({ text: conditionText(condition), jobs: [...names] }))
+    .sort((one, other) => other.jobs.length - one.jobs.length);
+}
+
+const PATHS_SHOWN = 3;
+const CONDITIONS_SHOWN = 3;
+const CHARACTERS_SHOWN = 100;
+
+/** `$DEPLOY == "yes" (--variable DEPLOY=…)`; a long list of paths by its first. */
+export function conditionText(condition: string): string {
+  const [, kind, list] = /^(changes in|exists) (.*)$/s.exec(condition) ?? [];
+  if (kind !== undefined && list !== undefined) return `${kind} ${shortList(list.split(', '))}`;
+  const shown =
+    condition.length > CHARACTERS_SHOWN ? `${condition.slice(0, CHARACTERS_SHOWN - 1)}…` : condition;
+  const flags = [...new Set([...condition.matchAll(/\$(\w+)/g)].map(([, name = '']) => flagOf(name)))];
+  if (condition.startsWith('refs: ')) flags.push('--ref, --source');
+  return flags.length === 0 ? shown : `${shown} (${flags.join(', ')})`;
+}
+
+/** Several conditions in one sentence; of many the first. */
+export function conditionsText(conditions: readonly string[]): string {
+  const rest = conditions.length - CONDITIONS_SHOWN;
+  const shown = conditions.slice(0, CONDITIONS_SHOWN).map(conditionText).join('; ');
+  return rest <= 0 ? shown : `${shown}; and ${rest} more`;
+}
+
+function shortList(paths: readonly string[]): string {
+  const rest = paths.length - PATHS_SHOWN;
+  return rest <= 0 ? paths.join(', ') : `${paths.slice(0, PATHS_SHOWN).join(', ')} and ${rest} more`;
+}
+
+/** The flag that tells a variable. */
+function flagOf(name: string): string {
+  if (name === 'CI_PIPELINE_SOURCE') return '--source';
+  if (/^CI_COMMIT_(?:BRANCH|TAG|REF_NAME|REF_SLUG)$/.test(name)) return '--ref';
+  if (name === 'CI_COMMIT_REF_PROTECTED') return '--protected or --unprotected';
+  if (/^CI_PROJECT_(?:ID|PATH|NAME|NAMESPACE|ROOT_NAMESPACE)$/.test(name)) return '--project';
+  return `--variable ${name}=…`;
+}

@@ -1,0 +1,60 @@
+import type { EvaluationRules } from '../../../functions/explain/rule-results.ts';
+import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
+import { blaming } from '../../pipeline/pipeline-error.ts';
+import { checkJob, type JobCheck, type Untold } from './job-check.ts';
+import { type RequestOptions, requestOf } from './job-request.ts';
+
+/**
+ * What a job would meet in each form that its rules may give it, as one answer: certain only where all forms agree, and as
+ * dear as the dearest.
+ */
+export function checkForms(
+  job: ExpandedJob,
+  rules: EvaluationRules,
+  options: RequestOptions,
+  nowMs: number,
+): JobCheck {
+  const check = (form: ExpandedJob): JobCheck =>
+    checkJob(
+      form,
+      blaming(placeText(job), () => requestOf(form, options)),
+      rules,
+      nowMs,
+    );
+  const first = check(job);
+  const others = (job.otherForms ?? []).map(check);
+  if (others.length === 0) return first;
+  const checks = [first, ...others];
+  const dearest = checks.reduce((most, each) =>
+    each.terms.costMicros > most.terms.costMicros ? each : most,
+  );
+  const rejected = checks.find(({ verdict }) => verdict === 'rejected');
+  const watched = unique(checks.flatMap((each) => each.watched));
+  const untold = unique(checks.flatMap((each) => each.untold));
+  const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
+  if (checks.every(({ verdict }) => verdict === 'rejected')) {
+    const rejects = unique(checks.flatMap((each) => each.rejects));
+    return { ...first, ...shared, rejects, untold };
+  }
+  const unsure = checks.find(({ verdict }) => verdict === 'not sure');
+  return {
+    ...(rejected ?? unsure ?? first),
+    ...shared,
+    verdict: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
+    rejects: [],
+    untold: [...untold, ...unique(checks.flatMap((each) => each.rejects)).map(ofSomeForms)],
+  };
+
+  function ofSomeForms(violation: JobCheck['rejects'][number]): Untold {
+    const { rule, mode } = violation;
+    return { rule, mode, needs: [], against: [violation], dependsOn: job.dependsOn ?? [] };
+  }
+}
+
+/** For the message of an error. */
+const placeText = ({ place, definedAs }: ExpandedJob): string =>
+  place === undefined ? definedAs : `${place.file}:${place.line}: ${definedAs}`;
+
+const unique = <T extends object>(list: readonly T[]): readonly T[] => [
+  ...new Map(list.map((each) => [JSON.stringify(each), each])).values(),
+];

@@ -1,0 +1,19 @@
+import type { ExpandedJob, JobLeftOut } from './expanded-job.ts';
+
+/** What the files of a pipeline come to. */
+export interface ExpandedPipeline {
+  /** In the order of the stages, and within a stage in that of the files. Those that certainly do not run are missing. */
+  readonly jobs: readonly ExpandedJob[];
+  readonly leftOut: readonly JobLeftOut[];
+  /** Whether there is a pipeline at all, by `workflow:rules`; `depends`: on the conditions of `workflowDependsOn`. */
+  readonly isCreated: 'yes' | 'no' | 'depends';
+  readonly workflowDependsOn: readonly string[];
+  /** Jobs that start another pipeline: GitLab runs them itself, no runner and no router sees them. */
+  readonly bridges: readonly string[];
+  /** Includes that need the network, or are for another project. */
+  readonly notFetched: readonly string[];
+  /** What was not understood or is missing, each with the place. */
+  readonly problems: readonly string[];
+  /** Understood as GitLab does, though perhaps not what was meant; each with the place. */
+  readonly warnings: readonly string[];
+}

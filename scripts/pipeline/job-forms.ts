@@ -1,0 +1,99 @@
+import { environmentOf } from './environment.ts';
+import type { ExpandedJob } from './expanded-job.ts';
+import type { FilePlace } from './includes.ts';
+import { type Inherited, jobVariablesOf, type RuledVariables, readJob, stageOf } from './job.ts';
+import type { FindKnown } from './known-run.ts';
+import { onlyExceptLets } from './only-except.ts';
+import { expandParallel, type ParallelJob } from './parallel.ts';
+import { blaming } from './pipeline-error.ts';
+import { possibleOutcomes } from './possible-outcomes.ts';
+import type { Circumstances } from './rules.ts';
+import type { Variables } from './variables.ts';
+import type { YamlMap } from './yaml-map.ts';
+
+/** What one job may be in one world of the files around it. */
+export interface JobForms {
+  readonly name: string;
+  /** The name it is written under. */
+  readonly definedAs: string;
+  /** Different from each other; none if it never runs. */
+  readonly forms: readonly ExpandedJob[];
+  /** It runs, however the conditions fall out. */
+  readonly alwaysRuns: boolean;
+  /** What its rules asked about and nobody can tell from here. */
+  readonly conditions: readonly string[];
+}
+
+export interface JobEntry {
+  readonly name: string;
+  readonly entry: YamlMap;
+  readonly place: FilePlace | undefined;
+}
+
+/** What all jobs of one world share. */
+export interface JobSurroundings {
+  readonly inherited: Inherited;
+  readonly given: RuledVariables['given'];
+  readonly hasWorkflowRules: boolean;
+  readonly about: Circumstances;
+}
+
+/** What making one job and judging its rules counts for. */
+const VALUES_PER_JOB = 100;
+
+/** The jobs of one entry of the file, each with what its rules may make of it. */
+export function formsOf(written: JobEntry, around: JobSurroundings): readonly JobForms[] {
+  const { name, entry } = written;
+  const { about, inherited, given } = around;
+  const { budget } = about;
+  return expandParallel(name, entry.parallel, about.problems).map((parallel) =>
+    blaming(name, () => formsOfCell(parallel)),
+  );
+
+  function formsOfCell(parallel: ParallelJob): JobForms {
+    budget.spend(VALUES_PER_JOB, name);
+    const unruled = jobVariablesOf(entry, parallel, inherited, { ofRules: {}, given });
+    const judged: Circumstances = { ...about, lookUp: jobLookUp(unruled, parallel, entry, about) };
+    const { outcomes, conditions } = possibleOutcomes(entry.rules, name, judged, (within) =>
+      onlyExceptLets(entry, around.hasWorkflowRules, name, within),
+    );
+    const running = outcomes.filter(({ isNever }) => !isNever);
+    return {
+      name: parallel.name,
+      definedAs: name,
+      forms: running.map(({ variables }) => formWith(variables, parallel)),
+      alwaysRuns: running.length === outcomes.length,
+      conditions: outcomes.length > 1 ? conditions : [],
+    };
+  }
+
+  function formWith(ofRules: Variables, parallel: ParallelJob): ExpandedJob {
+    budget.spend(VALUES_PER_JOB, name);
+    const job = readJob(name, entry, parallel, inherited, { ofRules, given }, about.problems);
+    const environment = environmentOf(job, entry, inherited.predefined);
+    return {
+      ...job,
+      definedAs: name,
+      ...(written.place !== undefined && { place: written.place }),
+      ...(environment !== undefined && { environment }),
+    };
+  }
+}
+
+/** A job's rules see its variables as they are written, before GitLab's own. */
+function jobLookUp(
+  variables: Variables,
+  { name }: ParallelJob,
+  entry: YamlMap,
+  about: Circumstances,
+): FindKnown {
+  const own = new Map([
+    ['CI_JOB_NAME', name],
+    ['CI_JOB_STAGE', stageOf(entry)],
+    ...Object.entries(variables),
+  ]);
+  return (asked) => {
+    const value = own.get(asked);
+    return value === undefined ? about.lookUp(asked) : { value };
+  };
+}

@@ -1,0 +1,136 @@
+import type { Variables } from './variables.ts';
+
+/** What is known of the pipeline that is started, beside its files. Everything is optional: what is absent is unknown. */
+export interface KnownRun {
+  /** Branch or tag; of a merge request its source branch. */
+  readonly ref?: string;
+  /** @default false: a `ref` is a branch */
+  readonly isTag?: boolean;
+  /** As in CI_PIPELINE_SOURCE: `push`, `merge_request_event` … */
+  readonly source?: string;
+  readonly projectPath?: string;
+  /** More of GitLab's own variables. */
+  readonly predefined?: Variables;
+  /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
+  readonly given?: Readonly<Record<string, string | null>>;
+  /** Inputs of the pipeline itself, as typed. */
+  readonly inputs?: Readonly<Record<string, string>>;
+}
+
+/** A variable's value, `null` where it is not set; `set`: it has some value; `unknown`: not even that is known. */
+export type KnownVariable = { readonly value: string | null } | 'set' | 'unknown';
+
+export type FindKnown = (name: string) => KnownVariable;
+
+const NOT_SET: KnownVariable = { value: null };
+
+/** Set in every pipeline before its jobs exist, whatever they hold. */
+const ALWAYS_SET =
+  /^(?:CI_(?:API_(?:GRAPHQL_URL|V4_URL)|COMMIT_(?:AUTHOR|BEFORE_SHA|MESSAGE|REF_NAME|REF_PROTECTED|REF_SLUG|SHA|SHORT_SHA|TIMESTAMP|TITLE)|CONFIG_PATH|DEFAULT_BRANCH(?:_SLUG)?|PAGES_(?:DOMAIN|URL)|PIPELINE_(?:IID|SOURCE)|PROJECT_(?:ID|NAME|NAMESPACE|NAMESPACE_ID|PATH|PATH_SLUG|ROOT_NAMESPACE|TITLE|URL|VISIBILITY)|SERVER_\w+|TEMPLATE_REGISTRY_HOST)|GITLAB_USER_(?:EMAIL|ID|LOGIN|NAME))$/;
+
+/** Set in jobs only, so that no rule ever sees them. */
+const JOB_ONLY =
+  /^CI_(?:BUILDS_DIR|JOB_(?:ID|STARTED_AT|STATUS|TOKEN|URL)|PIPELINE_(?:CREATED_AT|ID|URL)|PROJECT_DIR|REPOSITORY_URL|RUNNER_\w+)$/;
+
+/** Set in pipelines of one source only. */
+const OF_SOURCE: readonly (readonly [RegExp, string])[] = [
+  [/^CI_MERGE_REQUEST_/, 'merge_request_event'],
+  [/^CI_EXTERNAL_PULL_REQUEST_/, 'external_pull_request_event'],
+  [/^CI_PIPELINE_TRIGGERED$/, 'trigger'],
+  [/^CI_PIPELINE_SCHEDULE_DESCRIPTION$/, 'schedule'],
+];
+
+/** In every merge request, whatever they hold; approvals, labels and the like are not. */
+const MERGE_REQUEST_SET =
+  /^CI_MERGE_REQUEST_(?:ID|IID|EVENT_TYPE|PROJECT_\w+|REF_PATH|SOURCE_BRANCH_NAME|SOURCE_PROJECT_\w+|TARGET_BRANCH_NAME|TITLE)$/;
+
+/**
+ * GitLab's own variables, and those that were given, as rules see them.
+ *
+ * @see https://docs.gitlab.com/ci/variables/predefined_variables/
+ */
+export function runVariables(run: KnownRun): FindKnown {
+  const values = new Map<string, string | null>([
+    ['CI', 'true'],
+    ['GITLAB_CI', 'true'],
+    ...runValues(run),
+    ...Object.entries(run.predefined ?? {}),
+    ...Object.entries(run.given ?? {}),
+  ]);
+  return (name) => {
+    const value = values.get(name);
+    if (value !== undefined) return { value };
+    const ofSource = OF_SOURCE.find(([pattern]) => pattern.test(name))?.[1];
+    if (ofSource !== undefined && run.source !== undefined) {
+      if (run.source !== ofSource) return NOT_SET;
+      return MERGE_REQUEST_SET.test(name) || !name.startsWith('CI_MERGE_REQUEST_') ? 'set' : 'unknown';
+    }
+    if (JOB_ONLY.test(name)) return NOT_SET;
+    return ALWAYS_SET.test(name) ? 'set' : 'unknown';
+  };
+}
+
+/** Those given with a value, which win over what the files say. */
+export const givenValues = ({ given = {} }: KnownRun): Variables =>
+  Object.fromEntries(Object.entries(given).filter((each): each is [string, string] => each[1] !== null));
+
+/** The names and values of those that are known for certain, for images and names of environments. */
+export const knownPredefined = (run: KnownRun): Readonly<Record<string, string | null>> =>
+  Object.fromEntries([
+    ...runValues(run),
+    ...Object.entries(run.predefined ?? {}),
+    ...Object.entries(run.given ?? {}),
+  ]);
+
+const runValues = (run: KnownRun): [string, string | null][] => [
+  ...sourceVariables(run),
+  ...refVariables(run),
+  ...projectVariables(run),
+];
+
+function projectVariables({ projectPath: path }: KnownRun): [string, string][] {
+  if (path === undefined) return [];
+  const slash = path.lastIndexOf('/');
+  return [
+    ['CI_PROJECT_PATH', path],
+    ['CI_PROJECT_NAMESPACE', path.slice(0, Math.max(0, slash))],
+    ['CI_PROJECT_NAME', path.slice(slash + 1)],
+    ['CI_PROJECT_ROOT_NAMESPACE', path.split('/')[0] ?? path],
+  ];
+}
+
+function sourceVariables({ source }: KnownRun): [string, string | null][] {
+  if (source === undefined) return [];
+  return [
+    ['CI_PIPELINE_SOURCE', source],
+    ...(source === 'trigger' ? [['CI_PIPELINE_TRIGGERED', 'true'] as [string, string]] : []),
+  ];
+}
+
+function refVariables({ ref, isTag = false, source }: KnownRun): [string, string | null][] {
+  const isMergeRequest = source === 'merge_request_event';
+  const name: [string, string | null][] =
+    ref === undefined
+      ? []
+      : [
+          ['CI_COMMIT_REF_NAME', ref],
+          ['CI_COMMIT_REF_SLUG', slug(ref)],
+        ];
+  if (isMergeRequest)
+    return [
+      ...name,
+      ['CI_COMMIT_BRANCH', null],
+      ['CI_COMMIT_TAG', null],
+      ...(ref === undefined ? [] : [['CI_MERGE_REQUEST_SOURCE_BRANCH_NAME', ref] as [string, string]]),
+    ];
+  if (ref === undefined) return [];
+  return [...name, ['CI_COMMIT_BRANCH', isTag ? null : ref], ['CI_COMMIT_TAG', isTag ? ref : null]];
+}
+
+/** https://docs.gitlab.com/ci/variables/predefined_variables/ CI_COMMIT_REF_SLUG */
+const slug = (ref: string): string =>
+  ref
+    .toLowerCase()
+    .slice(0, 63)
+    .replace(/[^a-z0-9]/g, '-')
+    .replace(/^-+|-+$/g, '');

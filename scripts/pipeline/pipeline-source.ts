@@ -1,0 +1,65 @@
+import { type InputArguments, inputValues } from './inputs.ts';
+import { interpolate } from './interpolation.ts';
+import type { FindKnown } from './known-run.ts';
+import { isMap } from './yaml-map.ts';
+import { parseYaml, type ReadingNotes, type YamlSource } from './yaml-source.ts';
+
+/** What parts a file into documents; the first may be a header that declares inputs. */
+const DIVIDER = /^---(?:[^\S\n][^\n]*)?(?:\n|$)/m;
+
+/** Reads a file as {@link readPipelineFile} does. */
+export type ReadSource = (text: string, file: string, given: InputArguments) => YamlSource;
+
+/** Reads each file once for the same inputs, however many worlds have it. */
+export function sourceReader(lookUp: FindKnown, notes: ReadingNotes): ReadSource {
+  const read = new Map<string, YamlSource>();
+  return (text, file, given) => {
+    const key = JSON.stringify([file, given]);
+    const source = read.get(key) ?? readPipelineFile(text, file, given, lookUp, notes);
+    read.set(key, source);
+    return source;
+  };
+}
+
+/** GitLab reads no more of one file. */
+const DOCUMENTS_MAX = 2;
+
+/**
+ * Reads a file of a pipeline: its header, the inputs put into the rest, and the rest as YAML.
+ *
+ * @throws {PipelineError} for inputs that GitLab refuses, and files that come to too much.
+ */
+function readPipelineFile(
+  text: string,
+  file: string,
+  given: InputArguments,
+  lookUp: FindKnown,
+  notes: ReadingNotes,
+): YamlSource {
+  const [first, second] = documentsOf(text);
+  const header = first === undefined ? undefined : parseYaml(first.text, file, notes, first.linesBefore);
+  const isHeader = second !== undefined && header !== undefined && isMap(header.map.spec);
+  const values = inputValues(isHeader ? header.map : undefined, given, file);
+  if (!isHeader || second === undefined) return header ?? { map: {}, lines: new Map() };
+  return parseYaml(interpolate(second.text, values, lookUp, file), file, notes, second.linesBefore);
+}
+
+interface DocumentText {
+  readonly text: string;
+  readonly linesBefore: number;
+}
+
+function documentsOf(text: string): readonly DocumentText[] {
+  const documents: DocumentText[] = [];
+  let linesBefore = 0;
+  for (let rest = text; rest !== '' && documents.length < DOCUMENTS_MAX; ) {
+    const divider = DIVIDER.exec(rest);
+    const end = divider?.index ?? rest.length;
+    const part = rest.slice(0, end);
+    if (/\S/.test(part.replaceAll(/#[^\n]*/g, ''))) documents.push({ text: part, linesBefore });
+    const next = end + (divider?.[0].length ?? 0);
+    linesBefore += rest.slice(0, next).split('\n').length - 1;
+    rest = rest.slice(next);
+  }
+  return documents;
+}

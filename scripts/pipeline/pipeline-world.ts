@@ -1,0 +1,162 @@
+import type { World } from './explore.ts';
+import type { ReadExpression } from './expression.ts';
+import { resolveExtends } from './extends.ts';
+import { type FilePlace, type LoadedConfig, loadConfig } from './includes.ts';
+import type { Inherited } from './job.ts';
+import { formsOf, type JobForms, type JobSurroundings } from './job-forms.ts';
+import { type FindKnown, givenValues, type KnownRun, knownPredefined } from './known-run.ts';
+import { locating } from './pipeline-error.ts';
+import type { ReadSource } from './pipeline-source.ts';
+import { PLACEHOLDERS } from './placeholders.ts';
+import { possibleOutcomes } from './possible-outcomes.ts';
+import { resolveReferences } from './references.ts';
+import type { RepositoryFiles } from './repository-files.ts';
+import type { Circumstances, RulesOutcome } from './rules.ts';
+import { readVariables, type Variables } from './variables.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
+import type { ReadingNotes } from './yaml-source.ts';
+
+/** The files as one world has them: which includes were let in, and what the workflow's rules said. */
+export interface PipelineWorld {
+  /** Whether `workflow:rules` let GitLab create a pipeline; `depends`: on conditions that nobody can tell from here. */
+  readonly isCreated: 'yes' | 'no' | 'depends';
+  readonly workflowDependsOn: readonly string[];
+  readonly jobs: readonly (JobForms & { readonly place: FilePlace | undefined })[];
+  readonly bridges: readonly string[];
+  readonly notFetched: readonly string[];
+  /** As the file has them; undefined if it has none. */
+  readonly stages: unknown;
+}
+
+export interface PipelineFiles {
+  readonly folder: string;
+  readonly file: string;
+  readonly repository: RepositoryFiles;
+  readonly run: KnownRun;
+  /** GitLab's own variables of the run, and those that were given. */
+  readonly lookUp: FindKnown;
+  readonly readSource: ReadSource;
+  readonly expressions: ReadExpression;
+  readonly notes: ReadingNotes;
+}
+
+/** Top-level keys that are not jobs. */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  'after_script',
+  'before_script',
+  'cache',
+  'default',
+  'image',
+  'include',
+  'services',
+  'spec',
+  'stages',
+  'types',
+  'variables',
+  'workflow',
+]);
+
+/** Keys that may still stand at the top of a file, where GitLab once looked for defaults. */
+const OLD_DEFAULTS = ['image', 'services'];
+
+/** What the files come to in one world. */
+export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
+  const { run, notes } = files;
+  const { problems, budget } = notes;
+  const about: Circumstances = {
+    run,
+    lookUp: files.lookUp,
+    world,
+    files: files.repository,
+    expressions: files.expressions,
+    problems,
+    budget,
+  };
+  const typed = { values: run.inputs ?? {}, areTyped: true };
+  const loaded = loadConfig(files.folder, files.file, typed, about, notes, files.readSource);
+  const placeOf = (name: string): string | undefined => {
+    const place = loaded.places.get(name);
+    return place && `${place.file}:${place.line}`;
+  };
+  return locating(placeOf, () => jobsIn(loaded, world, files, about));
+}
+
+function jobsIn(
+  loaded: LoadedConfig,
+  world: World,
+  { run, notes: { problems, budget } }: PipelineFiles,
+  about: Circumstances,
+): PipelineWorld {
+  const config = resolveReferences(resolveExtends(loaded.config, problems, budget), problems, budget);
+  const given = givenValues(run);
+  const ofFile = { ...readVariables(config.variables), ...given };
+  const workflow = isMap(config.workflow) ? config.workflow : {};
+  const possible = possibleOutcomes(workflow.rules, 'workflow', withVariables(about, ofFile));
+  const created = possible.outcomes.filter(({ isNever }) => !isNever);
+  const isCreated =
+    created.length === 0 ? 'no' : created.length < possible.outcomes.length ? 'depends' : 'yes';
+  const workflowDependsOn = isCreated === 'depends' ? possible.conditions : [];
+  const rest = {
+    isCreated,
+    workflowDependsOn,
+    notFetched: loaded.notFetched,
+    stages: config.stages,
+  } as const;
+  const variables = oneOf(created, world)?.variables;
+  if (variables === undefined) return { jobs: [], bridges: [], ...rest };
+  const inherited = inheritedFrom(config, { ...ofFile, ...variables }, run);
+  const around: JobSurroundings = {
+    inherited,
+    given,
+    hasWorkflowRules: workflow.rules !== undefined,
+    about,
+  };
+  const jobs: PipelineWorld['jobs'][number][] = [];
+  const bridges: string[] = [];
+  for (const [name, entry] of Object.entries(config)) {
+    if (name.startsWith('.') || KEYWORDS.has(name)) continue;
+    const place = loaded.places.get(name);
+    if (!isMap(entry)) problems.push(`${name}: must be a mapping`);
+    else if (entry.trigger !== undefined) {
+      if (formsOf({ name, entry, place }, around).some(({ forms }) => forms.length > 0)) bridges.push(name);
+    } else if (entry.script !== undefined || entry.run !== undefined)
+      jobs.push(...formsOf({ name, entry, place }, around).map((each) => ({ ...each, place })));
+    else problems.push(`${name}: has no script; the include that defines it was probably not fetched`);
+  }
+  return { jobs, bridges, ...rest };
+}
+
+/** The workflow's rules may set this or that: each is a world of its own. */
+function oneOf(created: readonly RulesOutcome[], world: World): RulesOutcome | undefined {
+  const [last] = created.slice(-1);
+  return (
+    created
+      .slice(0, -1)
+      .find(({ variables }) => world.holds(`workflow:rules sets ${JSON.stringify(variables)}`)) ?? last
+  );
+}
+
+function inheritedFrom(config: YamlMap, variables: Variables, run: KnownRun): Inherited {
+  const known: Record<string, string> = { ...PLACEHOLDERS };
+  for (const [name, value] of Object.entries(knownPredefined(run))) {
+    if (value === null) delete known[name];
+    else known[name] = value;
+  }
+  return {
+    defaults: { ...pick(config, OLD_DEFAULTS), ...(isMap(config.default) && config.default) },
+    variables,
+    predefined: known,
+  };
+}
+
+/** The workflow's rules see the variables of the file before GitLab's own. */
+function withVariables(about: Circumstances, variables: Variables): Circumstances {
+  const lookUp: FindKnown = (name) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    return value === undefined ? about.lookUp(name) : { value };
+  };
+  return { ...about, lookUp };
+}
+
+const pick = (config: YamlMap, keys: readonly string[]): YamlMap =>
+  Object.fromEntries(keys.flatMap((key) => (config[key] === undefined ? [] : [[key, config[key]]])));
