@@ -3,6 +3,7 @@ import { readWholeDirectory } from '../directory/whole-directory.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -22,7 +23,7 @@ const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemCloc
 const table = deployedTable(config);
 
 /** Lambda's entry point for the schedule of every night. Give it 15 minutes: it reads the table twice. */
-export async function handler(): Promise<DriftReport> {
+export const handler = onOwnBooks(table, async (): Promise<DriftReport> => {
   const recent = recentRecords(new DynamoStore(table), systemClock.nowMs() - MENDED_MS);
   const report = await checkDrift({ ledger: createLedger({ store: recent.store }), log: consoleLog });
   measureReport(report, metrics);
@@ -40,4 +41,4 @@ export async function handler(): Promise<DriftReport> {
     },
   );
   return report;
-}
+});

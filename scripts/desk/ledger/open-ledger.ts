@@ -7,6 +7,8 @@ import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { dynamoControllerScope } from '../../../functions/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../../../functions/ledger/dynamo-instance-register.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import type { InstanceRegister } from '../../../functions/ledger/instance-register.ts';
+import type { InstanceTable } from '../../../functions/ledger/known-instances.ts';
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
@@ -111,6 +113,22 @@ export async function openDeskTable(
 }
 
 type OpenTable = Omit<DeskTable, 'instance' | 'gitlabUrl'>;
+
+/** Whose books a table has, whoever asks: for the commands that put that right. */
+export interface DeskRegister extends Pick<DeskLedger, 'description' | 'close'> {
+  readonly register: InstanceRegister;
+  readonly table: InstanceTable;
+}
+
+export async function openRegister(
+  flags: LedgerFlags,
+  io: Pick<DeskIo, 'env' | 'root'>,
+): Promise<DeskRegister> {
+  const place = ledgerPlace(flags, io);
+  const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
+  const { description, close } = opened;
+  return { register: dynamoInstanceRegister(opened), table: opened, description, close };
+}
 
 /** Gives a table the name that its keys begin with: as it was told, or as the table remembers it. */
 async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): Promise<DeskTable> {
