@@ -9,7 +9,9 @@ import { deployments } from './tollgate.config.ts';
 const bundlesPath = fileURLToPath(new URL('../dist', import.meta.url));
 const app = new App();
 try {
-  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), bundlesPath);
+  // The CDK command line says where its caller's deployments go.
+  const callersRegion = process.env.CDK_DEFAULT_REGION;
+  addDeployments(app, readDeployments(deployments, app.node.getAllContext(), callersRegion), bundlesPath);
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   // The list is for whoever edits the file; where our code found out helps nobody.

@@ -8,6 +8,7 @@ import type { LedgerTable } from './constructs/ledger-table.ts';
 import { RelayNetwork } from './constructs/network.ts';
 import { Notices } from './constructs/notices.ts';
 import { OperatorsTopic } from './constructs/operators-topic.ts';
+import { RelayDeployments } from './constructs/relay-deployments.ts';
 import { RelayService } from './constructs/relay-service.ts';
 import { Rollup } from './constructs/rollup.ts';
 import { SettleEndpoint } from './constructs/settle-endpoint.ts';
@@ -67,6 +68,11 @@ export class ServiceStack extends Stack {
       network,
       admit: this.admit.target,
       table: ledger.table,
+    });
+    new RelayDeployments(this, 'RelayDeployments', {
+      settings,
+      serviceArn: this.relay.service.serviceArn,
+      topic: this.operators.topic,
     });
     this.settleEndpoint = new SettleEndpoint(this, 'Settle', shared);
     this.settleStream = new SettleStream(this, 'SettleStream', shared);

@@ -132,12 +132,6 @@ export const METRIC_JOB_EVENTS = {
   statistic: 'Sum',
   says: 'Ends of jobs that GitLab told by webhook and the stream handed on. None while jobs run: the webhook is silent.',
 } as const;
-export const METRIC_JOB_EVENTS_REFUSED = {
-  name: 'JobEventsRefused',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Deliveries with neither a signature nor a token of ours; only when there are any.',
-} as const;
 export const METRIC_SETTLEMENT_LAG_SECONDS = {
   name: 'SettlementLagSeconds',
   unit: 'Seconds',
@@ -218,7 +212,6 @@ export const FUNCTION_METRICS = [
   METRIC_CLAMPED_DURATIONS,
   METRIC_LIMITS_UNREADABLE,
   METRIC_JOB_EVENTS,
-  METRIC_JOB_EVENTS_REFUSED,
   METRIC_SETTLEMENT_LAG_SECONDS,
   METRIC_LIVE_HOLDS,
   METRIC_OLDEST_DUE_AGE_SECONDS,

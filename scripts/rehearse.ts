@@ -9,6 +9,7 @@ import { bundleAll } from './rehearse/bundle-all.ts';
 import { COURSE } from './rehearse/course.ts';
 import { awsEnvFor, type Place } from './rehearse/deployed.ts';
 import { startEmulator } from './rehearse/emulator.ts';
+import { failingFile } from './rehearse/failed-creation.ts';
 import { NOT_REHEARSED } from './rehearse/not-rehearsed.ts';
 import { pythonTools } from './rehearse/python-tools.ts';
 import { runSteps, type Step, type StepResult } from './rehearse/step.ts';
@@ -53,7 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
   const descriptors = writeRenumbered(join(folder, 'gitlab.binpb'));
   say('Building the bundles …');
   await bundleAll(root, descriptors);
-  const emulator = await startEmulator(join(programs, 'python'));
+  const emulator = await startEmulator(join(programs, 'python'), failingFile(folder));
   const stop = async (code: number): Promise<never> => {
     await emulator.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -114,11 +114,14 @@ export const SERIES = {
   clampedDurations: own(functionNames.METRIC_CLAMPED_DURATIONS),
   limitsUnreadable: own(functionNames.METRIC_LIMITS_UNREADABLE),
   jobEvents: own(functionNames.METRIC_JOB_EVENTS),
-  jobEventsRefused: own(functionNames.METRIC_JOB_EVENTS_REFUSED),
   settlementLag: own(functionNames.METRIC_SETTLEMENT_LAG_SECONDS),
   liveHolds: own(functionNames.METRIC_LIVE_HOLDS),
   oldestDue: own(functionNames.METRIC_OLDEST_DUE_AGE_SECONDS),
   gitlabSilent: own(functionNames.METRIC_GITLAB_SILENT),
+  // 1: it answered no run of the whole period.
+  gitlabSilentThroughout: own(functionNames.METRIC_GITLAB_SILENT, 'Minimum'),
+  // Each run says it once.
+  sweepRuns: own(functionNames.METRIC_GITLAB_SILENT, 'SampleCount'),
   healedBySweep: own(functionNames.METRIC_HEALED_BY_SWEEP),
   admittedYetFailed: own(functionNames.METRIC_ADMITTED_YET_FAILED),
   bypassJobs: own(functionNames.METRIC_BYPASS_JOBS),
@@ -133,6 +136,9 @@ export const SERIES = {
   admitThrottles: lambda('admit', 'Throttles'),
   settleErrors: lambda('settle', 'Errors'),
   settleThrottles: lambda('settle', 'Throttles'),
+  // Deliveries without a proof, and those that met no free instance: 401 and 429.
+  settleRefused: lambda('settle', 'Url4xxCount'),
+  settleBroken: lambda('settle', 'Url5xxCount'),
   settleStreamErrors: lambda('settle-stream', 'Errors'),
   rollupErrors: lambda('rollup', 'Errors'),
   sweepErrors: lambda('sweep', 'Errors'),
@@ -140,6 +146,8 @@ export const SERIES = {
   driftErrors: lambda('drift', 'Errors'),
   ssmLimitsErrors: lambda('ssm-limits', 'Errors'),
   noticesErrors: lambda('notices', 'Errors'),
+  noticesCalls: lambda('notices', 'Invocations'),
+  ssmLimitsCalls: lambda('ssm-limits', 'Invocations'),
   consoleErrors: lambda('console', 'Errors'),
   // A page that broke is no error of the function: it still answered, with a 500.
   consoleBroken: lambda('console', 'Url5xxCount'),

@@ -16,7 +16,10 @@ export interface Deployment {
      * root. The relays take them along; the placeholder of this repository is refused. "Upgrading GitLab" in RUNBOOK.md.
      */
     readonly descriptors: string;
-    /** Begins every key of the table. Keep it when the host is renamed. @default the host of `url` */
+    /**
+     * Begins every key of the table, for ever: when the host is renamed, write the old one here. Functions refuse a table that has
+     * books of other names only. @default the host of `url`
+     */
     readonly instance?: string;
     /** GitLab tells it as `kas.externalUrl` in `/api/v4/metadata`. @default `wss://kas.<host of url>` */
     readonly routerUrl?: string;
@@ -25,7 +28,10 @@ export interface Deployment {
      * others are then out of scope, and no bypass.
      */
     readonly controllerId?: number;
-    /** `vpc`: only from inside the existing VPC. @default 'internet' */
+    /**
+     * `vpc`: only from inside the existing VPC, whose subnets are then private ones with NAT or endpoints: "A network without a way
+     * out" in RUNBOOK.md. @default 'internet'
+     */
     readonly reachedFrom?: 'internet' | 'vpc';
   };
   /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. @default 'url' */
@@ -38,7 +44,7 @@ export interface Deployment {
         readonly subnetIds: readonly string[];
         /** The zone of each subnet, in the same order. */
         readonly availabilityZones: readonly string[];
-        /** For public subnets. @default false */
+        /** For public subnets. Not with `gitlab.reachedFrom: 'vpc'`: functions get no public address. @default false */
         readonly assignPublicIp?: boolean;
       };
   readonly relay?: {

@@ -1,6 +1,7 @@
 import { type Mistake, SettingsError } from './mistake.ts';
 import { type Context, OVERRIDES, overridden, STAGE_KEY, unknownKeys } from './overrides.ts';
 import { readSettings } from './read-settings.ts';
+import { hasFunctionUrls, NO_FUNCTION_URLS } from './regions.ts';
 import type { Settings } from './settings.ts';
 
 const FILE = 'cdk/tollgate.config.ts';
@@ -8,9 +9,14 @@ const FILE = 'cdk/tollgate.config.ts';
 /**
  * Every deployment of the file, or the one that `-c stage=…` names, with what the command line says instead.
  *
+ * @param callersRegion - where a deployment goes that names no region; undefined: not known yet.
  * @throws {SettingsError} listing every mistake of all of them.
  */
-export function readDeployments(deployments: unknown, context: Context): readonly Settings[] {
+export function readDeployments(
+  deployments: unknown,
+  context: Context,
+  callersRegion?: string,
+): readonly Settings[] {
   const mistakes: Mistake[] = [];
   const note = (mistake: Mistake): void => {
     mistakes.push(mistake);
@@ -29,7 +35,12 @@ export function readDeployments(deployments: unknown, context: Context): readonl
     const stage = stageOf(deployment);
     const place = `${FILE}, ${stage === undefined ? `deployments[${index}]` : `stage "${stage}"`}`;
     const placeOfSetting = (setting: string): string => placeOf.get(setting.replace(/\[\d+\]$/, '')) ?? place;
-    return readSettings(final, { note, placeOf: placeOfSetting });
+    const read = readSettings(final, { note, placeOf: placeOfSetting });
+    if (read.region === undefined && callersRegion !== undefined && !hasFunctionUrls(callersRegion)) {
+      const whose = 'the region of whoever deploys';
+      note({ setting: 'region', value: callersRegion, place: whose, remedy: NO_FUNCTION_URLS });
+    }
+    return read;
   });
   noteRepeatedStages(settings, note);
   if (mistakes.length > 0) throw new SettingsError(mistakes);

@@ -1,4 +1,5 @@
 import { readDescriptors } from './read-descriptors.ts';
+import { hasFunctionUrls, NO_FUNCTION_URLS } from './regions.ts';
 import { type Reading, Section } from './section.ts';
 import type {
   ConsoleSettings,
@@ -64,6 +65,9 @@ export function readSettings(deployment: unknown, reading: Reading): Settings {
       'it changes the state of one controller: give its number in gitlab.controllerId, or set false',
     );
   }
+  if (settings.region !== undefined && !hasFunctionUrls(settings.region)) {
+    read.mistake('region', NO_FUNCTION_URLS);
+  }
   read.refuseUnknown();
   return settings;
 }
@@ -76,6 +80,12 @@ function readGitLab(read: Section, vpc: VpcSettings): GitLabSettings {
     read.mistake(
       'reachedFrom',
       'a new VPC has no way to a private GitLab; name an existing one in vpc, or set "internet"',
+    );
+  }
+  if (reachedFrom === 'vpc' && vpc.kind === 'existing' && vpc.assignPublicIp) {
+    read.mistake(
+      'reachedFrom',
+      'functions get no public address, so in public subnets they reach nothing at all; name private subnets in vpc and leave assignPublicIp away, or set "internet"',
     );
   }
   const descriptors = readDescriptors(read);

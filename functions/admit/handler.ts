@@ -4,6 +4,7 @@ import { dynamoEstimateSource } from '../estimates/estimate-source.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
 import {
@@ -41,15 +42,18 @@ const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) =>
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
 /** Lambda's entry point; takes function URL, API Gateway v2 and invoke events of that shape. */
-export const handler = handle(
-  createAdmitApp({
-    ledger,
-    currentRules: async (requests) => (await rules).rulesFor(requests),
-    estimatorFor: estimates.estimatorFor,
-    handOutDirectory: async (have) => (await rules).handOutDirectory(have),
-    consoleUrl: process.env[ENV_CONSOLE_URL] || undefined,
-    clock: systemClock,
-    log: consoleLog,
-    metrics,
-  }),
+export const handler = onOwnBooks(
+  table,
+  handle(
+    createAdmitApp({
+      ledger,
+      currentRules: async (requests) => (await rules).rulesFor(requests),
+      estimatorFor: estimates.estimatorFor,
+      handOutDirectory: async (have) => (await rules).handOutDirectory(have),
+      consoleUrl: process.env[ENV_CONSOLE_URL] || undefined,
+      clock: systemClock,
+      log: consoleLog,
+      metrics,
+    }),
+  ),
 );

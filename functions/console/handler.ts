@@ -6,6 +6,7 @@ import { deployedTable } from '../ledger/deployed-table.ts';
 import { dynamoMarks } from '../ledger/dynamo-marks.ts';
 import { dynamoRecountOutcomes } from '../ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { systemClock as clock } from '../ledger/system-clock.ts';
 import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../limits/dynamo-limit-table.ts';
@@ -119,6 +120,7 @@ const pages = createPages({
 });
 
 /** Lambda's entry point for people's browsers and for programs; takes function URL events and those of that shape. */
-export const handler = handle(
-  createConsoleApp({ desk, read, signIn, policy, directory, assets: createAssets(), pages, log }),
+export const handler = onOwnBooks(
+  table,
+  handle(createConsoleApp({ desk, read, signIn, policy, directory, assets: createAssets(), pages, log })),
 );

@@ -5,6 +5,7 @@ import { deployedTable } from '../ledger/deployed-table.ts';
 import { dynamoPseudonymKeys } from '../ledger/dynamo-pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { replaceUserIds } from '../ledger/replace-user-ids.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
@@ -29,7 +30,7 @@ const table = deployedTable(config);
 const store = new DynamoStore(table);
 
 /** Lambda's entry point for the schedule of every night. Give it 15 minutes: it reads the table twice. */
-export async function handler(): Promise<DriftReport> {
+export const handler = onOwnBooks(table, async (): Promise<DriftReport> => {
   const startMs = systemClock.monotonicMs();
   const aged = agedRecords(store, systemClock.nowMs());
   const recent = recentRecords(store, systemClock.nowMs() - MENDED_MS, aged.store);
@@ -59,4 +60,4 @@ export async function handler(): Promise<DriftReport> {
   });
   consoleLog.info('user ids replaced', { ...names, leftOut: aged.leftOut() });
   return report;
-}
+});

@@ -1,10 +1,11 @@
-const RETRYABLE = { ledger_unavailable: true, ledger_misuse: false } as const;
+const RETRYABLE = { ledger_unavailable: true, ledger_misuse: false, foreign_books: false } as const;
 
 export type LedgerErrorCode = keyof typeof RETRYABLE;
 
 /**
  * `ledger_unavailable`: the table gave no answer we can use; the write may or may not have happened.
  * `ledger_misuse`: a caller passed what no retry will make right.
+ * `foreign_books`: the table has books of other GitLabs, and none of the one this program is told.
  */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';

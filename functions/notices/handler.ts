@@ -3,6 +3,7 @@ import { readWholeDirectory } from '../directory/whole-directory.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { systemClock as clock } from '../ledger/system-clock.ts';
 import { DynamoLimitTable } from '../limits/dynamo-limit-table.ts';
 import { snsNotify } from '../notify/sns-notify.ts';
@@ -41,4 +42,4 @@ const deps: NoticesDeps = {
 };
 
 /** Lambda's entry point for the schedule. Give it a minute, and one run at a time. */
-export const handler = (): Promise<NoticesReport> => sendNotices(deps);
+export const handler = onOwnBooks(table, (): Promise<NoticesReport> => sendNotices(deps));

@@ -4,6 +4,7 @@ import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../ledger/keys.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -71,4 +72,4 @@ const deps: RollUpDeps = {
 };
 
 /** Lambda's entry point for the table's stream; reports failures by item. */
-export const handler = (event: unknown): Promise<StreamAnswer> => rollUp(event, deps);
+export const handler = onOwnBooks(table, (event: unknown): Promise<StreamAnswer> => rollUp(event, deps));

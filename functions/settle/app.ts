@@ -7,8 +7,6 @@ import { isTerminal } from '../gitlab/job-truth.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { InboxStore } from '../ledger/store.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { METRIC_JOB_EVENTS_REFUSED } from '../names.ts';
 import type { Log } from '../shared/log.ts';
 import {
   BODY_BYTES_MAX,
@@ -31,8 +29,6 @@ export interface SettleAppDeps {
   readonly legacyTokens?: () => Promise<readonly string[]>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;
-  /** Written at the end of each delivery. @default none are kept */
-  readonly metrics?: Metrics;
 }
 
 /** GitLab waits 10 s by default and never asks again. */
@@ -58,20 +54,12 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
     return respond(c, 'failed', error instanceof LedgerError && error.retryable ? 503 : 500);
   });
 
-  app.use(async (_, next) => {
-    await next();
-    deps.metrics?.flush();
-  });
-
   app.use(bodyLimit({ maxSize: BODY_BYTES_MAX, onError: (c) => respond(c, 'too_large', 413) }));
 
   app.post(JOBS_PATH, async (c) => {
     const body = await c.req.text();
     const sender = await senderOf(body, headersOf(c), deps);
-    if (sender === 'unknown') {
-      deps.metrics?.add(METRIC_JOB_EVENTS_REFUSED, 1);
-      return respond(c, 'refused', 401);
-    }
+    if (sender === 'unknown') return respond(c, 'refused', 401);
     if (sender === 'unchecked') return respond(c, 'failed', 503);
     if (!arrived.has(sender)) deps.log.info('job events arrive', { proof: sender });
     arrived.add(sender);

@@ -2,8 +2,6 @@ import { handle } from 'hono/aws-lambda';
 import { dynamoClient } from '../ledger/dynamo-client.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
 import { systemClock } from '../ledger/system-clock.ts';
-import { deployedMetrics } from '../metrics/metrics.ts';
-import { ENV_DEPLOYMENT } from '../names.ts';
 import { consoleLog } from '../shared/log.ts';
 import { secretLines } from '../shared/secret-lines.ts';
 import { ssmText } from '../shared/ssm-text.ts';
@@ -28,6 +26,5 @@ export const handler = handle(
     ...(config.tokensParameter !== undefined && { legacyTokens: linesOf(config.tokensParameter) }),
     clock: systemClock,
     log: consoleLog,
-    metrics: deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock }),
   }),
 );

@@ -4,6 +4,7 @@ import { readWholeDirectory } from '../directory/whole-directory.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { createLimitsDesk } from '../limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../limits/dynamo-limit-table.ts';
@@ -53,4 +54,4 @@ const deps = {
  * Lambda's entry point for the schedule and for changes of parameters. Give it 290 s, one instance, and no retries: the next
  * run does what this one did not.
  */
-export const handler = (event: unknown): Promise<void> => runOn(event, deps);
+export const handler = onOwnBooks(table, (event: unknown): Promise<void> => runOn(event, deps));

@@ -7,6 +7,7 @@ import { dynamoControllerScope } from '../ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../ledger/dynamo-instance-register.ts';
 import { dynamoMarks } from '../ledger/dynamo-marks.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
+import { onOwnBooks } from '../ledger/own-books.ts';
 import { systemClock } from '../ledger/system-clock.ts';
 import { deployedMetrics } from '../metrics/metrics.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../names.ts';
@@ -73,7 +74,7 @@ const rememberName = (): Promise<void> =>
   });
 
 /** Lambda's entry point for the schedule of every minute. Give it 90 s: the run takes 50 and ends what it began. */
-export async function handler(): Promise<SweepReport> {
+export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   remembered ??= rememberName().catch(() => {
     // Nobody's job waits for it: the next run tries again.
     remembered = undefined;
@@ -93,4 +94,4 @@ export async function handler(): Promise<SweepReport> {
   logReport(report, consoleLog);
   measureReport(report, metrics);
   return report;
-}
+});

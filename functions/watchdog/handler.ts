@@ -7,6 +7,7 @@ import { ssmText } from '../shared/ssm-text.ts';
 import { readWatchdogConfig } from './config.ts';
 import { createController } from './controller.ts';
 import { dynamoWatchTable } from './dynamo-watch-table.ts';
+import { tokenProof } from './token-proof.ts';
 import { type WatchOutcome, watch } from './watch.ts';
 
 /** Reading the state with all its tries; a look must end before the next one begins. */
@@ -18,20 +19,22 @@ const tokens = secretLines({
   clock: systemClock,
   log: consoleLog,
 });
+const controller = createController({
+  baseUrl: config.gitlabUrl,
+  controllerId: config.controllerId,
+  token: async () => (await tokens())[0] ?? '',
+  fetch,
+  clock: systemClock,
+  deadlineMs: GITLAB_DEADLINE_MS,
+});
 const deps = {
   table: dynamoWatchTable({
     client: dynamoClient(config.dynamodbEndpoint),
     tableName: config.ledgerTable,
     instance: config.gitlabInstance,
   }),
-  controller: createController({
-    baseUrl: config.gitlabUrl,
-    controllerId: config.controllerId,
-    token: async () => (await tokens())[0] ?? '',
-    fetch,
-    clock: systemClock,
-    deadlineMs: GITLAB_DEADLINE_MS,
-  }),
+  controller,
+  proveToken: tokenProof({ controller, clock: systemClock, log: consoleLog }),
   notify: snsNotify({ topicArn: config.pageTopic }),
   clock: systemClock,
   log: consoleLog,
@@ -44,6 +47,7 @@ export async function handler(): Promise<WatchOutcome> {
   if (outcome === 'relay_heard') consoleLog.info('watchdog', { outcome });
   else consoleLog.warn('watchdog', { outcome });
   // An error is what the function's alarm counts: the page may have been lost as well.
+  if (outcome === 'token_refused') throw new Error('[watchdog] GitLab refuses its token');
   if (outcome === 'gitlab_unreachable') throw new Error('[watchdog] no relay, and GitLab could not be told');
   return outcome;
 }

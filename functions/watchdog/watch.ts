@@ -16,6 +16,8 @@ export const PAGE_EVERY_MS = 900_000;
 export type WatchOutcome =
   /** A relay has been heard within the last two minutes. */
   | 'relay_heard'
+  /** Likewise, but GitLab refuses the token that the watchdog would need without one. */
+  | 'token_refused'
   /** No relay was ever heard: a first deployment, nobody depends on one yet. */
   | 'never_heard'
   /** No relay, and GitLab asks none or does not follow its answer: nothing to be done. */
@@ -29,6 +31,8 @@ export type WatchOutcome =
 export interface WatchDeps {
   readonly table: WatchTable;
   readonly controller: Controller;
+  /** Tries the token while it is not needed. */
+  readonly proveToken: () => Promise<'accepted' | 'refused'>;
   readonly notify: Notify;
   readonly clock: { nowMs(): number };
   readonly log: Log;
@@ -50,7 +54,7 @@ export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   // A relay's clock may be ahead, by no more than a signature may be: the beat was taken by AWS.
   if (clock.nowMs() - heardAtMs <= SILENT_MS) {
     await remember(heardAtMs, mark, table);
-    return 'relay_heard';
+    return (await deps.proveToken()) === 'refused' ? 'token_refused' : 'relay_heard';
   }
   return actOnSilence({ ...mark, heardAtMs }, deps);
 }

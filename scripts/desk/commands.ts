@@ -192,6 +192,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./directory/sync-command.ts')).syncCommand,
   },
   {
+    name: 'instance ls',
+    summary: 'Of which GitLabs does this table have books?',
+    load: async () => (await import('./instance/instance-commands.ts')).lsCommand,
+  },
+  {
+    name: 'instance add',
+    summary: 'Lets a GitLab begin books of its own in a table that has those of another one',
+    load: async () => (await import('./instance/instance-commands.ts')).addCommand,
+  },
+  {
+    name: 'instance forget',
+    summary: 'Takes a name back that was added by mistake',
+    load: async () => (await import('./instance/instance-commands.ts')).forgetCommand,
+  },
+  {
     name: 'policy validate',
     summary: 'Are policy, limits and directory valid, and do they let the platform team deploy?',
     load: async () => (await import('./policy/validate-command.ts')).validateCommand,

@@ -6,7 +6,8 @@ import { arrivals, stateOfJob } from './books.ts';
 import { CONSOLE_COURSE } from './console-course.ts';
 import * as deployed from './deployed.ts';
 import { connection, dynamo, NOTE, noteIn, ssm, tableFacts, tableOf } from './deployed-table.ts';
-import { cdk, cdkMust, deploy } from './emulated-cdk.ts';
+import { cdk, cdkMust, deploy, deployArgs } from './emulated-cdk.ts';
+import { rehearseFailedCreation } from './failed-creation.ts';
 import { functionUrlEvent } from './function-url-event.ts';
 import { LIMITS_COURSE } from './limits-course.ts';
 import { destroyWhile } from './rehearsed-destroy.ts';
@@ -41,6 +42,10 @@ export const COURSE: readonly Step<Place>[] = [
       await cdkMust(place, 'bootstrap', `aws://${deployed.ACCOUNT}/${deployed.REGION}`);
       return `${deployed.ACCOUNT} ${deployed.REGION}`;
     },
+  },
+  {
+    name: 'a first deployment that fails can be repeated, once npm run deploy has looked at it',
+    run: (place) => rehearseFailedCreation(place, deployArgs(place)),
   },
   {
     name: 'cdk deploy makes both stacks',

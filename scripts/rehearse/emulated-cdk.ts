@@ -42,10 +42,13 @@ export async function cdkMust(place: Place, ...args: readonly string[]): Promise
 }
 
 const tail = (text: string): readonly string[] => text.trim().split('\n').slice(-15);
+
+/** Arguments of `cdk deploy` for both stacks. */
+export const deployArgs = (place: Place): readonly string[] => [
+  ...['deploy', '--all', '--method=direct', '--require-approval', 'never'],
+  ...['--outputs-file', join(place.folder, 'outputs.json')],
+];
+
 /** `cdk deploy` of both stacks. */
 export const deploy = (place: Place, ...settings: readonly string[]): Promise<string> =>
-  cdkMust(
-    place,
-    ...['deploy', '--all', '--method=direct', '--require-approval', 'never'],
-    ...['--outputs-file', join(place.folder, 'outputs.json'), ...settings],
-  );
+  cdkMust(place, ...deployArgs(place), ...settings);

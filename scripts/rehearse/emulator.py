@@ -1,9 +1,10 @@
 """A moto server that does what the rehearsal needs and moto leaves out.
 
-Usage: emulator.py PORT; it ends when its stdin is closed.
+Usage: emulator.py PORT FILE; it ends when its stdin is closed. FILE, if it is there, names the stack whose creation fails.
 
 Added here, as CloudFormation does it:
 - a protected stack is not deleted, and the protection can be changed;
+- a creation that fails leaves a stack without anything in it, ROLLBACK_COMPLETE;
 - a stack whose exports another stack imports is not deleted;
 - AWS::Lambda::Url, so that its address can be an output;
 - Fn::Cidr, and Fn::GetAZs of a reference;
@@ -135,6 +136,26 @@ def update_termination_protection(self):
     return ActionResult({"StackId": stack.stack_id})
 
 
+create_anyway = CloudFormationBackend.create_stack
+NOTHING = '{"Resources": {}}'
+
+
+def create_stack(self, name, template, *rest, **more):
+    if name != failing_stack():
+        return create_anyway(self, name, template, *rest, **more)
+    stack = create_anyway(self, name, NOTHING, *rest, **more)
+    stack.status = "ROLLBACK_COMPLETE"
+    return stack
+
+
+def failing_stack():
+    try:
+        with open(sys.argv[2], encoding="utf8") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return None
+
+
 delete_anyway = CloudFormationBackend.delete_stack
 
 
@@ -220,6 +241,7 @@ def resource_class_from_type(resource_type):
 
 
 CloudFormationResponse.update_termination_protection = update_termination_protection
+CloudFormationBackend.create_stack = create_stack
 CloudFormationBackend.delete_stack = delete_stack
 CloudFormationBackend._resolve_update_parameters = resolve_with_defaults
 KmsBackend.create_key = create_key

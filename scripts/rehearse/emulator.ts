@@ -21,10 +21,14 @@ const POLL_MS = 100;
 /** Enough to tell what failed. */
 const CRASHES_MAX = 20;
 
-/** A moto server on a free port of this machine. It ends with this process, however that ends. */
-export async function startEmulator(python: string): Promise<Emulator> {
+/**
+ * A moto server on a free port of this machine. It ends with this process, however that ends.
+ *
+ * @param failingFile - while it is there, the creation of the stack that it names fails.
+ */
+export async function startEmulator(python: string, failingFile: string): Promise<Emulator> {
   const port = await freePort();
-  const child = spawn(python, [SCRIPT, String(port)], {
+  const child = spawn(python, [SCRIPT, String(port), failingFile], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, PYTHONUNBUFFERED: '1' },
   });

@@ -5,21 +5,9 @@ import { destroy } from '../destroy/destroy.ts';
 import { stackProtection } from '../destroy/stack-protection.ts';
 import * as deployed from './deployed.ts';
 import { cdk } from './emulated-cdk.ts';
+import { cloudFormationOf } from './failed-creation.ts';
 
 type Place = deployed.Place;
-
-const protection = ({ emulator }: Place) =>
-  stackProtection({
-    endpoint: emulator.endpoint,
-    signedFetch: (url, init) => {
-      const scope = `rehearsal/20260101/${deployed.REGION}/cloudformation/aws4_request`;
-      const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
-      return fetch(url, {
-        ...init,
-        headers: { ...Object.fromEntries(new Headers(init.headers)), authorization },
-      });
-    },
-  });
 
 /** `npm run destroy` with a GitLab that says this about its one controller. */
 export async function destroyWhile(place: Place, state: string, withState: boolean) {
@@ -37,7 +25,7 @@ export async function destroyWhile(place: Place, state: string, withState: boole
     gitlabUrl: 'https://gitlab.example.com',
     withState,
     askWhetherArmed: () => askWhetherArmed(controllers, 7),
-    protection: protection(place),
+    protection: stackProtection(cloudFormationOf(place)),
     cdkDestroy: (stack) => cdk(place, 'destroy', stack, '--exclusively', '--force'),
     tell: (text) => told.push(text),
   });

@@ -10,6 +10,7 @@ export const WATCHED: readonly Deployment[] = DEFAULTS.map((each) => ({
   gitlab: { ...each.gitlab, controllerId: 7 },
   watchdog: true,
   console: A_CONSOLE,
+  notices: { everyMinutes: 60 },
   alarms: { topicArns: [PAGER], runbookUrl: RUNBOOK_URL },
 }));
 

@@ -171,7 +171,14 @@ describe('a deployment of another shape', () => {
 
   test('without metrics of ours has alarms on those of AWS alone, so none that would wait for ever', () => {
     const left = alarmsOf(unmeasured).map(({ AlarmName }) => AlarmName.replace('tollgate-prod-', ''));
-    expect(left).toEqual(['AdmitErrors', 'TableThrottled', 'DeadLetters', 'WatchdogFailing', 'DeskFailing']);
+    expect(left).toEqual([
+      'AdmitErrors',
+      'TableThrottled',
+      'DeadLetters',
+      'WatchdogFailing',
+      'DeskFailing',
+      'NoticesSilent',
+    ]);
     expect(JSON.stringify(alarmsOf(unmeasured))).not.toContain(`"${METRIC_NAMESPACE}"`);
     expect(unmeasured.resources('AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });

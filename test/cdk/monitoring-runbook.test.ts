@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { DEPLOYMENT_FAILED } from '../../cdk/constructs/relay-deployments.ts';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { anchorOf } from '../../cdk/monitoring/runbook.ts';
+import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { ENV_LIMITS_PATH } from '../../functions/names.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { COMMANDS as TOLLGATE } from '../../scripts/desk/commands.ts';
 import { WATCHED } from './monitored.ts';
 import { COMMANDS, HEADINGS, partsOf, RUNBOOK, sectionsUnder } from './runbook-text.ts';
-import { A_CONSOLE, type Synthesized, synthesize } from './synthesized.ts';
+import { A_CONSOLE, DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';
 
 const ALARMS = [COMPOSITE.name, ...ALL_ALARMS.map(({ name }) => name)];
 
@@ -44,10 +46,15 @@ test('links lead to headings', () => {
 test.each([
   'First set-up',
   'Deploy',
+  'A first deployment that failed',
+  'A network without a way out',
   'Arm and disarm the controller',
   'Rotate tokens',
   'Upgrade and roll back',
+  DEPLOYMENT_FAILED,
+  'Concurrency of the account',
   'Upgrading GitLab',
+  'The host of GitLab is renamed',
   'Restore from a point in time',
   'The watchdog disarmed the controller',
   'Change limits',
@@ -68,7 +75,17 @@ describe('commands', () => {
 
   test('are of programs that people have', () => {
     const programs = parts.map((part) => part.split(' ', 1)[0]);
-    expect(new Set(programs)).toEqual(new Set(['aws', 'cd', 'curl', 'glab', 'npm', 'npx', 'shred']));
+    expect(new Set(programs)).toEqual(new Set(['aws', 'cd', 'curl', 'glab', 'npm', 'npx', 'rm']));
+  });
+
+  test('run on every system that people sit at: nothing of GNU alone', () => {
+    for (const part of COMMANDS)
+      expect(part).not.toMatch(/\bshred\b|\$\(date (?!\+%s)|sed -i|base64 -w|readlink -f|grep -P/);
+  });
+
+  test('say why tasks stopped wherever they list those that did', () => {
+    for (const line of COMMANDS.filter((each) => each.includes('--desired-status STOPPED')))
+      expect(line).toContain('stoppedReason');
   });
 
   test('npx tollgate … has each command and each flag', async () => {
@@ -157,6 +174,18 @@ describe('names in commands', () => {
     );
     expect(used.length).toBeGreaterThan(30);
     expect(strays).toEqual([]);
+  });
+
+  test('and the concurrency that they reserve is what is told', () => {
+    const reserved = (deployments: readonly Deployment[]): number =>
+      synthesize(deployments)
+        .resources('AWS::Lambda::Function')
+        .reduce((sum, [, { Properties }]) => sum + (Properties.ReservedConcurrentExecutions ?? 0), 0);
+    const { body = '' } = HEADINGS.find(({ text }) => text === 'Concurrency of the account') ?? {};
+    const most = reserved(WATCHED);
+    expect(body).toContain(`reserves ${most} of them`);
+    expect(body.replace(/\s+/g, ' ')).toContain(`${reserved(DEFAULTS)} without`);
+    expect(body).toContain(`less than ${most + 100} the first`);
   });
 
   test('and what the stacks put out', () => {

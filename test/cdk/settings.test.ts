@@ -202,6 +202,28 @@ test.each([
   expect(mistakesOf([{ ...deployment, vpc: { ...deployment?.vpc, ...change } }])).toEqual([setting]);
 });
 
+test('functions in public subnets are refused: they would get no address and reach nothing', () => {
+  const [deployment] = PRIVATE;
+  expect(messageOf([{ ...deployment, vpc: { ...deployment?.vpc, assignPublicIp: true } }])).toMatch(
+    /gitlab\.reachedFrom is "vpc" \(cdk\/tollgate\.config\.ts, stage "private"\): .*private subnets/,
+  );
+});
+
+test.each(['eu-south-2', 'eu-central-2', 'ca-west-1', 'me-central-1'])(
+  'a region without Function URLs is refused: %s, named by the file or by whoever deploys',
+  (region) => {
+    expect(messageOf([{ stage: 'prod', gitlab: GITLAB, region }])).toMatch(
+      `region is "${region}" (cdk/tollgate.config.ts, stage "prod"): Lambda has no Function URLs there`,
+    );
+    expect(() => readDeployments([{ stage: 'prod', gitlab: GITLAB }], {}, region)).toThrow(
+      `region is "${region}" (the region of whoever deploys): Lambda has no Function URLs there`,
+    );
+    expect(
+      readDeployments([{ stage: 'prod', gitlab: GITLAB, region: 'eu-west-1' }], {}, region),
+    ).toHaveLength(1);
+  },
+);
+
 test.each([undefined, [], 'prod', {}])('a file without deployments (%j) is refused', (deployments) => {
   expect(mistakesOf(deployments)).toEqual(['deployments']);
 });

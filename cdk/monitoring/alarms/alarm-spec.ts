@@ -33,6 +33,8 @@ export interface Watched {
   readonly watchdog: boolean;
   readonly console: boolean;
   readonly notices: boolean;
+  /** From one telling of owners to the next. @default 15 */
+  readonly noticesMinutes?: number;
   /** Whether there are metrics of ours. */
   readonly metrics: boolean;
 }

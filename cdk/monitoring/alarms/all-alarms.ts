@@ -1,7 +1,7 @@
 import { needsOwnMetrics } from '../series.ts';
 import type { AlarmSpec, Watched } from './alarm-spec.ts';
 import { answerAlarms } from './answers.ts';
-import { deskFailing } from './desk.ts';
+import { deskAlarms } from './desk.ts';
 import { endsOfJobsAlarms } from './ends-of-jobs.ts';
 import { ledgerAlarms } from './ledger.ts';
 import { readingAlarms } from './reading.ts';
@@ -17,7 +17,7 @@ export const alarmsFor = (watched: Watched): readonly AlarmSpec[] =>
     ...endsOfJobsAlarms,
     ...truthAlarms(watched),
     ...ruleAlarms,
-    deskFailing(watched),
+    ...deskAlarms(watched),
   ].filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula));
 
 /** Every alarm that any deployment can have, for the runbook. */
@@ -28,5 +28,6 @@ export const ALL_ALARMS = alarmsFor({
   watchdog: true,
   console: true,
   notices: true,
+  noticesMinutes: 60,
   metrics: true,
 });

@@ -24,7 +24,8 @@ const relayMissing = ({ relays }: Watched): AlarmSpec => ({
   severity: 'ticket',
   says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
   // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
-  formula: 'IF(streamsFewest < 1, relayMinutes / 5 - 1, relayMinutes / 5)',
+  // None with a stream anywhere is RelayDisconnected alone.
+  formula: `IF(streamsMost < 1, ${relays}, IF(streamsFewest < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
   label: 'Relays with streams',
   periodMinutes: 5,
   // A minute's value may fall into the next period; half a relay is no relay too few.

@@ -1,23 +1,57 @@
 import type { AlarmSpec, Watched } from './alarm-spec.ts';
 
+/** Some runs of each program in it, so that the clock's own jitter leaves none empty. */
+const PERIOD_MINUTES = 15;
+/** Of ssm-limits: one in five minutes. */
+const RUN_MINUTES = 5;
+
 /** What people own limits by. By AWS's own metrics: they cost nothing and are there when ours are not. */
-export const deskFailing = ({ console, notices }: Watched): AlarmSpec => ({
+export const deskAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  deskFailing(watched),
+  ...(watched.notices && minutesOf(watched) > PERIOD_MINUTES ? [noticesSilent(minutesOf(watched))] : []),
+];
+
+const minutesOf = ({ noticesMinutes = PERIOD_MINUTES }: Watched): number => noticesMinutes;
+
+const deskFailing = (watched: Watched): AlarmSpec => ({
   name: 'DeskFailing',
   severity: 'ticket',
   says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits by the clock fails or does not run.',
   formula: [
     'ssmLimitsErrors',
-    // They may run less often than once in a period.
-    ...(notices ? ['FILL(noticesErrors, 0)'] : []),
+    ...(watched.notices ? [noticesIn(watched)] : []),
     // Where nobody looked, nothing broke.
-    ...(console ? ['FILL(consoleBroken, 0)'] : []),
+    ...(watched.console ? ['FILL(consoleBroken, 0)', 'FILL(consoleThrottles, 0)'] : []),
   ].join(' + '),
   label: 'Pages and runs that failed',
-  // Some runs of each in it, so that the clock's own jitter leaves none empty.
-  periodMinutes: 15,
+  periodMinutes: PERIOD_MINUTES,
   breach: ['above', 0],
   // One failure is somebody's reload, or the next run's.
   periods: 2,
-  // Lambda counts the errors of each run, zero included, and limits are looked for every five minutes: no value is no run.
+  // Lambda counts the errors of each run, zero included, and each of these runs in every period: no value is no run.
   missing: 'breaching',
 });
+
+/** Where they run less often than once in a period, NoticesSilent notices that they do not. */
+const noticesIn = (watched: Watched): string =>
+  minutesOf(watched) > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
+
+/** Only where owners are told more seldom than every quarter of an hour. */
+const noticesSilent = (everyMinutes: number): AlarmSpec => {
+  const periodMinutes = 2 * everyMinutes;
+  // Not all of them: a deployment makes the clock skip one.
+  const runs = Math.floor((0.9 * periodMinutes) / RUN_MINUTES);
+  return {
+    name: 'NoticesSilent',
+    severity: 'ticket',
+    says: 'Owners of limits are not told what happened to them: the program that does has missed two of its times.',
+    // A whole period of runs of the other program by the clock: so long the deployment is there.
+    formula: `IF(FILL(ssmLimitsCalls, 0) < ${runs}, 1, FILL(noticesCalls, 0))`,
+    label: 'Times that owners were told what happened',
+    periodMinutes,
+    breach: ['below', 1],
+    periods: 1,
+    // Neither of both ran, which is DeskFailing.
+    missing: 'notBreaching',
+  };
+};

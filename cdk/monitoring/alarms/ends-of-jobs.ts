@@ -1,27 +1,40 @@
 import type { AlarmSpec } from './alarm-spec.ts';
 
+/** Stands for an age where a reader reads nothing, so that there is none. */
+const UNREAD_SECONDS = 3_600;
+
 /** From a job's end to its charge: webhook, inbox, stream. */
 export const endsOfJobsAlarms: readonly AlarmSpec[] = [
   {
     name: 'WebhookSilence',
     severity: 'ticket',
-    says: 'Jobs are admitted, but GitLab tells hardly any ends: holds wait for the sweep.',
-    // Every admitted job ends once. Twenty an hour: with fewer, an hour without an end says nothing.
-    formula: 'IF(admitted > 20, 100 * FILL(jobEvents, 0) / admitted, 100)',
-    label: 'Ends told by webhook, % of admissions',
+    says: 'Jobs are admitted, but their ends hardly arrive: GitLab tells none, deliveries are refused, or nobody reads the inbox. Holds wait for the sweep.',
+    formula: [
+      // A hundred an hour is more than strangers try, and each may have been the end of a job.
+      'IF(FILL(settleRefused, 0) + FILL(settleBroken, 0) > 100, 0,',
+      // A reader that is five minutes behind is StreamBehind alone.
+      'IF(FILL(settleAge, 0) > 300000, 100,',
+      // Every admitted job ends once. Twenty an hour: with fewer, an hour without an end says nothing.
+      'IF(FILL(admitted, 0) > 20, 100 * FILL(jobEvents, 0) / FILL(admitted, 1), 100)))',
+    ].join(' '),
+    label: 'Ends told by webhook, % of admissions; 0: refused',
     periodMinutes: 60,
     breach: ['below', 20],
     // Jobs of a night may all take longer than an hour.
     periods: 2,
-    // Without relays nothing is admitted, and nothing is to be told.
+    // Nothing admitted, nothing told and nothing refused.
     missing: 'notBreaching',
   },
   {
     name: 'StreamBehind',
     severity: 'ticket',
     says: 'Ended jobs are charged, or usage is summed up, more than five minutes late.',
-    // Each is written only while there is something to read. Ages come in milliseconds.
-    formula: 'MAX([FILL(settlementLag, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000])',
+    formula: [
+      // Each settlement writes what the rollup reads within seconds: with the one and without the other, nobody reads.
+      `IF(FILL(settlementLag, -1) > -1 && FILL(rollupCalls, 0) < 1, ${UNREAD_SECONDS},`,
+      // Each is written only while there is something to read. Ages come in milliseconds.
+      'MAX([FILL(settlementLag, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000]))',
+    ].join(' '),
     label: 'Seconds behind',
     periodMinutes: 5,
     breach: ['above', 300],

@@ -37,7 +37,8 @@ const unreadableQuestions: AlarmSpec = {
   name: 'UnreadableQuestions',
   severity: 'ticket',
   says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
-  formula: `IF(unreadable >= ${UNREADABLE_MIN}, 100 * unreadable / questions, 0)`,
+  // Where the schema is suspect, most are unreadable: SchemaSuspect has said so.
+  formula: `IF(schemaSuspect < 1 && unreadable >= ${UNREADABLE_MIN}, 100 * unreadable / questions, 0)`,
   label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
   periodMinutes: 60,
   breach: ['above', UNREADABLE_SHARE_MAX],
@@ -50,7 +51,8 @@ const rejectionsWithheld: AlarmSpec = {
   name: 'RejectionsWithheld',
   severity: 'ticket',
   says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
-  formula: 'withheld',
+  // A schema that is suspect withholds all of them: SchemaSuspect has said so.
+  formula: 'IF(schemaSuspect > 0, 0, withheld)',
   label: 'Rejections withheld',
   periodMinutes: 15,
   breach: ['above', 0],

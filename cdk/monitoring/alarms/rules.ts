@@ -32,7 +32,8 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     name: 'DirectoryStale',
     severity: 'ticket',
     says: 'The groups of GitLab have not been listed to their end for two hours: groups that moved keep their old limits.',
-    formula: 'directoryAge',
+    // A GitLab that answered no sweep for an hour lists no groups, either: that is SweepFailing alone.
+    formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAge)',
     label: 'Since all groups were listed, seconds',
     periodMinutes: 60,
     breach: ['above', 7_200],
@@ -44,9 +45,11 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     name: 'RelayDirectoryStale',
     severity: 'ticket',
     says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot tell rules by group.',
-    formula: 'relayDirectoryAge',
+    // A relay's list is no younger than the table's: where that one is old or nobody keeps it, DirectoryStale says so.
+    formula: 'IF(FILL(directoryAge, 3600) > 1800, 0, relayDirectoryAge)',
     label: 'Age of the oldest list of groups in a relay, seconds',
-    periodMinutes: 5,
+    // Two listings in it, so that the clock's own jitter leaves none empty.
+    periodMinutes: 10,
     breach: ['above', 1_800],
     periods: 2,
     // Every relay says it each minute; without any value there is no relay, which is RelayDisconnected.

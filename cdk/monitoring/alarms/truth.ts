@@ -29,14 +29,19 @@ const truth: readonly AlarmSpec[] = [
   {
     name: 'Drift',
     severity: 'ticket',
-    says: 'The check of the night failed, or found counters that do not show what their records make.',
-    // A check that crashed has found nothing out.
-    formula: 'FILL(driftedCounters, 0) + FILL(driftErrors, 0)',
-    label: 'Counters that drift, and checks that failed',
-    periodMinutes: 24 * 60,
+    says: 'The check of the night did not run, failed, or found counters that do not show what their records make.',
+    formula: [
+      // A sweep a minute: after a whole day of them there has been a night, and one without a count is one without a check.
+      'IF(FILL(sweepRuns, 0) > 1440, FILL(driftedCounters, 1), FILL(driftedCounters, 0))',
+      // A check that crashed has found nothing out.
+      'FILL(driftErrors, 0)',
+    ].join(' + '),
+    label: 'Counters that drift, and checks that failed or did not run',
+    // Two hours more than from one night's check to the next one's.
+    periodMinutes: 26 * 60,
     breach: ['above', 0],
     periods: 1,
-    // A new deployment has had no night yet; later ones have either a count or an error.
+    // No sweep either, which is SweepFailing.
     missing: 'notBreaching',
   },
   {

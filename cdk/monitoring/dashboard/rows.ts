@@ -1,4 +1,5 @@
 import type { Watched } from '../alarms/alarm-spec.ts';
+import { alarmsFor } from '../alarms/all-alarms.ts';
 import type { Graph, Row } from './panel.ts';
 import * as queries from './queries.ts';
 import { COST_PERIOD_MINUTES, usageCost } from './usage-cost.ts';
@@ -12,7 +13,7 @@ export const rowsFor = (watched: Watched): readonly Row[] => [
   endsOfJobs,
   truth(watched),
   rulesAndDirectory,
-  desk,
+  desk(watched),
   groups,
   cost(watched),
 ];
@@ -136,7 +137,8 @@ const endsOfJobs: Row = {
       alarm: 'WebhookSilence',
       right: [
         { formula: 'jobEvents', label: 'Ends told' },
-        { formula: 'jobEventsRefused', label: 'Refused: neither signature nor token' },
+        { formula: 'settleRefused', label: 'Refused: no proof, or too many at once' },
+        { formula: 'settleBroken', label: 'Failed' },
         { formula: 'clampedDurations', label: 'Ran longer than their timeout allows' },
       ],
     },
@@ -210,11 +212,14 @@ const rulesAndDirectory: Row = {
   ],
 };
 
-const desk: Row = {
+const desk = (watched: Watched): Row => ({
   title: 'Desk',
   says: 'Where people see and change limits.',
   panels: [
     { kind: 'graph', title: 'Pages and runs that failed', alarm: 'DeskFailing' },
+    ...(alarmsFor(watched).some(({ name }) => name === 'NoticesSilent')
+      ? [{ kind: 'graph', title: 'Times that owners were told', alarm: 'NoticesSilent' } satisfies Graph]
+      : []),
     {
       kind: 'graph',
       title: 'Console: requests',
@@ -230,7 +235,7 @@ const desk: Row = {
       lines: [{ formula: 'consoleMsP99', label: 'p99' }],
     },
   ],
-};
+});
 
 const groups: Row = {
   title: 'Groups',

@@ -5,6 +5,7 @@ import { deployedTable } from '../../ledger/deployed-table.ts';
 import { dynamoControllerScope } from '../../ledger/dynamo-controller-scope.ts';
 import { DynamoStore } from '../../ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../ledger/keys.ts';
+import { onOwnBooks } from '../../ledger/own-books.ts';
 import { systemClock } from '../../ledger/system-clock.ts';
 import { deployedMetrics } from '../../metrics/metrics.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../../names.ts';
@@ -26,13 +27,16 @@ const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: c
 const scope = cachedScope({ store: dynamoControllerScope(table), clock: systemClock, log: consoleLog });
 
 /** Lambda's entry point for the table's stream; reports failures by item. */
-export const handler = (event: TableStreamEvent): Promise<TableStreamResponse> =>
-  consume(event, {
-    ledger,
-    keys: ledgerKeys(config.gitlabInstance),
-    currentRules: rules.rulesFor,
-    scope,
-    clock: systemClock,
-    log: consoleLog,
-    metrics,
-  });
+export const handler = onOwnBooks(
+  table,
+  (event: TableStreamEvent): Promise<TableStreamResponse> =>
+    consume(event, {
+      ledger,
+      keys: ledgerKeys(config.gitlabInstance),
+      currentRules: rules.rulesFor,
+      scope,
+      clock: systemClock,
+      log: consoleLog,
+      metrics,
+    }),
+);

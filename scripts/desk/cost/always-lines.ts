@@ -34,7 +34,9 @@ export function alwaysLines(
   return [
     always('Relays, CPU', relayHours * shape.RELAY_VCPU, 'fargateCpu'),
     always('Relays, memory', relayHours * shape.RELAY_GB, 'fargateMemory'),
-    always('Relays, public addresses', relayHours, 'publicAddress'),
+    ...networkLines(deployed, relayHours, logGb).map(([label, quantity, price]) =>
+      always(label, quantity, price),
+    ),
     ...(deployed.builtImage ? [always('Relay image in ECR', shape.IMAGE_GB, 'imageStorage')] : []),
     always('Custom metrics', monitoring.customMetrics, 'metric'),
     always('Metrics that alarms look at', monitoring.alarmMetrics, 'alarm'),
@@ -81,6 +83,35 @@ export function alwaysLines(
     always('SSM standard parameters', parameters, 'parameter'),
     always('SNS messages', messages, 'notification'),
     always('SQS, dead letters', assumed.QUEUE_REQUESTS, 'queueRequest'),
+    ...(deployed.traces === true ? [always('Traces of what runs by the clock', starts, 'trace')] : []),
+  ];
+}
+
+type Quantity = readonly [label: string, quantity: number, price: PriceName];
+
+/** How relays reach the router and AWS: by addresses of their own, by NAT, by endpoints. */
+function networkLines(
+  { natGateways = 0, endpoints = 0 }: shape.Shape,
+  relayHours: number,
+  logGb: number,
+): readonly Quantity[] {
+  if (natGateways === 0 && endpoints === 0)
+    return [['Relays, public addresses', relayHours, 'publicAddress']];
+  const hours = shape.HOURS_PER_MONTH;
+  return [
+    ...(natGateways > 0
+      ? ([
+          ['NAT gateways', natGateways * hours, 'natHour'],
+          ['NAT gateways, addresses', natGateways * hours, 'publicAddress'],
+          ['NAT gateways, data', assumed.RELAY_START_GB + (endpoints > 0 ? 0 : logGb), 'natData'],
+        ] as const)
+      : []),
+    ...(endpoints > 0
+      ? ([
+          ['Interface endpoints', endpoints * hours, 'endpointHour'],
+          ['Interface endpoints, data', logGb, 'endpointData'],
+        ] as const)
+      : []),
   ];
 }
 

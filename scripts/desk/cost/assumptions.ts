@@ -88,9 +88,24 @@ export const QUEUE_REQUESTS = 1_000;
 export const KEY_REQUESTS_PER_HOUR = 12 * 7 + 4;
 export const WATCHDOG_KEY_REQUESTS_PER_HOUR = 12;
 
+/** A deployment starts each relay anew: its image, some times a month. */
+export const RELAY_START_GB = 1;
+
+/** Jobs come while people work: hours of a month. */
+export const BUSY_HOURS_PER_MONTH = 220;
+/** How long a relay's call of admit is under way: what comes meanwhile goes together. */
+export const CALL_SECONDS = 0.05;
+/** A new table on demand has so many partitions, and its stream as many shards, each with batches of its own. */
+export const STREAM_SHARDS = 4;
+/** As cdk/constructs/settle-stream.ts and rollup.ts wait for fuller batches. */
+export const SETTLE_WINDOW_SECONDS = 1;
+export const ROLLUP_WINDOW_SECONDS = 5;
+
 /** An answer to a webhook; an answer to the router. Bytes with their headers. */
 export const WEBHOOK_ANSWER_BYTES = 400;
 export const ROUTER_ANSWER_BYTES = 400;
+/** With the variables that GitLab sends. */
+export const ROUTER_QUESTION_BYTES = 8_000;
 
 /** Somebody who looks after budgets: the overview, a group, the overview … a page a minute. */
 export const VISIT_PAGES = 10;

@@ -4,6 +4,7 @@ import { paintWhen } from '../paint.ts';
 import { costJson } from './cost-json.ts';
 import { costText } from './cost-text.ts';
 import { type CostQuestion, costing } from './costing.ts';
+import { expectedBatches } from './expected-batches.ts';
 import { REGIONS } from './prices.ts';
 import { COUNTERS_MAX } from './sample-jobs.ts';
 import { SYSTEM_LINES } from './shape.ts';
@@ -14,9 +15,9 @@ What this deployment costs at AWS: every line with its quantity and its price, w
 costs per job. Writes are counted on sample jobs that the real program admits and settles. Asks nobody.
 
   --jobs-per-month <number>  jobs that ask to be admitted
-  --batch <jobs>             that are admitted together, on average            (default: 5)
-  --settle-batch <jobs>      whose ends come together                          (default: as --batch)
-  --rollup-batch <records>   that the rollup gets together                     (default: as --batch)
+  --batch <jobs>             that are admitted together, on average            (default: by the number of jobs)
+  --settle-batch <jobs>      whose ends come together                          (default: by the number, or as --batch)
+  --rollup-batch <records>   that the rollup gets together                     (default: by the number, or as --batch)
   --counters <number>        limits that a job counts on, 0 to ${COUNTERS_MAX}              (default: 3)
   --rejected <per cent>      of the jobs                                       (default: 2%)
   --relays <number>          1 to 4                                            (default: 2)
@@ -28,11 +29,15 @@ costs per job. Writes are counted on sample jobs that the real program admits an
   --table-key                with a customer key for the table
   --relay-image              with a ready image rather than one built into ECR
   --retention-days <days>    that logs are kept                                (default: 30)
+  --nat <number>             NAT gateways rather than public addresses         (default: 0)
+  --endpoints <number>       interface endpoints, counted once for each zone   (default: 0)
+  --traces                   with the traces of X-Ray
+  --cloudfront               in front of the console
   --region <region>          one that scripts/desk/cost/prices.ts has          (default: us-east-1)
   --json                     question, prices, lines and sums as one JSON object
 
-A stream of several shards splits what was admitted together: where jobs end one by one, --settle-batch 1
---rollup-batch 2 shows the dearest case.
+Jobs of a small fleet come one by one, and each has a transaction of its own. Without --batch the batches are
+what that many jobs make of themselves; --batch 5 shows what pipelines make that start five jobs at once.
 
 Exit codes: 0 done, 3 wrong usage`;
 
@@ -52,6 +57,10 @@ const FLAGS = {
   'table-key': 'switch',
   'relay-image': 'switch',
   'retention-days': 'text',
+  nat: 'text',
+  endpoints: 'text',
+  traces: 'switch',
+  cloudfront: 'switch',
   region: 'text',
 } as const;
 
@@ -65,6 +74,8 @@ const VISITS_MAX = 1_000_000;
 /** Budgets in the overview's order; beyond it they come last. */
 const GROUPS_MAX = 20_000;
 const RETENTION_DAYS_MAX = 3653;
+/** Six zones of a region, with a dozen endpoints in each. */
+const NETWORK_MAX = 72;
 
 export const costCommand: Command = {
   name: 'cost',
@@ -90,14 +101,27 @@ type CostFlags = ReturnType<typeof readFlags<typeof FLAGS>>['values'];
 function readQuestion(values: CostFlags): CostQuestion {
   const jobs = values['jobs-per-month'];
   if (jobs === undefined) throw new UsageError('--jobs-per-month is missing: expected a number like 300000');
-  const batch = readWhole('batch', values.batch ?? '5', 1, BATCH_MAX);
-  const together = String(batch);
+  const jobsPerMonth = readWhole('jobs-per-month', jobs, 0, JOBS_MAX);
+  const relays = readWhole('relays', values.relays ?? '2', 1, RELAYS_MAX);
+  const expected = expectedBatches(jobsPerMonth, relays);
+  const batch = readWhole('batch', values.batch ?? String(expected.batch), 1, BATCH_MAX);
+  const likewise = (of: number): string => values.batch ?? String(of);
   const groups = readWhole('groups', values.groups ?? '300', 1, GROUPS_MAX);
   return {
-    jobsPerMonth: readWhole('jobs-per-month', jobs, 0, JOBS_MAX),
+    jobsPerMonth,
     batch,
-    settleBatch: readWhole('settle-batch', values['settle-batch'] ?? together, 1, SETTLE_BATCH_MAX),
-    rollupBatch: readWhole('rollup-batch', values['rollup-batch'] ?? together, 1, ROLLUP_BATCH_MAX),
+    settleBatch: readWhole(
+      'settle-batch',
+      values['settle-batch'] ?? likewise(expected.settleBatch),
+      1,
+      SETTLE_BATCH_MAX,
+    ),
+    rollupBatch: readWhole(
+      'rollup-batch',
+      values['rollup-batch'] ?? likewise(expected.rollupBatch),
+      1,
+      ROLLUP_BATCH_MAX,
+    ),
     counters: readWhole('counters', values.counters ?? '3', 0, COUNTERS_MAX),
     rejectedShare: readShare(values.rejected ?? '2%'),
     groups,
@@ -105,7 +129,7 @@ function readQuestion(values: CostFlags): CostQuestion {
     visits: readWhole('console', values.console ?? '0', 0, VISITS_MAX),
     region: readChoice('region', values.region ?? 'us-east-1', REGIONS),
     shape: {
-      relays: readWhole('relays', values.relays ?? '2', 1, RELAYS_MAX),
+      relays,
       admitRoute: readChoice('admit-route', values['admit-route'] ?? 'url', ['url', 'invoke']),
       watchdog: values.watchdog,
       console: values.console !== undefined,
@@ -113,6 +137,10 @@ function readQuestion(values: CostFlags): CostQuestion {
       builtImage: !values['relay-image'],
       systemLines: SYSTEM_LINES,
       logRetentionDays: readWhole('retention-days', values['retention-days'] ?? '30', 1, RETENTION_DAYS_MAX),
+      natGateways: readWhole('nat', values.nat ?? '0', 0, NETWORK_MAX),
+      endpoints: readWhole('endpoints', values.endpoints ?? '0', 0, NETWORK_MAX),
+      traces: values.traces,
+      cdn: values.cloudfront,
     },
   };
 }

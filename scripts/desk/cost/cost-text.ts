@@ -70,12 +70,22 @@ function rowOf(line: Line, prices: Prices): readonly string[] {
   ];
 }
 
-const notesOf = ({ prices, recountSeconds }: Costing, { region, shape }: CostQuestion): readonly string[] => [
+const notesOf = (
+  { prices, recountSeconds }: Costing,
+  { region, shape, batch, settleBatch, rollupBatch }: CostQuestion,
+): readonly string[] => [
   `Prices of ${region}, on demand, compared on ${newest(prices)}, without taxes.`,
+  ...(region === 'us-east-1'
+    ? []
+    : [
+        'What is dearer there than in us-east-1 is from AWS’s list as we know it:',
+        'nobody has compared it; follow the sources in scripts/desk/cost/prices.ts.',
+      ]),
+  `Batches of ${batch} admitted, ${settleBatch} ended, ${rollupBatch} summed up: see --help.`,
   'Free tiers and discounts are not deducted. Writes are counted by formula on',
   'admissions and settlements of sample jobs; retried conflicts are not in them.',
   shape.admitRoute === 'invoke'
-    ? "Lambda's own API has no price; an interface endpoint to it costs by the hour."
+    ? "Lambda's own API has no price; interface endpoints do: --endpoints."
     : 'A Function URL has no price of its own.',
   'Durations and line lengths are assumed: scripts/desk/cost/assumptions.ts.',
   ...(recountSeconds > RECOUNT_SECONDS_MAX

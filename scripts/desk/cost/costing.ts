@@ -60,7 +60,7 @@ export async function costing(question: CostQuestion): Promise<Costing> {
   const perJob = rejectedShare === 0 ? admitted : mixed(admitted, await linesOf('rejected'), rejectedShare);
   const measured = await measureDesk(question);
   const always = alwaysLines(shape, measured);
-  const desk = shape.console ? deskLines(measured.visit, question.visits) : [];
+  const desk = shape.console ? deskLines(measured.visit, question.visits, shape) : [];
   const deskPerMonth = sum(desk, prices);
   const idlePerMonth = sum(always, prices);
   const each = sum(perJob, prices);

@@ -2,12 +2,12 @@ import * as assumed from './assumptions.ts';
 import type { Line } from './line.ts';
 import type { PriceName } from './prices.ts';
 import type { MeasuredVisit } from './sample-visit.ts';
-import { FUNCTION_MIB } from './shape.ts';
+import { FUNCTION_MIB, type Shape } from './shape.ts';
 
 const GIGA = 1_000_000_000;
 
 /** What so many visits a month cost. The function's address has no price of its own. */
-export function deskLines(visit: MeasuredVisit, visits: number): readonly Line[] {
+export function deskLines(visit: MeasuredVisit, visits: number, { cdn, traces }: Shape): readonly Line[] {
   const desk = (label: string, ofVisit: number, price: PriceName): Line => ({
     part: 'desk',
     label,
@@ -15,12 +15,20 @@ export function deskLines(visit: MeasuredVisit, visits: number): readonly Line[]
     price,
   });
   const { requests, readUnits, writeUnits, answerBytes } = visit;
+  const pagesGb = (answerBytes + requests * assumed.CONSOLE_HEADER_BYTES) / GIGA;
   const billedMs = assumed.CONSOLE_START_MS + requests * assumed.BILLED_MS.console;
   return [
     desk('Console, reads', readUnits, 'readUnit'),
     desk('Sessions, writes', writeUnits, 'writeUnit'),
     desk('Lambda console, requests', requests, 'lambdaRequest'),
     desk('Lambda console, duration', (FUNCTION_MIB.console / 1024) * (billedMs / 1000), 'lambdaDuration'),
-    desk('Pages, data out', (answerBytes + requests * assumed.CONSOLE_HEADER_BYTES) / GIGA, 'dataOut'),
+    // What a function hands to CloudFront has no price of its own.
+    ...(cdn === true
+      ? [
+          desk('CloudFront, requests', requests, 'cdnRequest'),
+          desk('CloudFront, data out', pagesGb, 'cdnDataOut'),
+        ]
+      : [desk('Pages, data out', pagesGb, 'dataOut')]),
+    ...(traces === true ? [desk('Traces of the console, at most', requests, 'trace')] : []),
   ];
 }

@@ -54,6 +54,10 @@ export function jobLines(
     line('admission', 'Decision log taken in', decisionGb, 'logIngestion'),
     line('admission', 'Logs of these functions taken in', admissionGb, 'logIngestion'),
     line('admission', 'Data out to GitLab', dataOutGb(), 'dataOut'),
+    ...networkLines(decisionGb, deployed),
+    ...(deployed.traces === true
+      ? [line('admission', 'Traces, at most', calls.admit + calls.settle + calls['settle-stream'], 'trace')]
+      : []),
     line('usage', 'Usage per day, writes', writes.rollup, 'writeUnit'),
     line('usage', 'Run histories, writes', writes.estimates, 'writeUnit'),
     line('usage', 'Top lists, writes', writes.top, 'writeUnit'),
@@ -62,6 +66,9 @@ export function jobLines(
     line('usage', 'Stream, read by Lambda', calls['settle-stream'] + calls.rollup, 'streamRead'),
     line('usage', 'Sweep of live jobs, reads', sweepReads(), 'readUnit'),
     line('usage', 'Logs of the rollup taken in', rollupGb, 'logIngestion'),
+    ...(deployed.traces === true
+      ? [line('usage', 'Traces of the rollup, at most', calls.rollup, 'trace')]
+      : []),
     ...always.stored('Records', keptGb),
     line('kept', 'Nightly recount, reads', always.driftReads(keptGb), 'readUnit'),
     line(
@@ -83,6 +90,17 @@ const line = (part: Part, label: string, quantity: number, price: PriceName): Li
   quantity,
   price,
 });
+
+/** Questions, answers and the decision log, on their way through what stands between relays and the internet. */
+function networkLines(decisionGb: number, { natGateways = 0, endpoints = 0 }: Shape): readonly Line[] {
+  const answersGb = (assumed.ROUTER_QUESTION_BYTES + assumed.ROUTER_ANSWER_BYTES) / GIGA;
+  return [
+    ...(natGateways > 0
+      ? [line('admission', 'NAT, data', answersGb + (endpoints > 0 ? 0 : decisionGb), 'natData')]
+      : []),
+    ...(endpoints > 0 ? [line('admission', 'Endpoints, data', decisionGb, 'endpointData')] : []),
+  ];
+}
 
 const admitReads = (estimates: number, batch: number): number =>
   estimates + assumed.ADMIT_READS_PER_BATCH / batch;

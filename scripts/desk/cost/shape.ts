@@ -14,6 +14,14 @@ export interface Shape {
   readonly systemLines: boolean;
   /** Days that logs are kept. */
   readonly logRetentionDays: number;
+  /** NAT gateways that the relays' subnets go out by. With one, or with endpoints, relays have no public addresses. @default 0 */
+  readonly natGateways?: number;
+  /** Interface endpoints made for Tollgate, counted once for each zone. @default 0 */
+  readonly endpoints?: number;
+  /** Whether functions write traces. @default false */
+  readonly traces?: boolean;
+  /** Whether CloudFront stands in front of the console. @default false */
+  readonly cdn?: boolean;
 }
 
 /** What cdk/monitoring makes in a deployment like this one. An alarm on arithmetic is billed for each of its metrics. */

@@ -8,6 +8,8 @@ import { dynamoControllerScope } from '../../../functions/ledger/dynamo-controll
 import { dynamoInstanceRegister } from '../../../functions/ledger/dynamo-instance-register.ts';
 import { dynamoPseudonymKeys } from '../../../functions/ledger/dynamo-pseudonym-keys.ts';
 import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
+import type { InstanceRegister } from '../../../functions/ledger/instance-register.ts';
+import type { InstanceTable } from '../../../functions/ledger/known-instances.ts';
 import type { PseudonymKeys } from '../../../functions/ledger/pseudonym-keys.ts';
 import type { ClosingStore, LedgerStore, RewriteStore } from '../../../functions/ledger/store.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
@@ -134,6 +136,22 @@ export async function openDeskTable(
 }
 
 type OpenTable = Omit<DeskTable, 'instance' | 'gitlabUrl'>;
+
+/** Whose books a table has, whoever asks: for the commands that put that right. */
+export interface DeskRegister extends Pick<DeskLedger, 'description' | 'close'> {
+  readonly register: InstanceRegister;
+  readonly table: InstanceTable;
+}
+
+export async function openRegister(
+  flags: LedgerFlags,
+  io: Pick<DeskIo, 'env' | 'root'>,
+): Promise<DeskRegister> {
+  const place = ledgerPlace(flags, io);
+  const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
+  const { description, close } = opened;
+  return { register: dynamoInstanceRegister(opened), table: opened, description, close };
+}
 
 /** Gives a table the name that its keys begin with: as it was told, or as the table remembers it. */
 async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): Promise<DeskTable> {

@@ -2,13 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ADMISSIONS_PATH } from '../../../functions/admit/contract.ts';
 import { inboxItem } from '../../../functions/ledger/inbox-item.ts';
 import { ledgerKeys } from '../../../functions/ledger/keys.ts';
 import * as names from '../../../functions/names.ts';
-import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { truthText } from '../../../functions/settle/truth-text.ts';
 import { importFor } from '../../support/import-for.ts';
 import { emfProblems, measuredOf } from './emf-spec.ts';
@@ -131,24 +129,6 @@ test('the admit function: a group it does not know, a lost race, limits it could
   expect(linesSaid()).toEqual([]);
 });
 
-test('the webhook: a delivery that is not GitLab’s', async () => {
-  const { handler } = await importFor<typeof import('../../../functions/settle/handler.ts')>(
-    import.meta.url,
-    'functions/settle/handler.ts',
-  );
-  const at = new Date();
-  const stranger = `whsec_${Buffer.from('what somebody made up').toString('base64')}`;
-  const event = post(JOBS_PATH, '{}', {
-    'x-gitlab-event': 'Job Hook',
-    'webhook-id': 'a',
-    'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
-    'webhook-signature': new Webhook(stranger).sign('a', at, '{}'),
-  });
-  const response = await handler(event as unknown as Parameters<typeof handler>[0], undefined);
-  expect(response.statusCode).toBe(401);
-  expect(measuredBy()).toEqual({ JobEventsRefused: [1] });
-});
-
 test('the stream: how many jobs ended, how long ago, and who cannot have run so long', async () => {
   const { handler } = await importFor<typeof import('../../../functions/settle/stream/handler.ts')>(
     import.meta.url,
@@ -222,4 +202,31 @@ test('the directory: how old it is', async () => {
 
 test('every metric in the names of the functions is written by one of them, and no other', () => {
   expect([...written].sort()).toEqual(names.FUNCTION_METRICS.map(({ name }) => name).sort());
+});
+
+test('under another name than the books have, no function works on the table, and each says what to do', async () => {
+  vi.resetModules();
+  services.known.push('gitlab.before-the-move.com');
+  const before = services.written.length;
+  Object.assign(process.env, {
+    [names.ENV_THRESHOLDS_TOPIC]: 'arn:aws:sns:local:111122223333:owners',
+    [names.ENV_LIMITS_PATH]: '/tollgate/test/limits',
+  });
+  const handlers = await Promise.all([
+    import('../../../functions/admit/handler.ts'),
+    import('../../../functions/settle/stream/handler.ts'),
+    import('../../../functions/rollup/handler.ts'),
+    import('../../../functions/sweep/handler.ts'),
+    import('../../../functions/directory/handler.ts'),
+    import('../../../functions/drift/handler.ts'),
+    import('../../../functions/ssm-limits/handler.ts'),
+    import('../../../functions/notices/handler.ts'),
+  ]);
+  for (const { handler } of handlers) {
+    const run = handler as (event: unknown, context: unknown) => Promise<unknown>;
+    await expect(run({}, undefined)).rejects.toThrow(
+      /\[foreign_books\].*gitlab\.before-the-move\.com, and none of metrics\.example\.com.*gitlab\.instance/,
+    );
+  }
+  expect(services.written.slice(before)).toEqual([]);
 });

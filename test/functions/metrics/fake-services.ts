@@ -12,11 +12,17 @@ export interface Failure {
 
 export interface FakeServices {
   readonly url: string;
+  /** GitLabs that the table has books of; none of any as long as this is empty. */
+  readonly known: string[];
+  /** The body of every write. */
+  readonly written: string[];
   readonly close: () => void;
 }
 
 /** An empty table, one secret and a GitLab with one group in it: enough for a handler to run to its end. */
 export function startFakeServices(secret: string, failOnce: Failure[]): Promise<FakeServices> {
+  const known: string[] = [];
+  const written: string[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -31,6 +37,11 @@ export function startFakeServices(secret: string, failOnce: Failure[]): Promise<
     if (service === 'AmazonSSM') return response.end(JSON.stringify({ Parameter: { Value: secret } }));
     const at = failOnce.findIndex((each) => each.operation === operation && body.includes(each.about));
     const [failure] = at === -1 ? [] : failOnce.splice(at, 1);
+    if (/^(?:Put|Update|Delete|TransactWrite|BatchWrite)/.test(operation)) written.push(body);
+    if (operation === 'Query' && body.includes('"@instances"')) {
+      const Items = known.map((instance) => ({ pk: { S: '@instances' }, sk: { S: instance } }));
+      return response.end(JSON.stringify({ Items }));
+    }
     if (failure === undefined) return response.end(JSON.stringify(found(body)));
     const { type, reasons } = failure;
     response.statusCode = 400;
@@ -45,7 +56,7 @@ export function startFakeServices(secret: string, failOnce: Failure[]): Promise<
         server.closeAllConnections();
         server.close();
       };
-      resolve({ url: `http://127.0.0.1:${port}`, close });
+      resolve({ url: `http://127.0.0.1:${port}`, known, written, close });
     });
   });
 }

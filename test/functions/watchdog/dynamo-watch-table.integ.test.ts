@@ -106,6 +106,7 @@ test('through a silence on the real table: heard, disarmed once, armed by hand w
           state = 'dry_run';
         },
       },
+      proveToken: async () => 'accepted',
       notify,
       clock: { nowMs: () => nowMs },
       log: silentLog,

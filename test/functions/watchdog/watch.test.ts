@@ -20,6 +20,7 @@ class Site {
   disarmed = 0;
   gitlab: 'answers' | 'unavailable' | 'refuses_change' = 'answers';
   pager: 'works' | 'broken' = 'works';
+  token: 'accepted' | 'refused' = 'accepted';
   readonly notify = new MemoryNotify();
 
   look = () =>
@@ -43,6 +44,7 @@ class Site {
           this.disarmed += 1;
         },
       },
+      proveToken: async () => this.token,
       notify: {
         send: async (message) => {
           if (this.pager === 'broken') throw new NotifyError('notify_unavailable', 'no topic');
@@ -193,6 +195,7 @@ test('a table that does not answer is no silence: nothing is done', async () => 
         throw new Error('disarmed');
       },
     },
+    proveToken: async () => 'accepted',
     notify: site.notify,
     clock: { nowMs: () => START_MS },
     log: silentLog,
@@ -208,4 +211,13 @@ test('a quiet day costs one write in ten minutes', async () => {
     site.nowMs += MINUTE_MS;
   }
   expect(site.markWrites).toBe(6);
+});
+
+test('a token that GitLab refuses is told while relays are well, not on the day it is needed', async () => {
+  site.token = 'refused';
+  site.beatAtMs = site.nowMs;
+  expect(await site.look()).toBe('token_refused');
+  expect(site.mark).toEqual({ heardAtMs: START_MS });
+  site.token = 'accepted';
+  expect(await site.look()).toBe('relay_heard');
 });

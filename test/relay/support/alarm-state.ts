@@ -1,37 +1,56 @@
 import type { AlarmSpec } from '../../../cdk/monitoring/alarms/alarm-spec.ts';
 import { ALL_ALARMS } from '../../../cdk/monitoring/alarms/all-alarms.ts';
-import { SERIES, type SeriesName, type Statistic, seriesIn } from '../../../cdk/monitoring/series.ts';
+import {
+  SERIES,
+  type Series,
+  type SeriesName,
+  type Statistic,
+  seriesIn,
+} from '../../../cdk/monitoring/series.ts';
 import { measuredOf } from '../../functions/metrics/emf-spec.ts';
 
 /** The lines that all relays wrote in one minute. */
 export type MinuteOfLines = readonly string[];
 
 /** Whether an alarm on metrics of ours is on after the last of these minutes, as CloudWatch would find. */
-export function isOn(spec: AlarmSpec, minutes: readonly MinuteOfLines[]): boolean {
-  const found: boolean[] = [];
-  for (let end = minutes.length; end >= spec.periodMinutes; end -= spec.periodMinutes) {
-    const value = resultOf(spec.formula, valuesIn(minutes.slice(end - spec.periodMinutes, end).flat()));
-    found.push(value === undefined ? spec.missing === 'breaching' : breaches(spec, value));
+export const isOn = (spec: AlarmSpec, minutes: readonly MinuteOfLines[]): boolean =>
+  isOnAfter(spec, minutes.length, (from, to) => valuesIn(minutes.slice(from, to).flat()));
+
+/** All values of a metric within a period. */
+export type ValuesOf = (series: Series) => readonly number[];
+
+/**
+ * Whether an alarm is on after so many minutes, as CloudWatch would find.
+ *
+ * @param within - the values from one minute on and before another one.
+ */
+export function isOnAfter(
+  spec: AlarmSpec,
+  minutes: number,
+  within: (from: number, to: number) => ValuesOf,
+): boolean {
+  let breaching = 0;
+  for (let period = 0; period < spec.periods; period += 1) {
+    const end = minutes - period * spec.periodMinutes;
+    if (end < spec.periodMinutes) break;
+    const value = resultOf(spec.formula, within(end - spec.periodMinutes, end));
+    if (value === undefined ? spec.missing === 'breaching' : breaches(spec, value)) breaching += 1;
   }
-  const looked = found.slice(0, spec.periods);
-  return looked.filter(Boolean).length >= (spec.breaching ?? spec.periods);
+  return breaching >= (spec.breaching ?? spec.periods);
 }
 
 /** The alarms on the relays' own metrics whose threshold one minute with these values passes. */
 export function breachesOn(minute: Readonly<Record<string, readonly number[]>>): readonly string[] {
   return ALL_ALARMS.filter((spec) => {
-    const value = resultOf(spec.formula, (metric) => minute[metric] ?? []);
+    const value = resultOf(spec.formula, ({ name }) => minute[name] ?? []);
     return value !== undefined && breaches(spec, value);
   }).map(({ name }) => name);
 }
 
-/** All values of one metric, by its name. */
-type ValuesOf = (metric: string) => readonly number[];
-
 const valuesIn =
   (lines: readonly string[]): ValuesOf =>
-  (metric) =>
-    lines.flatMap((line) => measuredOf(line).values[metric] ?? []);
+  ({ name }) =>
+    lines.flatMap((line) => measuredOf(line).values[name] ?? []);
 
 const breaches = ({ breach: [direction, threshold] }: AlarmSpec, value: number): boolean =>
   direction === 'above' ? value > threshold : value < threshold;
@@ -42,7 +61,7 @@ const FILLED = /\bFILL\((\w+), *(-?\d+)\)/g;
 function resultOf(formula: string, valuesOf: ValuesOf): number | undefined {
   const names = seriesIn(formula);
   const values = new Map(names.map((name) => [name as string, statisticOf(name, valuesOf)]));
-  const filled = formula.replaceAll(FILLED, (_, name, instead) => String(values.get(name) ?? instead));
+  const filled = formula.replaceAll(FILLED, (_, name, instead) => `(${values.get(name) ?? instead})`);
   if (seriesIn(filled).some((name) => values.get(name) === undefined)) return undefined;
   const either = (condition: boolean, then: number, otherwise: number): number =>
     condition ? then : otherwise;
@@ -60,9 +79,9 @@ const STATISTICS: Readonly<Partial<Record<Statistic, (values: readonly number[])
 };
 
 function statisticOf(series: SeriesName, valuesOf: ValuesOf): number | undefined {
-  const { name, statistic } = SERIES[series];
-  const values = valuesOf(name);
+  const values = valuesOf(SERIES[series]);
   if (values.length === 0) return undefined;
+  const { statistic } = SERIES[series];
   const of = STATISTICS[statistic];
   if (of === undefined) throw new Error(`no way to find ${statistic}`);
   return of(values);

@@ -41,7 +41,8 @@ function told(...flags: readonly string[]): Promise<Told> {
 }
 
 async function toldAnew(flags: readonly string[]): Promise<Told> {
-  const { code, out, err } = await cost('--jobs-per-month', '1000000', '--json', ...flags);
+  const batch = flags.includes('--batch') ? [] : ['--batch', '5'];
+  const { code, out, err } = await cost('--jobs-per-month', '1000000', '--json', ...batch, ...flags);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
 }
@@ -122,9 +123,9 @@ test('a console costs by its visits, and each visit the more the more groups hav
   ];
   expect(none.lines.filter(({ part }) => part === 'desk')).toEqual([]);
   expect(none.totals.deskPerMonth).toBe(0);
-  // Its secret and its token; an alarm on one more metric.
+  // Its secret and its token; an alarm on two more metrics.
   expect(quantity(few, 'SSM standard parameters')).toBe(5);
-  expect(few.totals.idlePerMonth - none.totals.idlePerMonth).toBeCloseTo(0.1, 9);
+  expect(few.totals.idlePerMonth - none.totals.idlePerMonth).toBeCloseTo(0.2, 9);
   const desk = few.lines.filter(({ part }) => part === 'desk').reduce((sum, { usd }) => sum + usd, 0);
   expect(few.totals.deskPerMonth).toBeCloseTo(desk, 9);
   expect(quantity(few, 'Console, reads')).toBeGreaterThan(1000 * 300);
@@ -148,8 +149,82 @@ test('the watchdog, its heartbeats and a key of one’s own cost what they do', 
   expect(quantity(watched, 'KMS keys')).toBe(2);
 });
 
+test('batches are those that so many jobs make: a small fleet pays for its jobs one by one', async () => {
+  const asked = async (jobs: string) => {
+    const { out } = await cost('--jobs-per-month', jobs, '--json');
+    const { question, totals } = JSON.parse(out);
+    return { batches: [question.batch, question.settleBatch, question.rollupBatch], totals };
+  };
+  const small = await asked('30000');
+  expect(small.batches).toEqual([1, 1, 1]);
+  expect(small.totals.admissionsPerMillion).toBeGreaterThan(14);
+  expect((await told()).totals.admissionsPerMillion).toBeLessThan(8);
+  const [batch, settleBatch, rollupBatch] = (await asked('100000000')).batches;
+  expect(batch).toBeGreaterThan(3);
+  expect(settleBatch).toBeGreaterThan(20);
+  expect(rollupBatch).toBe(200);
+});
+
+test('a region costs what its own list says, and one that is not there is refused', async () => {
+  const [virginia, frankfurt] = [await told(), await told('--region', 'eu-central-1')];
+  const hold = ({ lines }: Told) => lines.find(({ label }) => label === 'Hold, writes')?.usd ?? Number.NaN;
+  expect(hold(frankfurt) / hold(virginia)).toBeCloseTo(0.7625 / 0.625, 9);
+  expect(frankfurt.totals.idlePerMonth).toBeGreaterThan(virginia.totals.idlePerMonth);
+  expect((await told('--region', 'us-west-2')).totals).toEqual(virginia.totals);
+});
+
+test('a network of one’s own has lines for what it is made of, in the place of public addresses', async () => {
+  const [open, nat, closed] = [
+    await told(),
+    await told('--nat', '2'),
+    await told('--endpoints', '10', '--admit-route', 'invoke'),
+  ];
+  expect(quantity(open, 'Relays, public addresses')).toBe(2 * 730);
+  expect(quantity(nat, 'Relays, public addresses')).toBeUndefined();
+  expect(quantity(nat, 'NAT gateways')).toBe(2 * 730);
+  // Hours and addresses of two gateways cost more than those of two relays.
+  expect(nat.totals.idlePerMonth - open.totals.idlePerMonth).toBeGreaterThan(2 * 730 * 0.045);
+  expect(quantity(nat, 'NAT, data')).toBeGreaterThan(0);
+  expect(quantity(closed, 'Interface endpoints')).toBe(10 * 730);
+  expect(quantity(closed, 'NAT gateways')).toBeUndefined();
+});
+
+test('traces and a network of copies before the console are told, where they are', async () => {
+  const [plain, traced] = [
+    await told('--console', '1000'),
+    await told('--console', '1000', '--traces', '--cloudfront'),
+  ];
+  const labels = ({ lines }: Told) => lines.map(({ label }) => label);
+  expect(
+    labels(traced)
+      .filter((label) => !labels(plain).includes(label))
+      .toSorted(),
+  ).toEqual([
+    'CloudFront, data out',
+    'CloudFront, requests',
+    'Traces of the console, at most',
+    'Traces of the rollup, at most',
+    'Traces of what runs by the clock',
+    'Traces, at most',
+  ]);
+  expect(labels(traced)).not.toContain('Pages, data out');
+});
+
 test.each([
   ['300000', '--watchdog'],
+  [
+    '300000',
+    '--nat',
+    '2',
+    '--endpoints',
+    '6',
+    '--traces',
+    '--console',
+    '10',
+    '--cloudfront',
+    '--region',
+    'eu-central-1',
+  ],
   ['1000000', '--console', '100000', '--groups', '5000'],
   ['1000000000', '--watchdog', '--admit-route', 'invoke', '--batch', '1', '--counters', '24'],
 ])('for people: %s jobs fit 80 columns, and it says what is not in it', async (jobs, ...flags) => {
@@ -171,7 +246,7 @@ test.each([
   [['--jobs-per-month', 'many'], '--jobs-per-month "many"'],
   [['--rejected', '2'], '--rejected "2"'],
   [['--rejected', '101%'], '--rejected "101%"'],
-  [['--region', 'eu-west-9'], '--region "eu-west-9": expected us-east-1'],
+  [['--region', 'eu-west-9'], '--region "eu-west-9": expected us-east-1, us-east-2, us-west-2, eu-west-1'],
   [['--admit-route', 'http'], '--admit-route "http"'],
 ])('%j is refused with its value', async (flags, told) => {
   const jobs = flags[0] === '--jobs-per-month' ? [] : ['--jobs-per-month', '1'];

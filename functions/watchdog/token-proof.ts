@@ -1,0 +1,41 @@
+import { GitLabError } from '../gitlab/gitlab.ts';
+import type { Log } from '../shared/log.ts';
+import type { Controller } from './controller.ts';
+
+/** A token that works now is asked about again after this; one that does not, with every look. */
+export const PROVEN_FOR_MS = 3_600_000;
+
+export interface TokenProofDeps {
+  readonly controller: Pick<Controller, 'state'>;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}
+
+/**
+ * Whether GitLab would take the watchdog's word. The token is needed on one bad day in a year, and may have expired long
+ * before: so it is tried while all is well.
+ *
+ * @returns asks, and answers `refused` as long as GitLab refuses the token or does not know the controller. A GitLab that does
+ * not answer says nothing about the token.
+ */
+export function tokenProof({
+  controller,
+  clock,
+  log,
+}: TokenProofDeps): () => Promise<'accepted' | 'refused'> {
+  let provenAtMs: number | undefined;
+  return async () => {
+    const nowMs = clock.nowMs();
+    if (provenAtMs !== undefined && nowMs - provenAtMs < PROVEN_FOR_MS) return 'accepted';
+    try {
+      await controller.state();
+      provenAtMs = nowMs;
+      return 'accepted';
+    } catch (error) {
+      if (!(error instanceof GitLabError)) throw error;
+      if (error.code === 'gitlab_unavailable' || error.code === 'gitlab_rate_limited') return 'accepted';
+      log.error('watchdog: it could not disarm the controller', { error: error.message });
+      return 'refused';
+    }
+  };
+}
