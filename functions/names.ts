@@ -50,6 +50,9 @@ export const SK = 'sk';
 export const DUE_INDEX = 'due';
 export const DUE_PK = 'duePk';
 export const DUE_AT = 'dueAt';
+/** The form every item says it was written in; see functions/ledger/item-version.ts. */
+export const VERSION_ATTRIBUTE = 'v';
+export const ITEM_VERSION = '1';
 /** Unix seconds. Garbage collection only: nothing is given back by it. */
 export const TTL_ATTRIBUTE = 'ttl';
 /** Sort keys of the items that readers of the stream are told of. */

@@ -6,6 +6,7 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-dynamodb';
 import type { InstanceRegister, KnownInstance } from './instance-register.ts';
+import { versioned } from './item-version.ts';
 import { INSTANCES_PK } from './keys.ts';
 import { PK, SK } from './table.ts';
 import { tableCalls } from './table-calls.ts';
@@ -57,6 +58,7 @@ export function dynamoInstanceRegister({
 const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) => ({
   [PK]: { S: INSTANCES_PK },
   [SK]: { S: instance },
+  ...versioned,
   [OPENED_AT]: { N: String(openedAtMs) },
   ...(gitlabUrl !== undefined && { [GITLAB_URL]: { S: gitlabUrl } }),
   ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),

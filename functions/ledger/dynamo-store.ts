@@ -133,10 +133,7 @@ export class DynamoStore implements LedgerStore, InboxStore {
     );
     try {
       for await (const page of pages) {
-        for (const item of page.Items ?? []) {
-          const stored = decodeItem(item, keys);
-          if (stored !== undefined) yield stored;
-        }
+        for (const item of page.Items ?? []) yield decodeItem(item, keys);
       }
     } catch (error) {
       throw this.#unavailable('scan', error);

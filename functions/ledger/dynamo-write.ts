@@ -14,6 +14,7 @@ import {
   UNCHECKED,
 } from './item.ts';
 import type { Item } from './item-bytes.ts';
+import { SET_VERSION, VERSION_VALUE } from './item-version.ts';
 import type { LedgerKeys } from './keys.ts';
 import { recordItem } from './record-size.ts';
 import type { ClosingWrite, CounterReset, CounterWrite, RecordWrite, Write } from './store.ts';
@@ -86,18 +87,17 @@ function updateCounter(write: CounterWrite, { tableName, keys }: DynamoTarget): 
     ':f': number(write.fitted),
     ':s': number(write.settled),
     ':one': number(1),
+    ...VERSION_VALUE,
   };
-  let update = `ADD ${COMMITTED} :c, ${FITTED} :f, ${SETTLED} :s, ${REV} :one`;
+  const set = write.expiresAtSeconds === undefined ? SET_VERSION : `${SET_VERSION}, #ttl = :ttl`;
+  let update = `${set} ADD ${COMMITTED} :c, ${FITTED} :f, ${SETTLED} :s, ${REV} :one`;
   for (const cause of UNCHECKED_CAUSES) {
     const amount = write.unchecked[cause] ?? 0;
     if (amount === 0) continue;
     update += `, ${UNCHECKED[cause]} :${UNCHECKED[cause]}`;
     values[`:${UNCHECKED[cause]}`] = number(amount);
   }
-  if (write.expiresAtSeconds !== undefined) {
-    update = `SET #ttl = :ttl ${update}`;
-    values[':ttl'] = number(write.expiresAtSeconds);
-  }
+  if (write.expiresAtSeconds !== undefined) values[':ttl'] = number(write.expiresAtSeconds);
   const conditions = [
     ...atMost(COMMITTED, ':mc', write.maxCommitted, values),
     ...atMost(FITTED, ':mf', write.maxFitted, values),

@@ -267,6 +267,11 @@ export interface RebuildReport {
    * of both figures is right. Never repaired.
    */
   readonly unproven: readonly Drift[];
+  /**
+   * Items a newer program wrote, in a kind or form not known here. Above 0, nothing is proven: every difference is
+   * unproven, nothing is repaired and nothing closed.
+   */
+  readonly passedOver: number;
   /** Periods closed now. */
   readonly closed: number;
   /** Periods that ought to be closed and are not: live jobs hold on them, or they drift, or the table did not answer. */

@@ -5,7 +5,8 @@
 import type { DueJob } from './due-job.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
-import { type LedgerKeys, ledgerKeys } from './keys.ts';
+import type { Item } from './item-bytes.ts';
+import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from './keys.ts';
 import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -20,7 +21,7 @@ import type {
   TransactOutcome,
   Write,
 } from './store.ts';
-import { DUE_AT, DUE_PK } from './table.ts';
+import { DUE_AT, DUE_PK, SK } from './table.ts';
 
 export interface MemoryStoreOptions {
   /** The GitLab host, e.g. `gitlab.example.com`. */
@@ -114,8 +115,7 @@ export class MemoryStore implements LedgerStore, InboxStore {
     for (const name of this.#table.names()) {
       if (this.#options.schedule !== undefined) await this.#options.schedule('scan');
       const item = this.#table.named(name);
-      const stored = item && decodeItem(item, this.keys);
-      if (stored !== undefined) yield stored;
+      if (item !== undefined && isOfBooks(item)) yield decodeItem(item, this.keys);
     }
   }
 
@@ -162,10 +162,7 @@ export class MemoryStore implements LedgerStore, InboxStore {
 
   /** Everything stored, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
-    for (const item of this.#table.items()) {
-      const stored = decodeItem(item, this.keys);
-      if (stored !== undefined) yield stored;
-    }
+    for (const item of this.#table.items()) if (isOfBooks(item)) yield decodeItem(item, this.keys);
   }
 
   async #beforeRead(
@@ -190,6 +187,9 @@ export class MemoryStore implements LedgerStore, InboxStore {
     if (fault.kind === 'lost-before') throw lost('operation');
   }
 }
+
+/** A scan of the real table leaves the others out, too. */
+const isOfBooks = (item: Item): boolean => item[SK]?.S !== ANNOUNCED_SK && item[SK]?.S !== INBOX_SK;
 
 const lost = (operation: string): LedgerError =>
   new LedgerError('ledger_unavailable', `${operation}: no answer from the in-memory table (injected fault)`);

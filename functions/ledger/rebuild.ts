@@ -26,11 +26,15 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
     records: first.records,
     counters: first.counters.size,
     unproven: differing.filter((name) => isUnproven(name, first, nowMs)).map((name) => driftOf(name, first)),
-    ...(options.close ? await closePeriods(first, deps) : { closed: 0, unclosed: 0 }),
+    passedOver: first.passedOver,
+    ...(options.close && first.passedOver === 0
+      ? await closePeriods(first, deps)
+      : { closed: 0, unclosed: 0 }),
   };
   if (suspects.length === 0) return { ...report, drift: [], repaired: 0 };
 
   const second = await recount(deps.store.scan('consistent'));
+  if (second.passedOver > 0) return { ...report, passedOver: second.passedOver, drift: [], repaired: 0 };
   const steady = suspects.filter((name) => sameDifference(name, first, second));
   // A write between the second pass's reads would fake a difference; it shows in the rev now.
   const now = await deps.store.readCounters(
@@ -46,8 +50,9 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
 }
 
-/** Whether all the counter was made of must still be there. Pipelines' counters go before their records do. */
+/** Whether all the counter was made of must still be there, and was read. Pipelines' counters go before their records do. */
 function isProvable(name: string, pass: Recount, nowMs: number): boolean {
+  if (pass.passedOver > 0) return false;
   const key = pass.key(name);
   if (isPipelineCounter(key)) return false;
   if (!mayLackRecords(key, nowMs)) return true;
@@ -57,9 +62,8 @@ function isProvable(name: string, pass: Recount, nowMs: number): boolean {
 /** Windows past their retention are on their way out themselves: nobody asks which figure was right. */
 function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
   const key = pass.key(name);
-  return (
-    pass.counters.has(name) && !isPipelineCounter(key) && !isWindow(key) && !isProvable(name, pass, nowMs)
-  );
+  if (!pass.counters.has(name) || isPipelineCounter(key)) return false;
+  return pass.passedOver > 0 || (!isWindow(key) && !isProvable(name, pass, nowMs));
 }
 
 const revOf = (counter: Counter | undefined): number => counter?.rev ?? 0;

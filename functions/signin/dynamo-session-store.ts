@@ -7,6 +7,7 @@ import {
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from '../ledger/item-version.ts';
 import { type Key, ledgerKeys } from '../ledger/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import {
@@ -39,7 +40,7 @@ export function dynamoSessionStore({ client, tableName, instance }: DynamoSessio
   const put = (key: Key, attributes: Attributes, endsAtMs: number): Promise<void> =>
     answered('write', async (abortSignal) => {
       const ttl = { N: String(Math.ceil(endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
-      const Item = { ...keyItem(key), ...attributes, [TTL_ATTRIBUTE]: ttl };
+      const Item = { ...keyItem(key), ...versioned, ...attributes, [TTL_ATTRIBUTE]: ttl };
       await client.send(new PutItemCommand({ TableName: tableName, Item }), { abortSignal });
     });
 

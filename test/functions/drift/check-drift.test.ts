@@ -17,7 +17,7 @@ const drift = (limit: string) => ({
   recount: amounts(5),
 });
 
-function checked(found: Pick<RebuildReport, 'drift'>) {
+function checked(found: Pick<RebuildReport, 'drift'> & Partial<RebuildReport>) {
   const lines: { level: string; message: string; fields: LogFields }[] = [];
   const asked: RebuildOptions[] = [];
   const line =
@@ -28,7 +28,16 @@ function checked(found: Pick<RebuildReport, 'drift'>) {
   const log: Log = { info: line('info'), warn: line('warn'), error: line('error') };
   const rebuild = async (options: RebuildOptions) => {
     asked.push(options);
-    return { records: 40, counters: 3, repaired: 0, unproven: [], closed: 2, unclosed: 0, ...found };
+    const report = {
+      records: 40,
+      counters: 3,
+      repaired: 0,
+      unproven: [],
+      passedOver: 0,
+      closed: 2,
+      unclosed: 0,
+    };
+    return { ...report, ...found };
   };
   return { lines, asked, report: checkDrift({ ledger: { rebuild }, log }) };
 }
@@ -42,8 +51,17 @@ test('books without drift are reported without an error', async () => {
     closed: 2,
     unclosed: 0,
     unproven: 0,
+    passedOver: 0,
   });
   expect(lines.map(({ level }) => level)).toEqual(['info']);
+});
+
+test('a check that passed items over says so, and never that there is no drift', async () => {
+  const { lines, report } = checked({ drift: [], passedOver: 2 });
+  expect(await report).toMatchObject({ drifting: 0, passedOver: 2 });
+  expect(lines).toEqual([
+    { level: 'error', message: 'items of a newer program passed over, nothing proven', fields: { items: 2 } },
+  ]);
 });
 
 test('a drifting counter is an error that names it and both figures', async () => {

@@ -827,6 +827,7 @@ export function ledgerContract(newStore: (instance: string, clock: TestClock) =>
         drift: [],
         repaired: 0,
         unproven: [],
+        passedOver: 0,
         closed: 0,
         unclosed: 0,
       });
