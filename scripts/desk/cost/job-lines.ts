@@ -60,9 +60,11 @@ export function jobLines(
     line('usage', 'Rollup, reads', reads.rollup, 'readUnit'),
     ...lambda('usage', 'Lambda rollup', 'rollup'),
     line('usage', 'Stream, read by Lambda', calls['settle-stream'] + calls.rollup, 'streamRead'),
+    line('usage', 'Decisions outside the table, writes', calls.rollup, 'objectWrite'),
     line('usage', 'Sweep of live jobs, reads', sweepReads(), 'readUnit'),
     line('usage', 'Logs of the rollup taken in', rollupGb, 'logIngestion'),
     ...always.stored('Records', keptGb),
+    line('kept', 'Decisions outside the table, kept', exportedGb(job.records), 'objectStorage'),
     line('kept', 'Nightly recount, reads', always.driftReads(keptGb), 'readUnit'),
     line(
       'kept',
@@ -94,6 +96,10 @@ function functionLogBytes(calls: Readonly<Record<string, number>>, deployed: Sha
     return total + count * (always.systemBytes(deployed) + own);
   }, 0);
 }
+
+/** GB-months of a job's images, each kept for so many days. */
+const exportedGb = (records: number): number =>
+  (records * assumed.EXPORTED_BYTES * (assumed.EXPORT_DAYS / DAYS_PER_MONTH)) / GIGA;
 
 const dataOutGb = (): number =>
   (assumed.ROUTER_ANSWER_BYTES + assumed.WEBHOOKS_PER_JOB * assumed.WEBHOOK_ANSWER_BYTES) / GIGA;
