@@ -6,7 +6,9 @@ import { dynamoControllerScope } from '../../functions/ledger/dynamo-controller-
 import { dynamoInstanceRegister } from '../../functions/ledger/dynamo-instance-register.ts';
 import { dynamoMarks } from '../../functions/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
+import { loggedOf } from '../../functions/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/limits/dynamo-limit-table.ts';
+import { publishLimits, readLimits } from '../../functions/limits/publish-limits.ts';
 import { START } from '../../functions/notices/cursor.ts';
 import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
 import { placeBy } from '../../functions/rollup/contribution.ts';
@@ -20,6 +22,7 @@ import { readRelayBeats } from '../../functions/watchdog/relay-beats.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { signedFetch } from '../../relay/signing/signed-fetch.ts';
+import { aPolicy } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
 import { type ManualClock, NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
 
@@ -27,7 +30,30 @@ export const INSTANCE = 'gitlab.example.com';
 const WAIT = { timeoutMs: 300_000 };
 const DAY = '2026-11-21';
 const FAR_MS = Date.UTC(2100, 0, 1);
-const SET = 'set-1';
+/** Partitions of limits that are no set. */
+const BESIDE_SETS = /@limits#(?:opening#|log$|requests$)/;
+const LIMITS = {
+  limits: [
+    { on: 'instance', jobs: 900 },
+    { on: { group: 104 }, money: 50, per: 'month' },
+  ],
+  grants: [
+    {
+      on: { group: 104 },
+      limit: 'money-month',
+      amount: '+5',
+      from: '2026-11-01',
+      until: '2026-11-30',
+      reason: 'release',
+    },
+  ],
+};
+/** acme ▸ payments ▸ cards */
+const GROUPS = directoryOf([
+  { id: 100, path: 'acme', personal: false },
+  { id: 101, parentId: 100, path: 'acme/payments', personal: false },
+  { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },
+]);
 const OPENED = counter('group/101', 'money-month', '2026-12');
 const CLOSED = counter('group/101', 'money-month', '2026-08');
 
@@ -115,14 +141,17 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'limit-pointer': { is: at('@limits', is('pointer')), read: (place) => limits(place).getPointer(WAIT) },
   'limit-chunk': {
-    is: under(`@limits#${SET}`, any),
-    read: (place) => limits(place).readChunks(SET, ['root/100'], WAIT),
+    is: (pk, sk) => under('@limits#', any)(pk, sk) && !BESIDE_SETS.test(pk),
+    read: async (place) => readLimits((await limits(place).getPointer(WAIT))?.set ?? '', limits(place)),
   },
   'limit-opening': {
     is: under('@limits#opening#', any),
     read: (place) => limits(place).readOpenings([OPENED], WAIT),
   },
-  'limit-log': { is: at('@limits#log', any), read: (place) => limits(place).readLog(undefined, 10, WAIT) },
+  'limit-log': {
+    is: at('@limits#log', any),
+    read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedOf),
+  },
   'limit-request': { is: at('@limits#requests', any), read: (place) => limits(place).readRequests(10, WAIT) },
   'directory-pointer': {
     is: at('@directory', is('pointer')),
@@ -211,12 +240,7 @@ export async function writeEveryKind(place: Place): Promise<void> {
   await store.transact([{ kind: 'closing', closing }], { token: 'closing', ...WAIT });
 
   const records = (await ledger.readRecords([1, 2, 3])).filter((record) => record !== undefined);
-  const groups = [
-    { id: 100, path: 'acme', personal: false },
-    { id: 101, parentId: 100, path: 'acme/payments', personal: false },
-    { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },
-  ];
-  const placeOf = placeBy(directoryOf(groups), 'UTC');
+  const placeOf = placeBy(GROUPS, 'UTC');
   await countRecords(records, { store: rollup(place), clock, random: () => 0.5, placeOf, log: silentLog });
 
   const going = { startMs: 1, deep: true, top: 9, page: 'next' };
@@ -247,8 +271,8 @@ export async function writeEveryKind(place: Place): Promise<void> {
 async function writeLimits(place: Place): Promise<void> {
   const table = limits(place);
   const bytes = Buffer.from('limits');
-  await table.putChunk(SET, { name: 'root/100', bytes }, WAIT);
-  await table.flip({ set: SET, edit: 1, atMs: NOVEMBER_21_MS }, undefined, WAIT, { edit: 1, bytes });
+  const change = { actor: 'ann', why: 'new year', source: 'page', atMs: NOVEMBER_21_MS };
+  await publishLimits(LIMITS, change, { table, policy: aPolicy(), directory: GROUPS });
   await table.putRequest({ id: 'r-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
   await table.putOpening({ key: OPENED, carried: 5, committed: 10, settled: 9, atMs: NOVEMBER_21_MS }, WAIT);
 }
