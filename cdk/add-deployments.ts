@@ -33,6 +33,7 @@ export function addDeployments(
     const service = new ServiceStack(app, `Tollgate-${stage}-Service`, {
       ...props,
       ledger: state.ledger,
+      decisionExport: settings.state.exportDays === 0 ? undefined : state.decisionExport,
       bundlesPath,
     });
     for (const stack of [state, service]) {

@@ -2,6 +2,7 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { AdmitFunction } from './constructs/admit-function.ts';
 import { Console } from './constructs/console.ts';
+import type { DecisionExport } from './constructs/decision-export.ts';
 import { DirectorySync } from './constructs/directory-sync.ts';
 import { DriftCheck } from './constructs/drift-check.ts';
 import type { LedgerTable } from './constructs/ledger-table.ts';
@@ -23,6 +24,8 @@ import type { Settings } from './settings/settings.ts';
 export interface ServiceStackProps extends StackProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
+  /** Where decisions are kept outside the table. Undefined: nowhere. */
+  readonly decisionExport: DecisionExport | undefined;
   /** Folder with the bundles that `npm run bundle` makes. */
   readonly bundlesPath: string;
 }
@@ -50,7 +53,11 @@ export class ServiceStack extends Stack {
   readonly operators: OperatorsTopic;
   readonly monitoring: Monitoring;
 
-  constructor(scope: Construct, id: string, { settings, ledger, bundlesPath, ...props }: ServiceStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings, ledger, decisionExport, bundlesPath, ...props }: ServiceStackProps,
+  ) {
     super(scope, id, {
       ...props,
       description: `Tollgate ${settings.stage}: relay and functions`,
@@ -76,7 +83,7 @@ export class ServiceStack extends Stack {
     });
     this.settleEndpoint = new SettleEndpoint(this, 'Settle', shared);
     this.settleStream = new SettleStream(this, 'SettleStream', shared);
-    this.rollup = new Rollup(this, 'Rollup', { ...shared, thresholds: this.thresholds });
+    this.rollup = new Rollup(this, 'Rollup', { ...shared, thresholds: this.thresholds, decisionExport });
     this.sweep = new Sweep(this, 'Sweep', { ...shared, network });
     this.directorySync = new DirectorySync(this, 'DirectorySync', { ...shared, network });
     this.ssmLimits = new SsmLimits(this, 'SsmLimits', shared);

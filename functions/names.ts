@@ -18,6 +18,8 @@ export const ENV_DYNAMODB_ENDPOINT = 'TOLLGATE_DYNAMODB_ENDPOINT';
 export const ENV_WEBHOOK_SECRETS_PARAMETER = 'TOLLGATE_WEBHOOK_SECRETS_PARAMETER';
 /** SSM parameter with values of `X-Gitlab-Token` to take as well, one a line. Unset: none. */
 export const ENV_WEBHOOK_TOKENS_PARAMETER = 'TOLLGATE_WEBHOOK_TOKENS_PARAMETER';
+/** S3 bucket that decisions are kept in, outside the table. Unset: they are not. */
+export const ENV_EXPORT_BUCKET = 'TOLLGATE_EXPORT_BUCKET';
 /** ARN of the SNS topic that owners of limits listen to. */
 export const ENV_THRESHOLDS_TOPIC = 'TOLLGATE_THRESHOLDS_TOPIC';
 
@@ -50,12 +52,18 @@ export const SK = 'sk';
 export const DUE_INDEX = 'due';
 export const DUE_PK = 'duePk';
 export const DUE_AT = 'dueAt';
+/** The form every item says it was written in; see functions/ledger/item-version.ts. */
+export const VERSION_ATTRIBUTE = 'v';
+export const ITEM_VERSION = '1';
 /** Unix seconds. Garbage collection only: nothing is given back by it. */
 export const TTL_ATTRIBUTE = 'ttl';
 /** Sort keys of the items that readers of the stream are told of. */
 export const RECORD_SK = 'record';
 export const COUNTER_SK = 'counter';
 export const INBOX_SK = 'inbox';
+export const CLOSING_SK = 'closing';
+export const ENTRY_SK_PREFIX = 'entry#';
+export const ADJUSTMENT_SK_PREFIX = 'adjustment#';
 /** Path below the settle function's URL that GitLab's job webhooks go to. */
 export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 /** `gitlab.example.com@directory` begins the keys of what the directory sync keeps in the table. */
@@ -196,7 +204,7 @@ export const METRIC_ROLLUP_LEFT_OUT = {
   name: 'RollupLeftOut',
   unit: 'Count',
   statistic: 'Maximum',
-  says: 'Items of the stream that nobody can read, and counters whose owners could not be told; only when there are any.',
+  says: 'Items of the stream that nobody can read or that found no place outside the table, and counters whose owners could not be told; only when there are any.',
 } as const;
 export const METRIC_DIRECTORY_AGE_SECONDS = {
   name: 'DirectoryAgeSeconds',

@@ -123,6 +123,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'functions/rollup/': [
     'functions/rollup/',
     'functions/estimates/',
+    'functions/export/export-images.ts',
     'functions/ledger/',
     'functions/shared/',
     'functions/names.ts',
@@ -140,6 +141,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'functions/rollup/handler.ts': [
     'functions/rollup/',
     'functions/admit/deployed-rules.ts',
+    'functions/export/',
     'functions/notify/',
     'functions/thresholds/',
     'functions/ledger/',
@@ -287,6 +289,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Keys and items of its own beside the books.
   'functions/ssm-limits/dynamo-marks.ts': [
     'functions/ssm-limits/',
+    'functions/ledger/item-version.ts',
     'functions/ledger/ledger.ts',
     'functions/names.ts',
     'policies/document/reading.ts',
@@ -332,6 +335,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Keys and items of its own beside the books.
   'functions/signin/dynamo-session-store.ts': [
     'functions/signin/',
+    'functions/ledger/item-version.ts',
     'functions/ledger/keys.ts',
     'functions/ledger/table.ts',
     '@aws-sdk/client-dynamodb',
@@ -359,6 +363,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Keys and items of its own beside the books.
   'functions/watchdog/dynamo-watch-table.ts': [
     'functions/watchdog/',
+    'functions/ledger/item-version.ts',
     'functions/ledger/table-calls.ts',
     'functions/names.ts',
     '@aws-sdk/client-dynamodb',
@@ -375,6 +380,19 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     '@aws-sdk/client-dynamodb',
     'node:',
   ],
+  // Decisions outside the table, and back.
+  'functions/export/': [
+    'functions/export/',
+    'functions/ledger/',
+    'functions/shared/',
+    'functions/names.ts',
+    'policies/document/reading.ts',
+    'relay/signing/node-sha256.ts',
+    '@aws-sdk/client-dynamodb',
+    '@aws-sdk/credential-provider-node',
+    '@smithy/signature-v4',
+    'node:',
+  ],
   'functions/drift/': [
     'functions/drift/',
     'functions/ledger/',
@@ -386,6 +404,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/directory/',
   ],
   // The deployment makes the table and filters its stream by the same strings.
+  'functions/ledger/item-version.ts': ['functions/ledger/', 'functions/names.ts'],
   'functions/ledger/table.ts': ['functions/names.ts', '@aws-sdk/client-dynamodb'],
   'functions/ledger/keys.ts': ['functions/ledger/', 'functions/names.ts', 'policies/', 'node:'],
   // Pure: what the books say against what GitLab says.

@@ -1,7 +1,16 @@
 import { Duration } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import { COUNTER_SK, ENV_ROLLUP_ZONE, RECORD_SK } from '../../functions/names.ts';
+import {
+  ADJUSTMENT_SK_PREFIX,
+  CLOSING_SK,
+  COUNTER_SK,
+  ENTRY_SK_PREFIX,
+  ENV_ROLLUP_ZONE,
+  LIMITS_PK_SUFFIX,
+  RECORD_SK,
+} from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { DecisionExport } from './decision-export.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { StreamConsumer } from './stream-consumer.ts';
@@ -11,6 +20,8 @@ export interface RollupProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly thresholds: ThresholdsTopic;
+  /** Absent: the settings want none. */
+  readonly decisionExport: DecisionExport | undefined;
   readonly bundlesPath: string;
 }
 
@@ -23,12 +34,19 @@ const BATCH_SIZE = 200;
 const RETRIES = 200;
 const GIVEN_UP_AFTER = Duration.hours(20);
 
+/** What only the export wants of the stream, beside limits. */
+const EXPORTED = [CLOSING_SK, { prefix: ENTRY_SK_PREFIX }, { prefix: ADJUSTMENT_SK_PREFIX }];
+
 /** Usage per group, project, class and day, what jobs usually take, and who is told that a limit is nearly reached. */
 export class Rollup extends Construct {
   readonly program: NodeLambda;
   readonly consumer: StreamConsumer;
 
-  constructor(scope: Construct, id: string, { settings, ledger, thresholds, bundlesPath }: RollupProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings, ledger, thresholds, decisionExport, bundlesPath }: RollupProps,
+  ) {
     super(scope, id);
     this.program = new NodeLambda(this, 'Program', {
       settings,
@@ -41,12 +59,16 @@ export class Rollup extends Construct {
     });
     ledger.grant(this.program, 'rollUp');
     thresholds.grantPublish(this.program);
+    decisionExport?.grantPut(this.program);
     this.consumer = new StreamConsumer(this, 'Consumer', {
       settings,
       ledger,
       program: this.program,
       name: 'rollup',
-      sortKeys: [RECORD_SK, COUNTER_SK],
+      sortKeys: [RECORD_SK, COUNTER_SK, ...(decisionExport === undefined ? [] : EXPORTED)],
+      ...(decisionExport !== undefined && {
+        partitions: [{ prefix: `${settings.gitlab.instance}${LIMITS_PK_SUFFIX}` }],
+      }),
       events: ['INSERT', 'MODIFY'],
       batchSize: BATCH_SIZE,
       batchWindow: BATCH_WINDOW,

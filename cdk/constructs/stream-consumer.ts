@@ -2,11 +2,14 @@ import { Duration } from 'aws-cdk-lib';
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Construct } from 'constructs';
-import { SK } from '../../functions/names.ts';
+import { PK, SK } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import { DeadLetters } from './dead-letters.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import type { NodeLambda } from './node-lambda.ts';
+
+/** A whole key or its beginning, as the stream's filters are written. */
+export type KeyPattern = string | { readonly prefix: string };
 
 export interface StreamConsumerProps {
   readonly settings: Settings;
@@ -15,7 +18,9 @@ export interface StreamConsumerProps {
   /** Names the dead letters: `settle-stream`. */
   readonly name: string;
   /** Only items with these sort keys come through; the others cost nothing. */
-  readonly sortKeys: readonly string[];
+  readonly sortKeys: readonly KeyPattern[];
+  /** And all items whose partition keys are like these. @default none */
+  readonly partitions?: readonly KeyPattern[];
   readonly events: readonly ('INSERT' | 'MODIFY')[];
   readonly batchSize: number;
   /** Waits this long for a fuller batch. */
@@ -51,10 +56,8 @@ export class StreamConsumer extends Construct {
       retryAttempts: props.retries,
       maxRecordAge: props.givenUpAfter,
       filters: [
-        FilterCriteria.filter({
-          eventName: props.events,
-          dynamodb: { Keys: { [SK]: { S: props.sortKeys } } },
-        }),
+        filter(props.events, SK, props.sortKeys),
+        ...(props.partitions === undefined ? [] : [filter(props.events, PK, props.partitions)]),
       ],
       onFailure: new SqsDlq(this.deadLetters.queue),
     });
@@ -65,3 +68,6 @@ export class StreamConsumer extends Construct {
     return this.#program.fn.metric('IteratorAge', { period: Duration.minutes(1), statistic: 'Maximum' });
   }
 }
+
+const filter = (events: StreamConsumerProps['events'], key: string, patterns: readonly KeyPattern[]) =>
+  FilterCriteria.filter({ eventName: events, dynamodb: { Keys: { [key]: { S: patterns } } } });

@@ -87,6 +87,11 @@ export interface Deployment {
   readonly state?: {
     /** @default the account's own key, `aws/dynamodb` */
     readonly tableKeyArn?: string;
+    /**
+     * Days that decisions, credits, limits and their log are kept outside the table, in a bucket of their own, for a restore of
+     * an older backup. At most 90; 0: they are in the table alone. @default 90
+     */
+    readonly exportDays?: number;
   };
   readonly alarms?: {
     readonly emails?: readonly string[];

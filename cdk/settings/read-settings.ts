@@ -31,6 +31,9 @@ export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 /** From no notices to one a day. */
 const NOTICES_MINUTES = { min: 0, max: 1_440, fallback: 15 } as const;
 
+/** From no export to as long as records say whose job it was. */
+const EXPORT_DAYS = { min: 0, max: 90, fallback: 90 } as const;
+
 /** As GitLab shows it on the group's page. The fallback is no id: whoever opens a console says who rules it. */
 const GROUP_ID = { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 0 } as const;
 
@@ -181,7 +184,10 @@ function readNotices(read: Section): Settings['notices'] {
 }
 
 function readState(read: Section): Settings['state'] {
-  const state = { tableKeyArn: read.optional('tableKeyArn', shapes.KEY_ARN) };
+  const state = {
+    tableKeyArn: read.optional('tableKeyArn', shapes.KEY_ARN),
+    exportDays: read.integer('exportDays', EXPORT_DAYS),
+  };
   read.refuseUnknown();
   return state;
 }

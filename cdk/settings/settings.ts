@@ -141,6 +141,8 @@ export interface NoticesSettings {
 export interface StateSettings {
   /** ARN of a customer key for the table. Absent: the account's key for DynamoDB. */
   readonly tableKeyArn: string | undefined;
+  /** How long decisions are kept outside the table; 0: they are not. */
+  readonly exportDays: number;
 }
 
 export interface AlarmSettings {

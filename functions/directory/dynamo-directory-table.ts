@@ -8,6 +8,7 @@ import {
   paginateQuery,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from '../ledger/item-version.ts';
 import { type Key, type LedgerKeys, ledgerKeys } from '../ledger/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import { joined, PARTS, partsOf } from '../limits/chunk-parts.ts';
@@ -67,7 +68,10 @@ export class DynamoDirectoryTable implements DirectoryTable {
     await this.#answered('write a chunk to', options, async (abortSignal) => {
       for (const [part, attributes] of partsOf(name, bytes).entries()) {
         const key = keyItem(this.#keys.directoryChunk(version, name, part));
-        const command = new PutItemCommand({ TableName: tableName, Item: { ...key, ...attributes } });
+        const command = new PutItemCommand({
+          TableName: tableName,
+          Item: { ...key, ...versioned, ...attributes },
+        });
         await client.send(command, { abortSignal });
       }
     });
@@ -94,11 +98,13 @@ export class DynamoDirectoryTable implements DirectoryTable {
         const command = new UpdateItemCommand({
           TableName: tableName,
           Key: keyItem(this.#keys.directoryChunk(at.version, at.name, part)),
+          // What the service has taken meanwhile must not come back as an empty item.
+          ConditionExpression: `attribute_exists(${PK})`,
           UpdateExpression: 'SET #ttl = :at',
           ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE },
           ExpressionAttributeValues: { ':at': { N: String(Math.ceil(atMs / 1000)) } },
         });
-        await client.send(command, { abortSignal });
+        await client.send(command, { abortSignal }).catch(unlessGone);
       }
     });
   }
@@ -131,6 +137,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
       TableName: this.#options.tableName,
       Item: {
         ...keyItem(this.#keys.directoryPointer),
+        ...versioned,
         ed: { N: String(to.edit) },
         ma: { S: to.manifest },
         pr: { S: to.progress },
@@ -152,6 +159,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
       TableName: this.#options.tableName,
       Item: {
         ...keyItem(this.#keys.directoryWish(nameOf(wish))),
+        ...versioned,
         [AT]: { N: String(atMs) },
         [TTL_ATTRIBUTE]: { N: String(Math.ceil((atMs + WISH_TTL_MS) / 1000)) },
       },
@@ -234,6 +242,10 @@ export class DynamoDirectoryTable implements DirectoryTable {
 }
 
 const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { S: pk }, [SK]: { S: sk } });
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ConditionalCheckFailedException)) throw error;
+}
 
 const nameOf = ({ kind, id }: Wish): string => `${kind}/${id}`;
 

@@ -20,6 +20,8 @@ export interface DriftReport {
   readonly unclosed: number;
   /** Counters that differ and whose records may be gone: nobody can say any more which figure was right. */
   readonly unproven: number;
+  /** Items a newer program wrote. Above 0, the run proves nothing: it found no drift because it could not. */
+  readonly passedOver: number;
 }
 
 /** More lines of one night help nobody; `tollgate rebuild` shows them all. */
@@ -31,7 +33,7 @@ const LINES_MAX = 20;
  */
 export async function checkDrift({ ledger, outcomes, clock, log }: CheckDriftDeps): Promise<DriftReport> {
   const recountedAtMs = clock.nowMs();
-  const { records, counters, drift, unproven, unclosed } = await ledger.rebuild({
+  const { records, counters, drift, unproven, passedOver, unclosed } = await ledger.rebuild({
     repair: false,
     mark: true,
   });
@@ -42,10 +44,13 @@ export async function checkDrift({ ledger, outcomes, clock, log }: CheckDriftDep
     drifting: drift.length,
     unclosed,
     unproven: unproven.length,
+    passedOver,
   };
+  if (passedOver > 0)
+    log.error('items of a newer program passed over, nothing proven', { items: passedOver });
   if (unclosed > 0) log.warn('periods not closed yet', { periods: unclosed });
   if (drift.length > 0) log.error('drift: look with `tollgate rebuild`', report);
-  else log.info('no drift', report);
+  else if (passedOver === 0) log.info('no drift', report);
   await note(recountOutcome({ drift, unproven }, recountedAtMs), outcomes, log);
   return report;
 }

@@ -2,6 +2,7 @@
 import { decodeHistory, encodeHistory } from '../../policies/estimate/history-text.ts';
 import type { ProjectHistory } from '../../policies/estimate/project-history.ts';
 import type { Item } from '../ledger/item-bytes.ts';
+import { versioned } from '../ledger/item-version.ts';
 import { type Key, ROLLUP_SK } from '../ledger/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 
@@ -27,6 +28,7 @@ export function encodeEstimates(key: Key, { history, rev }: StoredEstimates, now
   return {
     [PK]: { S: key.pk },
     [SK]: { S: key.sk },
+    ...versioned,
     [HISTORY]: { S: encodeHistory(history) },
     [ESTIMATES_REV]: { N: String(rev) },
     [TTL_ATTRIBUTE]: { N: String(Math.ceil(nowMs / 1000) + UNUSED_DAYS * 86_400) },

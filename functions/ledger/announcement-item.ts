@@ -1,12 +1,18 @@
 import type { Item } from './item-bytes.ts';
+import { versioned } from './item-version.ts';
 import type { LedgerKeys } from './keys.ts';
 import type { Announcement } from './store.ts';
 import { PK, SK, TTL_ATTRIBUTE } from './table.ts';
 
-/** Two keys and a time: DynamoDB removes it when that has passed, hours late at worst. */
+/** Two keys, the version and a time: DynamoDB removes it when that has passed, hours late at worst. */
 export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
   const { pk, sk } = keys.announcement(announcement.key);
-  return { [PK]: { S: pk }, [SK]: { S: sk }, [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) } };
+  return {
+    [PK]: { S: pk },
+    [SK]: { S: sk },
+    ...versioned,
+    [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
+  };
 }
 
 /** Whether what was announced still stands; an item that outlived its time does not. */

@@ -5,6 +5,7 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { ControllerScope, ControllerScopeStore } from './controller-scope.ts';
+import { versioned } from './item-version.ts';
 import { ledgerKeys } from './keys.ts';
 import { PK, SK } from './table.ts';
 import { tableCalls } from './table-calls.ts';
@@ -38,7 +39,10 @@ export function dynamoControllerScope(options: DynamoControllerScopeOptions): Co
       return Item && decode(Item);
     },
     async write(scope) {
-      const command = new PutItemCommand({ TableName: tableName, Item: { ...key, ...encode(scope) } });
+      const command = new PutItemCommand({
+        TableName: tableName,
+        Item: { ...key, ...versioned, ...encode(scope) },
+      });
       await answered('write the scope', (abortSignal) => client.send(command, { abortSignal }));
     },
   };

@@ -1,5 +1,6 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { InstanceRegister, KnownInstance } from './instance-register.ts';
+import { versioned } from './item-version.ts';
 import { INSTANCES_PK } from './keys.ts';
 import {
   GITLAB_URL,
@@ -29,6 +30,7 @@ export function dynamoInstanceRegister({ client, tableName }: InstanceTable): In
 const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) => ({
   [PK]: { S: INSTANCES_PK },
   [SK]: { S: instance },
+  ...versioned,
   [OPENED_AT]: { N: String(openedAtMs) },
   ...(gitlabUrl !== undefined && { [GITLAB_URL]: { S: gitlabUrl } }),
   ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),

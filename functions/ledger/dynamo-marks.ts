@@ -4,6 +4,7 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from './item-version.ts';
 import { type Key, ledgerKeys } from './keys.ts';
 import { blocksOf, decodeHead, decodeRunners, encodeHead, encodeRunners } from './marks-item.ts';
 import type { RunnerMark, SweepMarkStore, SweepMarks } from './sweep-marks.ts';
@@ -43,7 +44,10 @@ export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions)
       .Item;
   };
   const put = async (key: Key, attributes: Attributes): Promise<void> => {
-    const command = new PutItemCommand({ TableName: tableName, Item: { ...keyItem(key), ...attributes } });
+    const command = new PutItemCommand({
+      TableName: tableName,
+      Item: { ...keyItem(key), ...versioned, ...attributes },
+    });
     await answered("write the sweep's marks", (abortSignal) => client.send(command, { abortSignal }));
   };
 

@@ -5,6 +5,7 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from './item-version.ts';
 import { ledgerKeys } from './keys.ts';
 import type { PseudonymKeys } from './pseudonym-keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from './table.ts';
@@ -56,6 +57,7 @@ export function dynamoPseudonymKeys({
       TableName: tableName,
       Item: {
         ...itemKey(year),
+        ...versioned,
         [KEY]: { B: randomBytes(KEY_BYTES) },
         [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
       },

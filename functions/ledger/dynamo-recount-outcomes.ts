@@ -4,6 +4,7 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from './item-version.ts';
 import { ledgerKeys } from './keys.ts';
 import type { DriftingCounter, RecountOutcome, RecountOutcomes } from './recount-outcome.ts';
 import { PK, SK } from './table.ts';
@@ -41,7 +42,10 @@ export function dynamoRecountOutcomes(options: DynamoRecountOutcomesOptions): Re
       return Item && decode(Item);
     },
     async write(outcome) {
-      const command = new PutItemCommand({ TableName: tableName, Item: { ...key, ...encode(outcome) } });
+      const command = new PutItemCommand({
+        TableName: tableName,
+        Item: { ...key, ...versioned, ...encode(outcome) },
+      });
       await answered('write what the recount found', (abortSignal) => client.send(command, { abortSignal }));
     },
   };

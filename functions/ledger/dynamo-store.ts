@@ -135,10 +135,7 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     );
     try {
       for await (const page of pages) {
-        for (const item of page.Items ?? []) {
-          const stored = decodeItem(item, keys);
-          if (stored !== undefined) yield stored;
-        }
+        for (const item of page.Items ?? []) yield decodeItem(item, keys);
       }
     } catch (error) {
       throw this.#unavailable('scan', error);

@@ -15,6 +15,7 @@ import {
   UNCHECKED,
 } from './item.ts';
 import type { Item } from './item-bytes.ts';
+import { SET_VERSION, VERSION_VALUE } from './item-version.ts';
 import type { LedgerKeys } from './keys.ts';
 import type { JobRecord } from './ledger.ts';
 import { recordItem } from './record-size.ts';
@@ -100,20 +101,22 @@ function updateCounter(write: CounterWrite, { tableName, keys }: DynamoTarget): 
     ':f': number(write.fitted),
     ':s': number(write.settled),
     ':one': number(1),
+    ...VERSION_VALUE,
   };
-  let update = `ADD ${COMMITTED} :c, ${FITTED} :f, ${SETTLED} :s, ${REV} :one`;
+  const set = [
+    SET_VERSION,
+    ...(write.expiresAtSeconds === undefined ? [] : ['#ttl = :ttl']),
+    ...(write.closeAtMs === undefined ? [] : [`${DUE_PK} = :dp`, `${DUE_AT} = :da`]),
+  ];
+  let update = `${set.join(', ')} ADD ${COMMITTED} :c, ${FITTED} :f, ${SETTLED} :s, ${REV} :one`;
   for (const cause of UNCHECKED_CAUSES) {
     const amount = write.unchecked[cause] ?? 0;
     if (amount === 0) continue;
     update += `, ${UNCHECKED[cause]} :${UNCHECKED[cause]}`;
     values[`:${UNCHECKED[cause]}`] = number(amount);
   }
-  if (write.expiresAtSeconds !== undefined) {
-    update = `SET #ttl = :ttl ${update}`;
-    values[':ttl'] = number(write.expiresAtSeconds);
-  }
+  if (write.expiresAtSeconds !== undefined) values[':ttl'] = number(write.expiresAtSeconds);
   if (write.closeAtMs !== undefined) {
-    update = `SET ${DUE_PK} = :dp, ${DUE_AT} = :da ${update}`;
     values[':dp'] = { S: keys.closingPk(write.key) };
     values[':da'] = number(write.closeAtMs);
   }

@@ -1,5 +1,6 @@
 /** What arrived from outside and waits for its reader, who is told by the table's stream. */
 import type { Item } from './item-bytes.ts';
+import { versioned } from './item-version.ts';
 import { INBOX_SK, type LedgerKeys } from './keys.ts';
 import type { InboxItem } from './store.ts';
 import { PK, SK, TTL_ATTRIBUTE } from './table.ts';
@@ -9,6 +10,7 @@ export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: 
   return {
     [PK]: { S: pk },
     [SK]: { S: sk },
+    ...versioned,
     b: { S: body },
     at: { N: String(receivedAtMs) },
     [TTL_ATTRIBUTE]: { N: String(Math.ceil(untilMs / 1000)) },

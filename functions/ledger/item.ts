@@ -5,6 +5,7 @@ import { UNCHECKED_CAUSES } from './amounts.ts';
 import { decodeClaims, decodeDeltas, encodeClaims, encodeDeltas } from './claim-lines.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
 import type { Item } from './item-bytes.ts';
+import { isNewer, versioned } from './item-version.ts';
 import {
   ADJUSTMENT_SK_PREFIX,
   CLOSING_SK,
@@ -63,6 +64,7 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   const item: Attributes = {
     [PK]: text(pk),
     [SK]: text(sk),
+    ...versioned,
     st: text(record.state),
     g: number(record.generation),
     r: number(record.rev),
@@ -191,6 +193,7 @@ export const encodeCounter = (
   return {
     [PK]: text(pk),
     [SK]: text(sk),
+    ...versioned,
     ...encodeAmounts(counter),
     [REV]: number(counter.rev),
     ...(counter.drifts && { dr: { BOOL: true } }),
@@ -221,6 +224,7 @@ export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
   return {
     [PK]: text(pk),
     [SK]: text(sk),
+    ...versioned,
     g: number(entry.generation),
     ca: text(entry.cause),
     at: number(entry.atMs),
@@ -245,6 +249,7 @@ export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => 
   return {
     [PK]: text(pk),
     [SK]: text(sk),
+    ...versioned,
     ...encodeAmounts(closing),
     [CLOSED_AT]: number(closing.closedAtMs),
     ...(closing.adjusted !== 0 && { ad: number(closing.adjusted) }),
@@ -264,6 +269,7 @@ export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item
   return {
     [PK]: text(pk),
     [SK]: text(sk),
+    ...versioned,
     am: number(entry.amount),
     re: text(entry.reason),
     by: text(entry.actor),
@@ -281,14 +287,15 @@ export const decodeAdjustment = (item: Item, keys: LedgerKeys): AdjustmentEntry 
   atMs: readNumber(item, 'at'),
 });
 
-/** One item of a scan. Undefined: of a kind that this version does not know; it is taken for nothing else. */
-export function decodeItem(item: Item, keys: LedgerKeys): StoredItem | undefined {
+/** One item of a scan. `unknown`: of a kind or in a form that this version does not know; it is taken for nothing else. */
+export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   const sk = readText(item, SK);
+  if (isNewer(item)) return { kind: 'unknown', sk };
   if (sk === RECORD_SK) return { kind: 'record', record: decodeRecord(item, keys) };
   if (sk === COUNTER_SK) return { kind: 'counter', counter: decodeCounter(item, keys) };
   if (sk.startsWith(ENTRY_SK_PREFIX)) return { kind: 'entry', entry: decodeEntry(item, keys) };
   if (sk.startsWith(ADJUSTMENT_SK_PREFIX))
     return { kind: 'adjustment', adjustment: decodeAdjustment(item, keys) };
   if (sk === CLOSING_SK) return { kind: 'closing', closing: decodeClosing(item, keys) };
-  return undefined;
+  return { kind: 'unknown', sk };
 }

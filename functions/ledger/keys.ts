@@ -2,8 +2,11 @@
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 import {
+  ADJUSTMENT_SK_PREFIX,
+  CLOSING_SK,
   COUNTER_SK,
   DIRECTORY_PK_SUFFIX,
+  ENTRY_SK_PREFIX,
   INBOX_SK,
   PSEUDONYMS_PK_SUFFIX,
   RECORD_SK,
@@ -19,15 +22,12 @@ export interface Key {
 /** The due index is spread, so that one busy instance does not write one partition of it. */
 export const DUE_SHARDS = 16;
 
-export { COUNTER_SK, INBOX_SK, RECORD_SK };
+export { ADJUSTMENT_SK_PREFIX, CLOSING_SK, COUNTER_SK, ENTRY_SK_PREFIX, INBOX_SK, RECORD_SK };
 /** Begins the keys of no instance: one item per instance that the table has books of. */
 export const INSTANCES_PK = '@instances';
-export const CLOSING_SK = 'closing';
 export const ANNOUNCED_SK = 'announced';
 /** Everything functions/rollup and functions/estimates keep in the table. */
 export const ROLLUP_SK = 'rollup';
-export const ENTRY_SK_PREFIX = 'entry#';
-export const ADJUSTMENT_SK_PREFIX = 'adjustment#';
 const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
 const LIMIT_EDIT_DIGITS = 10;

@@ -269,6 +269,11 @@ export interface RebuildReport {
    * of both figures is right. Never repaired.
    */
   readonly unproven: readonly Drift[];
+  /**
+   * Items a newer program wrote, in a kind or form not known here. Above 0, nothing is proven: every difference is
+   * unproven, nothing is repaired and nothing marked.
+   */
+  readonly passedOver: number;
   /** Periods that ought to be closed since a day and are not: live jobs hold on them, or they drift, or nobody closes. */
   readonly unclosed: number;
 }

@@ -6,7 +6,7 @@ import type { DueJob } from './due-job.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
 import type { Item } from './item-bytes.ts';
-import { type LedgerKeys, ledgerKeys } from './keys.ts';
+import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from './keys.ts';
 import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -23,7 +23,7 @@ import type {
   TransactOutcome,
   Write,
 } from './store.ts';
-import { DUE_AT, DUE_PK } from './table.ts';
+import { DUE_AT, DUE_PK, SK } from './table.ts';
 
 export interface MemoryStoreOptions {
   /** The GitLab host, e.g. `gitlab.example.com`. */
@@ -117,8 +117,7 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     for (const name of this.#table.names()) {
       if (this.#options.schedule !== undefined) await this.#options.schedule('scan');
       const item = this.#table.named(name);
-      const stored = item && decodeItem(item, this.keys);
-      if (stored !== undefined) yield stored;
+      if (item !== undefined && isOfBooks(item)) yield decodeItem(item, this.keys);
     }
   }
 
@@ -192,10 +191,7 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 
   /** Everything stored, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
-    for (const item of this.#table.items()) {
-      const stored = decodeItem(item, this.keys);
-      if (stored !== undefined) yield stored;
-    }
+    for (const item of this.#table.items()) if (isOfBooks(item)) yield decodeItem(item, this.keys);
   }
 
   async #beforeRead(
@@ -222,6 +218,8 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 }
 
 const dueAt = (item: Item): number => Number(item[DUE_AT]?.N);
+/** A scan of the real table leaves the others out, too. */
+const isOfBooks = (item: Item): boolean => item[SK]?.S !== ANNOUNCED_SK && item[SK]?.S !== INBOX_SK;
 
 const lost = (operation: string): LedgerError =>
   new LedgerError('ledger_unavailable', `${operation}: no answer from the in-memory table (injected fault)`);

@@ -23,19 +23,22 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   const nowMs = deps.clock.nowMs();
   const differing = first.names().filter((name) => !agrees(first, name));
   const suspects = differing.filter((name) => isProvable(name, first, nowMs));
-  const unclosed = first.names().filter((name) => isUnclosed(name, first, nowMs));
+  const isWhole = first.passedOver === 0;
+  const unclosed = isWhole ? first.names().filter((name) => isUnclosed(name, first, nowMs)) : [];
   const report = {
     records: first.records,
     counters: first.counters.size,
     unproven: differing.filter((name) => isUnproven(name, first, nowMs)).map((name) => driftOf(name, first)),
+    passedOver: first.passedOver,
     unclosed: unclosed.length,
   };
   if (suspects.length === 0) {
-    if (options.mark) await markDrift(first, { drifted: [], unclosed }, deps);
+    if (options.mark && isWhole) await markDrift(first, { drifted: [], unclosed }, deps);
     return { ...report, drift: [], repaired: 0 };
   }
 
   const second = await recount(deps.store.scan('consistent'));
+  if (second.passedOver > 0) return { ...report, passedOver: second.passedOver, drift: [], repaired: 0 };
   const steady = suspects.filter((name) => sameDifference(name, first, second));
   // A write between the second pass's reads would fake a difference; it shows in the rev now.
   const now = await deps.store.readCounters(
@@ -51,8 +54,9 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
 }
 
-/** Whether all the counter was made of must still be there. Pipelines' counters go before their records do. */
+/** Whether all the counter was made of must still be there, and was read. Pipelines' counters go before their records do. */
 function isProvable(name: string, pass: Recount, nowMs: number): boolean {
+  if (pass.passedOver > 0) return false;
   const key = pass.key(name);
   if (isPipelineCounter(key)) return false;
   if (!mayLackRecords(key, nowMs)) return true;
@@ -62,8 +66,9 @@ function isProvable(name: string, pass: Recount, nowMs: number): boolean {
 /** Windows and users past their retention are on their way out themselves: nobody asks which figure was right. */
 function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
   const key = pass.key(name);
-  const goes = isPipelineCounter(key) || isWindow(key) || isOfUser(key);
-  return pass.counters.has(name) && !goes && !isProvable(name, pass, nowMs);
+  if (!pass.counters.has(name) || isPipelineCounter(key)) return false;
+  if (pass.passedOver > 0) return true;
+  return !isWindow(key) && !isOfUser(key) && !isProvable(name, pass, nowMs);
 }
 
 /** Whether it ought to be closed since a day. */

@@ -9,6 +9,8 @@ export interface Recount {
   readonly records: number;
   /** The counters as they stand, by name. */
   readonly counters: ReadonlyMap<string, Counter>;
+  /** Items nobody could read, which may be part of any counter: above 0, the recount proves nothing. */
+  readonly passedOver: number;
   /** Every counter that exists or should. */
   names(): readonly string[];
   key(name: string): CounterKey;
@@ -32,6 +34,7 @@ export async function recount(items: AsyncIterable<StoredItem> | Iterable<Stored
   const lines = new Map<string, Line>();
   const counters = new Map<string, Counter>();
   let records = 0;
+  let passedOver = 0;
   for await (const item of items) {
     switch (item.kind) {
       case 'record':
@@ -51,11 +54,15 @@ export async function recount(items: AsyncIterable<StoredItem> | Iterable<Stored
         lineOf(lines, item.counter.key);
         counters.set(counterName(item.counter.key), item.counter);
         break;
+      case 'unknown':
+        passedOver += 1;
+        break;
     }
   }
   return {
     records,
     counters,
+    passedOver,
     names: () => [...lines.keys()],
     key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
     expected: (name) => total(lines.get(name)),

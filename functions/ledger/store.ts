@@ -181,7 +181,9 @@ export type StoredItem =
   | { readonly kind: 'counter'; readonly counter: Counter }
   | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
   | { readonly kind: 'closing'; readonly closing: ClosingEntry }
-  | { readonly kind: 'adjustment'; readonly adjustment: AdjustmentEntry };
+  | { readonly kind: 'adjustment'; readonly adjustment: AdjustmentEntry }
+  /** Of a kind or in a form that a newer program wrote: to be counted, and passed over. */
+  | { readonly kind: 'unknown'; readonly sk: string };
 
 /** Something that is said once to people, e.g. that a pipeline's job was rejected. No scan yields it. */
 export interface Announcement {

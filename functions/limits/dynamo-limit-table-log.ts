@@ -1,5 +1,6 @@
 /** What is told of limits beside the sets: the change log, and requests for more. Newest first. */
 import { PutItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
+import { versioned } from '../ledger/item-version.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import { BYTES } from './chunk-parts.ts';
 import { type DynamoLimitCalls, type Item, keyItem } from './dynamo-limit-table-calls.ts';
@@ -26,6 +27,7 @@ export class DynamoLimitLog implements Pick<LimitTable, 'readLog' | 'putRequest'
       TableName: this.#calls.options.tableName,
       Item: {
         ...keyItem(this.#calls.keys.limitRequest(id)),
+        ...versioned,
         rv: { N: String(rev) },
         [BYTES]: { B: bytes },
         [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },

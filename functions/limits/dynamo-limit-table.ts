@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { CounterKey } from '../../policies/claim.ts';
 import { batchGet } from '../ledger/batch-get.ts';
+import { versioned } from '../ledger/item-version.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import { BYTES, joined, partsOf } from './chunk-parts.ts';
 import {
@@ -64,7 +65,7 @@ export class DynamoLimitTable implements LimitTable {
     for (const [part, attributes] of partsOf(name, bytes).entries()) {
       const command = new PutItemCommand({
         TableName: this.#calls.options.tableName,
-        Item: { ...keyItem(this.#calls.keys.limitChunk(set, name, part)), ...attributes },
+        Item: { ...keyItem(this.#calls.keys.limitChunk(set, name, part)), ...versioned, ...attributes },
       });
       await this.#calls.answered('write a chunk to', options, (abortSignal) =>
         this.#calls.options.client.send(command, { abortSignal }),
@@ -114,6 +115,7 @@ export class DynamoLimitTable implements LimitTable {
       TableName: tableName,
       Item: {
         ...keyItem(this.#calls.keys.limitPointer),
+        ...versioned,
         se: { S: to.set },
         ed: { N: String(to.edit) },
         at: { N: String(to.atMs) },
@@ -125,7 +127,7 @@ export class DynamoLimitTable implements LimitTable {
     };
     const log = entry && {
       TableName: tableName,
-      Item: { ...keyItem(this.#calls.keys.limitLog(entry.edit)), [BYTES]: { B: entry.bytes } },
+      Item: { ...keyItem(this.#calls.keys.limitLog(entry.edit)), ...versioned, [BYTES]: { B: entry.bytes } },
     };
     const command = new TransactWriteItemsCommand({
       TransactItems: [{ Put: pointer }, ...(log === undefined ? [] : [{ Put: log }])],
@@ -214,6 +216,7 @@ export class DynamoLimitTable implements LimitTable {
       TableName: this.#calls.options.tableName,
       Item: {
         ...keyItem(this.#calls.keys.limitOpening(key)),
+        ...versioned,
         ca: { N: String(carried) },
         co: { N: String(committed) },
         st: { N: String(settled) },

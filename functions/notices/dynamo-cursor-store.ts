@@ -6,6 +6,7 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from '../ledger/item-version.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { NOTICES_PK_SUFFIX, PK, SK } from '../names.ts';
 import type { Cursor, CursorStore } from './cursor.ts';
@@ -35,7 +36,7 @@ export function dynamoCursorStore({ client, tableName, instance }: DynamoCursorS
     write: async ({ rev, cursor }) => {
       const command = new PutItemCommand({
         TableName: tableName,
-        Item: { ...key, [REV]: { N: String(rev) }, [BYTES]: { B: packed(cursor) } },
+        Item: { ...key, ...versioned, [REV]: { N: String(rev) }, [BYTES]: { B: packed(cursor) } },
         ...(rev === 1
           ? { ConditionExpression: `attribute_not_exists(${PK})` }
           : {

@@ -1,6 +1,7 @@
 import {
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
+  ENV_EXPORT_BUCKET,
   ENV_GITLAB_INSTANCE,
   ENV_LEDGER_TABLE,
   ENV_RULES_FILE,
@@ -19,6 +20,10 @@ export interface RollupConfig {
   readonly thresholdsTopicArn: string | undefined;
   /** Where browsers reach the console; absent: messages have no links. */
   readonly consoleUrl: string | undefined;
+  /** Where decisions are kept outside the table; absent: nowhere. */
+  readonly export:
+    | { readonly bucket: string; readonly region: string; readonly endpoint: string | undefined }
+    | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -27,6 +32,9 @@ export interface RollupConfig {
 export function readRollupConfig(env: Environment): RollupConfig {
   const problems = unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]);
   const zone = usageZone(env, problems);
+  const bucket = env[ENV_EXPORT_BUCKET] || undefined;
+  // Lambda sets it.
+  if (bucket !== undefined) problems.push(...unset(env, ['AWS_REGION']));
   refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
@@ -35,6 +43,14 @@ export function readRollupConfig(env: Environment): RollupConfig {
     zone,
     thresholdsTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
     consoleUrl: env[ENV_CONSOLE_URL] || undefined,
+    export:
+      bucket === undefined
+        ? undefined
+        : {
+            bucket,
+            region: env.AWS_REGION ?? '',
+            endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
+          },
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

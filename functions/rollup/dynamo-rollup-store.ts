@@ -15,6 +15,7 @@ import {
 } from '../estimates/estimates-item.ts';
 import { type BatchGetDeps, batchGet } from '../ledger/batch-get.ts';
 import type { Item } from '../ledger/item-bytes.ts';
+import { SET_VERSION, VERSION_VALUE } from '../ledger/item-version.ts';
 import type { Key } from '../ledger/keys.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
@@ -131,12 +132,13 @@ export class DynamoRollupStore implements RollupStore {
     return {
       TableName: this.#deps.tableName,
       Key: { [PK]: { S: pk }, [SK]: { S: sk } },
-      UpdateExpression: `SET #ttl = :ttl ADD ${names.map((_, index) => `#n${index} :n${index}`).join(', ')}`,
+      UpdateExpression: `${SET_VERSION}, #ttl = :ttl ADD ${names.map((_, index) => `#n${index} :n${index}`).join(', ')}`,
       ExpressionAttributeNames: {
         '#ttl': TTL_ATTRIBUTE,
         ...Object.fromEntries(names.map((name, index) => [`#n${index}`, name])),
       },
       ExpressionAttributeValues: {
+        ...VERSION_VALUE,
         ':ttl': { N: String(usageExpiresAtSeconds(usageKey)) },
         ...Object.fromEntries(
           names.map((name, index) => [`:n${index}`, { N: String(delta.get(name) ?? 0) }]),

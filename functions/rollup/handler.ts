@@ -1,5 +1,7 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import { deployedRules } from '../admit/deployed-rules.ts';
+import { exportImages } from '../export/export-images.ts';
+import { s3Objects } from '../export/s3-objects.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { deployedTable } from '../ledger/deployed-table.ts';
 import { DynamoStore } from '../ledger/dynamo-store.ts';
@@ -55,6 +57,8 @@ function tellOwners(topicArn: string): OnTransitions {
   return (steps) => announceCrossings(steps, telling);
 }
 
+const objects = config.export && s3Objects(config.export);
+
 const deps: RollUpDeps = {
   store: new DynamoRollupStore(table),
   keys: ledgerKeys(config.gitlabInstance),
@@ -66,6 +70,10 @@ const deps: RollUpDeps = {
   placeOf: (record) => placeBy(directory, config.zone)(record),
   log: consoleLog,
   metrics: deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock }),
+  ...(objects !== undefined && {
+    exportImages: (event) =>
+      exportImages(event, { instance: config.gitlabInstance, objects, clock: systemClock, log: consoleLog }),
+  }),
   ...(config.thresholdsTopicArn !== undefined && {
     thresholds: new TellTransitions(tellOwners(config.thresholdsTopicArn), consoleLog),
   }),

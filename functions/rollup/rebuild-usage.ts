@@ -7,6 +7,8 @@ export interface UsageRebuild {
   readonly changed: number;
   /** Jobs that could not be counted in time: run it again. */
   readonly failed: number;
+  /** Items that a newer program wrote, in a kind or form not known here. */
+  readonly passedOver: number;
 }
 
 /** As many as a stream's batch. */
@@ -22,7 +24,7 @@ export async function rebuildUsage(
   items: AsyncIterable<StoredItem> | Iterable<StoredItem>,
   deps: CountRecordsDeps,
 ): Promise<UsageRebuild> {
-  const sum = { records: 0, changed: 0, failed: 0 };
+  const sum = { records: 0, changed: 0, failed: 0, passedOver: 0 };
   let batch: Extract<StoredItem, { kind: 'record' }>['record'][] = [];
   const flush = async (): Promise<void> => {
     const { changes, failedJobIds } = await countRecords(batch, deps);
@@ -32,6 +34,7 @@ export async function rebuildUsage(
     batch = [];
   };
   for await (const item of items) {
+    if (item.kind === 'unknown') sum.passedOver += 1;
     if (item.kind !== 'record') continue;
     batch.push(item.record);
     if (batch.length >= BATCH_RECORDS) await flush();

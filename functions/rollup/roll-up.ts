@@ -1,3 +1,4 @@
+import type { Exported } from '../export/export-images.ts';
 import type { LedgerKeys } from '../ledger/keys.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../names.ts';
@@ -16,6 +17,8 @@ export interface RollUpDeps extends CountRecordsDeps {
   /** Tells owners of limits. @default nobody is told */
   readonly thresholds?: TellTransitions;
   readonly metrics?: Metrics;
+  /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
+  readonly exportImages?: (event: unknown) => Promise<Exported>;
 }
 
 /** Lambda's answer to a stream: it delivers again from the first of these on. */
@@ -23,7 +26,7 @@ export interface StreamAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-/** One batch of the table's stream: records into usage, estimates and top lists, counters to the thresholds. */
+/** One batch of the table's stream: records into usage, estimates and top lists, counters to the thresholds, decisions outside. */
 export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAnswer> {
   const { images, unreadable } = readImages(event, deps.keys);
   const youngMs = deps.clock.nowMs() - UNREADABLE_PATIENCE_MS;
@@ -32,8 +35,11 @@ export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAn
   if (again.length > 0) deps.log.error('stream images not readable', { images: again.length });
   if (passedOver > 0) deps.log.error('stream images not readable, passed over', { images: passedOver });
   const failed = new Set([...again.map(({ sequence }) => sequence), ...(await countImages(images, deps))]);
+  const exported = await deps.exportImages?.(event);
+  for (const sequence of exported?.again ?? []) failed.add(sequence);
   const untold = (await deps.thresholds?.tell(stepsOf(images))) ?? 0;
-  if (passedOver + untold > 0) deps.metrics?.add(METRIC_ROLLUP_LEFT_OUT, passedOver + untold);
+  const leftOut = passedOver + untold + (exported?.lost ?? 0);
+  if (leftOut > 0) deps.metrics?.add(METRIC_ROLLUP_LEFT_OUT, leftOut);
   deps.metrics?.flush();
   return { batchItemFailures: [...failed].map((itemIdentifier) => ({ itemIdentifier })) };
 }

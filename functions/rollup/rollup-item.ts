@@ -1,6 +1,7 @@
 /** What the rollup keeps ↔ DynamoDB items. Everything of the rollup has the sort key `rollup`; no ledger item has. */
 import { estimatesKey } from '../estimates/estimates-item.ts';
 import type { Item } from '../ledger/item-bytes.ts';
+import { versioned } from '../ledger/item-version.ts';
 import { escapePart, type Key, ROLLUP_SK } from '../ledger/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import type { Contribution } from './contribution.ts';
@@ -49,7 +50,7 @@ export const usageExpiresAtSeconds = ({ day }: UsageKey): number =>
 
 const text = (value: string) => ({ S: value });
 const number = (value: number) => ({ N: String(value) });
-const keyed = ({ pk, sk }: Key): Item => ({ [PK]: text(pk), [SK]: text(sk) });
+const keyed = ({ pk, sk }: Key): Item => ({ [PK]: text(pk), [SK]: text(sk), ...versioned });
 
 export function encodeContribution(key: Key, after: Contribution, expiresAtSeconds?: number): Item {
   return {

@@ -2,6 +2,7 @@
 import { isRecord } from '../../policies/document/reading.ts';
 import { decodeItem } from '../ledger/item.ts';
 import type { Item } from '../ledger/item-bytes.ts';
+import { isNewer } from '../ledger/item-version.ts';
 import { COUNTER_SK, type LedgerKeys, RECORD_SK } from '../ledger/keys.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';
 import { PK, SK } from '../ledger/table.ts';
@@ -43,6 +44,7 @@ export function readImages(event: unknown, keys: LedgerKeys): Images {
     const after = itemOf(fieldOf(change, 'NewImage'));
     if (typeof sequence !== 'string' || after === undefined || !isOurs(after, keys)) continue;
     try {
+      if (isNewer(after)) throw new RangeError('written by a newer program');
       const image = imageOf(sequence, itemOf(fieldOf(change, 'OldImage')), after, keys);
       if (image !== undefined) images.push(image);
     } catch {

@@ -2,6 +2,7 @@
 import type { JobTruth } from '../gitlab/job-truth.ts';
 import { inboxBody } from '../ledger/inbox-item.ts';
 import type { Item } from '../ledger/item-bytes.ts';
+import { isNewer } from '../ledger/item-version.ts';
 import type { LedgerKeys } from '../ledger/keys.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { METRIC_ADMITTED_YET_FAILED, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
@@ -43,6 +44,11 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
     const body = inboxBody(dynamodb.NewImage, deps.keys);
     if (body === undefined) continue;
     const sequence = dynamodb.SequenceNumber ?? '';
+    if (isNewer(dynamodb.NewImage)) {
+      // The job's hold is found by the sweep.
+      deps.log.error('inbox item of a newer program, passed over', { sequence });
+      continue;
+    }
     const truth = parseTruthText(body);
     if (truth === undefined) deps.log.error('inbox item unreadable, passed over', { sequence });
     else arrived.push({ sequence, truth });

@@ -7,6 +7,7 @@ import {
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from '../ledger/item-version.ts';
 import { type Key, ledgerKeys } from '../ledger/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../ledger/table.ts';
 import { changeAttributes, sessionAttributes, sessionOf } from './session-item.ts';
@@ -35,6 +36,7 @@ export function dynamoSessionStore({ client, tableName, instance }: DynamoSessio
         const ttl = { N: String(Math.ceil(session.endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
         const Item = {
           ...keyItem(keys.session(idHash)),
+          ...versioned,
           ...sessionAttributes(session),
           [TTL_ATTRIBUTE]: ttl,
         };

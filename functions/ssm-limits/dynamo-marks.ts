@@ -10,6 +10,7 @@ import {
   paginateQuery,
 } from '@aws-sdk/client-dynamodb';
 import { isRecord } from '../../policies/document/reading.ts';
+import { versioned } from '../ledger/item-version.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import { PK, SK, SSM_LIMITS_PK_SUFFIX, TTL_ATTRIBUTE } from '../names.ts';
 import type { ListingPass, Marks, OwnedLimit, ParameterMark } from './marks.ts';
@@ -42,7 +43,7 @@ export function dynamoMarks({ client, tableName, instance, clock }: DynamoMarksO
   const put = (sk: string, attributes: Item): Promise<unknown> => {
     const command = new PutItemCommand({
       TableName: tableName,
-      Item: { [PK]: pk, [SK]: { S: sk }, ...attributes },
+      Item: { [PK]: pk, [SK]: { S: sk }, ...versioned, ...attributes },
     });
     return answered(`write ${sk}`, TIMEOUT_MS, (abortSignal) => client.send(command, { abortSignal }));
   };

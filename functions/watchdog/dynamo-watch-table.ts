@@ -5,6 +5,7 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
+import { versioned } from '../ledger/item-version.ts';
 import { tableCalls } from '../ledger/table-calls.ts';
 import { HEARTBEAT_AT, HEARTBEAT_PK_SUFFIX, PK, SK, WATCHDOG_PK_SUFFIX } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
@@ -52,7 +53,10 @@ export function dynamoWatchTable({ client, tableName, instance }: DynamoWatchTab
       return Item && markOf(Item);
     },
     async writeMark(mark) {
-      const command = new PutItemCommand({ TableName: tableName, Item: { ...markKey, ...itemOf(mark) } });
+      const command = new PutItemCommand({
+        TableName: tableName,
+        Item: { ...markKey, ...versioned, ...itemOf(mark) },
+      });
       await answered("write the watchdog's mark", (abortSignal) => client.send(command, { abortSignal }));
     },
   };

@@ -6,9 +6,11 @@ import {
   HEARTBEAT_SCHEMA_PLACEHOLDER,
   HEARTBEAT_SCHEMA_STANDING,
   HEARTBEAT_STREAMS,
+  ITEM_VERSION,
   PK,
   SK,
   TTL_ATTRIBUTE,
+  VERSION_ATTRIBUTE,
 } from '../../functions/names.ts';
 import { type AwsJsonDeps, awsJson } from '../aws/aws-json.ts';
 import type { Beat, BeatSchema } from './heartbeat.ts';
@@ -38,6 +40,7 @@ export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Prom
         Item: {
           [PK]: { S: `${instance}${HEARTBEAT_PK_SUFFIX}` },
           [SK]: { S: relayId },
+          [VERSION_ATTRIBUTE]: { N: ITEM_VERSION },
           [HEARTBEAT_AT]: { N: String(atMs) },
           [HEARTBEAT_STREAMS]: { N: String(openStreams) },
           ...(schema !== undefined && schemaItem(schema)),

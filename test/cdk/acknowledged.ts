@@ -47,6 +47,39 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     reason: 'Likewise, where account and region are set.',
   },
   {
+    rule: 'AwsSolutions-IAM5[Resource::Tollgate-prod-State:ExportsOutputFnGetAttExportBucketFD42BCEDArnE2211EEB/v1/*]',
+    where: /Rollup\/Program\/Role\/DefaultPolicy\/Resource$/,
+    reason: 'New objects below one path of one bucket, named by what is in them.',
+  },
+  {
+    rule: 'AwsSolutions-IAM5[Resource::Tollgate-private-State:ExportsOutputFnGetAttExportBucketFD42BCEDArnE2211EEB/v1/*]',
+    where: /Rollup\/Program\/Role\/DefaultPolicy\/Resource$/,
+    reason: 'Likewise, in the other deployment.',
+  },
+  {
+    rule: 'AwsSolutions-S1',
+    where: /Export\/Bucket\/Resource$/,
+    reason:
+      'Logs of access want a bucket of their own. One program adds objects; who else reads is in CloudTrail.',
+  },
+  { rule: 's3_bucket_logging_enabled_check', where: /ExportBucket/, reason: 'As AwsSolutions-S1.' },
+  {
+    rule: 's3_bucket_default_encryption_kms_check',
+    where: /ExportBucket/,
+    reason: 'Encrypted with keys of S3; with a key of the customer where the table has one.',
+  },
+  {
+    rule: 's3_event_notifications_enabled_check',
+    where: /ExportBucket/,
+    reason: 'Nothing waits for an object: it is read back when a table is restored.',
+  },
+  {
+    rule: 's3_bucket_object_lock_enabled_check',
+    where: /ExportBucket/,
+    reason:
+      'The program may delete nothing, and older versions stay; a lock would keep names longer than records do.',
+  },
+  {
     rule: 'cloudwatch_alarm_action_check',
     where: /MonitoringAlarms(?:RelayDisconnected|FallbackShare|SchemaSuspect|OwnFaults)/,
     reason: 'The composite AdmissionsNotAnswered tells for them, so that one outage is one page.',

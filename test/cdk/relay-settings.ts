@@ -37,7 +37,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
     consoleToken: '/tollgate/prod/console-token',
     keyArn: undefined,
   },
-  state: { tableKeyArn: undefined },
+  state: { tableKeyArn: undefined, exportDays: 90 },
   alarms: { emails: [], webhooks: [], topicArns: [], runbookUrl: undefined },
   console: undefined,
   notices: { everyMinutes: 15 },

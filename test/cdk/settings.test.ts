@@ -83,7 +83,7 @@ test('every mistake of every deployment is told at once', () => {
         caParameter: 'ca',
       },
       parameters: { routerToken: 'router-token', gitlabToken: '/aws/x', webhookSecrets: '', keyArn: 'key' },
-      state: { tableKeyArn: 'alias/x' },
+      state: { tableKeyArn: 'alias/x', exportDays: 91 },
       alarms: { emails: ['nobody'], webhooks: ['http://chat'], topicArns: ['topic'] },
       console: {
         url: 'https://budget.corp.test/',
@@ -129,6 +129,7 @@ test('every mistake of every deployment is told at once', () => {
       'parameters.webhookSecrets',
       'parameters.keyArn',
       'state.tableKeyArn',
+      'state.exportDays',
       'alarms.emails[0]',
       'alarms.webhooks[0]',
       'alarms.topicArns[0]',

@@ -53,10 +53,12 @@ describe('the books', () => {
     expect(table.Properties.TimeToLiveSpecification).toEqual({ AttributeName: TTL_ATTRIBUTE, Enabled: true });
   });
 
-  test('have a stack to themselves', () => {
+  test('share their stack with the export of decisions alone', () => {
     const state = synthesized.stacks.find(({ name }) => name === 'Tollgate-prod-State');
     expect(Object.values(state?.template.Resources ?? {}).map(({ Type }) => Type)).toEqual([
       'AWS::DynamoDB::Table',
+      'AWS::S3::Bucket',
+      'AWS::S3::BucketPolicy',
     ]);
   });
 });
@@ -81,4 +83,61 @@ test('several deployments of one account have books of their own', () => {
       .resources('AWS::DynamoDB::Table')
       .map(([where]) => where.split('/')[0]),
   ).toEqual(['Tollgate-prod-State', 'Tollgate-prod-emea-State', 'Tollgate-staging-State']);
+});
+
+describe('decisions outside the table', () => {
+  const bucketOf = (synthesized: Synthesized): Resource | undefined =>
+    synthesized.resources('AWS::S3::Bucket')[0]?.[1];
+  const uses = (synthesized: Synthesized): string =>
+    JSON.stringify(
+      synthesized
+        .resources('AWS::IAM::Policy')
+        .filter(([, { Properties }]) => JSON.stringify(Properties).includes('"s3:')),
+    );
+
+  test('stay when their stack is deleted, closed to the world, versioned, and go after 90 days', () => {
+    const bucket = bucketOf(synthesize(DEFAULTS));
+    expect(bucket).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    expect(bucket?.Properties).toMatchObject({
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+      VersioningConfiguration: { Status: 'Enabled' },
+      LifecycleConfiguration: {
+        Rules: [
+          { ExpirationInDays: 90, NoncurrentVersionExpiration: { NoncurrentDays: 90 }, Status: 'Enabled' },
+        ],
+      },
+    });
+  });
+
+  test('are written by one program, which reads and deletes nothing', () => {
+    const synthesized = synthesize(DEFAULTS);
+    expect(uses(synthesized).match(/"s3:[^"]+"/g)).toEqual(['"s3:PutObject"']);
+    expect(uses(synthesized)).toContain('RollupProgramRole');
+  });
+
+  test('are encrypted with the customer’s key where the table is', () => {
+    const synthesized = synthesize(PRIVATE);
+    const key = PRIVATE[0]?.state?.tableKeyArn;
+    expect(JSON.stringify(bucketOf(synthesized)?.Properties.BucketEncryption)).toContain(key);
+    expect(uses(synthesized)).toMatch(/"kms:ViaService":"s3\./);
+  });
+
+  test('are in the table alone where the settings say so', () => {
+    const [first] = DEFAULTS;
+    if (first === undefined) throw new Error('DEFAULTS is empty');
+    const synthesized = synthesize([{ ...first, state: { exportDays: 0 } }]);
+    expect(uses(synthesized)).toBe('[]');
+    // The bucket stays, and so do its exports: a service that still uses them would not let them go.
+    expect(bucketOf(synthesized)?.Properties.LifecycleConfiguration.Rules).toMatchObject([
+      { ExpirationInDays: 1 },
+    ]);
+    const exported = (from: Synthesized): readonly string[] =>
+      Object.keys(from.stacks.find(({ name }) => name.endsWith('-State'))?.template.Outputs ?? {});
+    expect(exported(synthesized)).toEqual(exported(synthesize(DEFAULTS)));
+  });
 });

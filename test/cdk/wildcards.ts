@@ -23,6 +23,11 @@ export const WILDCARDS: readonly Wildcard[] = [
     reason: 'All parameters below one path: one for each group, made by others.',
   },
   {
+    actions: ['s3:PutObject'],
+    where: /\/RollupProgramRoleDefaultPolicy/,
+    reason: 'New objects below one path of one bucket, named by what is in them.',
+  },
+  {
     actions: ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
     where: /ProgramRoleDefaultPolicy/,
     reason: 'Traces have no resources.',

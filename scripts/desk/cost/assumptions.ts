@@ -46,6 +46,11 @@ export const BUSY_SUBJECTS = 300;
 export const USAGE_ITEM_BYTES = 300;
 export const USAGE_DAYS = 762;
 
+/** An image of a job's record outside the table: compressed with some others. */
+export const EXPORTED_BYTES = 350;
+/** cdk/settings/read-settings.ts */
+export const EXPORT_DAYS = 90;
+
 /** Reads of admission beside the estimates: pointer of the limits, pointer of the directory. Both are asked for every 5 s. */
 export const ADMIT_READS_PER_BATCH = 2;
 

@@ -64,12 +64,14 @@ export function jobLines(
     line('usage', 'Rollup, reads', reads.rollup, 'readUnit'),
     ...lambda('usage', 'Lambda rollup', 'rollup'),
     line('usage', 'Stream, read by Lambda', calls['settle-stream'] + calls.rollup, 'streamRead'),
+    line('usage', 'Decisions outside the table, writes', calls.rollup, 'objectWrite'),
     line('usage', 'Sweep of live jobs, reads', sweepReads(), 'readUnit'),
     line('usage', 'Logs of the rollup taken in', rollupGb, 'logIngestion'),
     ...(deployed.traces === true
       ? [line('usage', 'Traces of the rollup, at most', calls.rollup, 'trace')]
       : []),
     ...always.stored('Records', keptGb),
+    line('kept', 'Decisions outside the table, kept', exportedGb(job.records), 'objectStorage'),
     line('kept', 'Nightly recount, reads', always.driftReads(keptGb), 'readUnit'),
     line(
       'kept',
@@ -115,6 +117,10 @@ function functionLogBytes(calls: Readonly<Record<string, number>>, deployed: Sha
     return total + count * (always.systemBytes(deployed) + own);
   }, 0);
 }
+
+/** GB-months of a job's images, each kept for so many days. */
+const exportedGb = (records: number): number =>
+  (records * assumed.EXPORTED_BYTES * (assumed.EXPORT_DAYS / DAYS_PER_MONTH)) / GIGA;
 
 const dataOutGb = (): number =>
   (assumed.ROUTER_ANSWER_BYTES + assumed.WEBHOOKS_PER_JOB * assumed.WEBHOOK_ANSWER_BYTES) / GIGA;

@@ -46,6 +46,8 @@ const US_EAST_1 = {
   streamRead: listed(0, MILLION, 'reads', 'dynamodb/pricing/on-demand/'),
   lambdaRequest: stated(0.2, MILLION, 'requests', 'lambda/pricing/'),
   lambdaDuration: stated(13.3334, MILLION, 'GB-s', 'lambda/pricing/'),
+  objectWrite: listed(5, MILLION, 'requests', 's3/pricing/'),
+  objectStorage: listed(0.023, 1, 'GB-month', 's3/pricing/'),
   dataOut: listed(0.09, 1, 'GB', 'ec2/pricing/on-demand/'),
   queueRequest: listed(0.4, MILLION, 'requests', 'sqs/pricing/'),
   notification: listed(0.5, MILLION, 'requests', 'sns/pricing/'),

@@ -14,17 +14,21 @@ export interface RebuildResult extends RebuildReport {
 }
 
 export function rebuildText(result: RebuildResult, paint: Paint, columns: number): string {
-  const { drift, repaired } = result;
+  const { drift, repaired, passedOver } = result;
   const verdict =
-    drift.length === 0
-      ? paint.good('No drift.')
-      : repaired === drift.length
-        ? paint.good(`${count(repaired)} counters drifted and are repaired.`)
-        : repaired > 0
-          ? paint.bad(
-              `${count(drift.length)} counters drifted, ${count(repaired)} are repaired: somebody wrote the others meanwhile. Run it again.`,
-            )
-          : paint.bad(`${count(drift.length)} counters drift.`);
+    passedOver > 0
+      ? paint.bad(
+          `${count(passedOver)} items were written by a newer Tollgate: nothing can be said about drift.`,
+        )
+      : drift.length === 0
+        ? paint.good('No drift.')
+        : repaired === drift.length
+          ? paint.good(`${count(repaired)} counters drifted and are repaired.`)
+          : repaired > 0
+            ? paint.bad(
+                `${count(drift.length)} counters drifted, ${count(repaired)} are repaired: somebody wrote the others meanwhile. Run it again.`,
+              )
+            : paint.bad(`${count(drift.length)} counters drift.`);
   return `${verdict}\n${driftText(result, paint, columns)}${unprovenText(result, paint, columns)}`;
 }
 
@@ -48,13 +52,16 @@ export function driftText(
   return counted + table(titles, drift.flatMap(rowsOf), columns, paint.dim);
 }
 
+const EXPIRED = `Their periods were over for too long before they were closed:
+records have expired, and a recount would take away what was spent.`;
+const NEWER = 'What a newer Tollgate wrote may count in them: run the newer one.';
+
 /** What is left alone, and why. */
-function unprovenText({ unproven }: RebuildResult, paint: Paint, columns: number): string {
+function unprovenText({ unproven, passedOver }: RebuildResult, paint: Paint, columns: number): string {
   if (unproven.length === 0) return '';
   const listed = unproven.slice(0, UNPROVEN_MAX).map(({ key }) => [printable(counterName(key))]);
   const more = unproven.length > UNPROVEN_MAX ? `… and ${count(unproven.length - UNPROVEN_MAX)} more\n` : '';
-  return `\n${paint.bad(`${count(unproven.length)} counters are left as they are.`)} Their periods were over for too long before they were closed:
-records have expired, and a recount would take away what was spent.
+  return `\n${paint.bad(`${count(unproven.length)} counters are left as they are.`)} ${passedOver > 0 ? NEWER : EXPIRED}
 ${table([{ title: 'counter' }], listed, columns, paint.dim)}${more}`;
 }
 

@@ -15,7 +15,8 @@ const HELP = `tollgate rebuild [flags]
 
 Do the counters show what their jobs make? Counts every counter again from closing entries, job records and correction
 entries, twice, and calls drift only what both counts agree on while nobody wrote the counter. There should be none.
-A period that was never closed and whose records may have expired is neither compared nor repaired.
+A period that was never closed and whose records may have expired is neither compared nor repaired; nor is anything
+while the table has items of a newer Tollgate.
 
   --repair             sets the counters that drift to what their records make; asks first
   --yes                does not ask
@@ -102,5 +103,5 @@ async function recount(
 function tell(result: RebuildResult, json: boolean, io: DeskIo): ExitCode {
   if (json) io.out(`${JSON.stringify(result)}\n`);
   else io.out(rebuildText(result, paintWhen(io.colours), io.columns));
-  return result.drift.length > result.repaired ? EXIT.wouldReject : EXIT.ok;
+  return result.drift.length > result.repaired || result.passedOver > 0 ? EXIT.wouldReject : EXIT.ok;
 }

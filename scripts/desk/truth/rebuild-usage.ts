@@ -48,9 +48,11 @@ export async function rebuildAllUsage(
   }
 }
 
-function textOf({ records, changed, failed }: UsageRebuild): string {
+function textOf({ records, changed, failed, passedOver }: UsageRebuild): string {
   const mended =
     changed === 0 ? 'Nothing was missing.' : `${count(changed)} jobs were missing and are counted now.`;
   const left = failed === 0 ? '' : `${count(failed)} could not be counted: run it again.\n`;
-  return `${mended}\n${count(records)} job records looked at\n${left}`;
+  const newer =
+    passedOver === 0 ? '' : `${count(passedOver)} items were written by a newer Tollgate and passed over.\n`;
+  return `${mended}\n${count(records)} job records looked at\n${left}${newer}`;
 }

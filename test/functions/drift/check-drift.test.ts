@@ -20,7 +20,7 @@ const drift = (limit: string) => ({
   recount: amounts(5),
 });
 
-function checked(found: Pick<RebuildReport, 'drift'>) {
+function checked(found: Pick<RebuildReport, 'drift'> & Partial<RebuildReport>) {
   const lines: { level: string; message: string; fields: LogFields }[] = [];
   const asked: RebuildOptions[] = [];
   const line =
@@ -31,7 +31,7 @@ function checked(found: Pick<RebuildReport, 'drift'>) {
   const log: Log = { info: line('info'), warn: line('warn'), error: line('error') };
   const rebuild = async (options: RebuildOptions) => {
     asked.push(options);
-    return { records: 40, counters: 3, repaired: 0, unproven: [], unclosed: 0, ...found };
+    return { records: 40, counters: 3, repaired: 0, unproven: [], passedOver: 0, unclosed: 0, ...found };
   };
   const noted: RecountOutcome[] = [];
   const outcomes = {
@@ -52,8 +52,17 @@ test('books without drift are reported without an error', async () => {
     drifting: 0,
     unclosed: 0,
     unproven: 0,
+    passedOver: 0,
   });
   expect(lines.map(({ level }) => level)).toEqual(['info']);
+});
+
+test('a check that passed items over says so, and never that there is no drift', async () => {
+  const { lines, report } = checked({ drift: [], passedOver: 2 });
+  expect(await report).toMatchObject({ drifting: 0, passedOver: 2 });
+  expect(lines).toEqual([
+    { level: 'error', message: 'items of a newer program passed over, nothing proven', fields: { items: 2 } },
+  ]);
 });
 
 test('a drifting counter is an error that names it and both figures', async () => {

@@ -836,6 +836,7 @@ export function ledgerContract(
         drift: [],
         repaired: 0,
         unproven: [],
+        passedOver: 0,
         unclosed: 0,
       });
       await skew(store);

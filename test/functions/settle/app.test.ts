@@ -108,6 +108,15 @@ test('a signed end of a job becomes one inbox item that says what GitLab said, a
   expect(lines).toEqual([]);
 });
 
+test('a delivery is remembered for as long as somebody can resend it from GitLab', async () => {
+  const { post, items } = anApp();
+  const body = event();
+  await post(body, signed(body));
+  const [item] = items;
+  // GitLab lists the deliveries of the last two days, each with a button that sends it again.
+  expect((item?.untilMs ?? 0) - (item?.receivedAtMs ?? 0)).toBeGreaterThan(2 * 24 * 3_600_000);
+});
+
 test('the signature of either token is good while one replaces the other, with or without whsec_', async () => {
   const { post } = anApp({ secrets: async () => [TOKEN.slice('whsec_'.length), NEXT_TOKEN] });
   const body = event();

@@ -69,6 +69,7 @@ test('an item that is not what was written is no session', async () => {
   const Item = {
     pk: { S: `${instance}@sessions#a` },
     sk: { S: 'session' },
+    v: { N: '1' },
     ui: { N: '42' },
     ro: { S: '{"admin":true' },
   };

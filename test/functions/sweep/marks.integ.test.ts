@@ -7,6 +7,7 @@ import { ledgerKeys } from '../../../functions/ledger/keys.ts';
 import type { RunnerMark } from '../../../functions/ledger/sweep-marks.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
+import { refuseUnversionedWrites } from '../../support/ledger/versioned-writes.ts';
 
 const tableName = 'sweep-marks';
 const local = localTable(tableName);
@@ -87,7 +88,10 @@ test('the one item of an older version is read, and replaced by the next write',
     rm: { M: { 7: { L: [{ N: '100' }, { N: '7' }, { N: '5' }] } } },
     op: { L: [{ N: '90' }, { N: '1' }] },
   };
+  // As programs wrote it before items had versions.
+  local.client.middlewareStack.remove('refuseUnversionedWrites');
   await local.client.send(new PutItemCommand({ TableName: tableName, Item: old }));
+  refuseUnversionedWrites(local.client);
   const marks = dynamoMarks({ client: local.client, tableName, instance });
   const read = await marks.read();
   const expected = {

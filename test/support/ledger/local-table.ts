@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { sharedDynamoDb } from './shared-dynamodb.ts';
+import { refuseUnversionedWrites } from './versioned-writes.ts';
 
 export interface LocalTable {
   /** Both only from the first test on. */
@@ -15,6 +16,7 @@ export function localTable(tableName: string): LocalTable {
   let client: DynamoDBClient | undefined;
   beforeAll(async () => {
     client = dynamoClient(sharedDynamoDb());
+    refuseUnversionedWrites(client);
     await ensureTable(client, tableName);
   });
   afterAll(async () => {

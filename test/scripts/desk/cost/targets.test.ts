@@ -36,5 +36,5 @@ test('a million admissions and settlements in batches of five cost at most $8', 
 });
 
 test('nothing that follows from a job grows unseen', async () => {
-  expect((await costing(question)).allPerMillion).toBeLessThanOrEqual(23);
+  expect((await costing(question)).allPerMillion).toBeLessThanOrEqual(25);
 });

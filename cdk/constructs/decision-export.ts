@@ -1,0 +1,69 @@
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type IBucket,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { ENV_EXPORT_BUCKET } from '../../functions/names.ts';
+import type { NodeLambda } from './node-lambda.ts';
+
+export interface DecisionExportProps {
+  /** 0 to 90; with 0 nobody writes to it, and what was there goes within a day. */
+  readonly days: number;
+  /** A customer's key of the table. @default keys of S3 */
+  readonly keyArn: string | undefined;
+}
+
+/**
+ * Where decisions are kept outside the table, for `tollgate restore`. Stateful: kept when the stack goes. Who writes to it
+ * reads nothing and deletes nothing, and what is written over is still there as an older version.
+ */
+export class DecisionExport extends Construct {
+  readonly bucket: IBucket;
+  readonly #key: IKey | undefined;
+
+  constructor(scope: Construct, id: string, { days, keyArn }: DecisionExportProps) {
+    super(scope, id);
+    this.#key = keyArn === undefined ? undefined : Key.fromKeyArn(this, 'Key', keyArn);
+    const kept = Duration.days(Math.max(1, days));
+    const bucket = new Bucket(this, 'Bucket', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      versioned: true,
+      lifecycleRules: [
+        {
+          expiration: kept,
+          noncurrentVersionExpiration: kept,
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+        },
+      ],
+      removalPolicy: RemovalPolicy.RETAIN,
+      ...(this.#key === undefined
+        ? { encryption: BucketEncryption.S3_MANAGED }
+        : { encryption: BucketEncryption.KMS, encryptionKey: this.#key, bucketKeyEnabled: true }),
+    });
+    // The library's own class does not fit its interface under exact optional properties.
+    this.bucket = bucket as IBucket;
+  }
+
+  /** Lets `program` add objects, and tells it where. */
+  grantPut(program: NodeLambda): void {
+    program.fn.addEnvironment(ENV_EXPORT_BUCKET, this.bucket.bucketName);
+    program.allow(['s3:PutObject'], [this.bucket.arnForObjects('v1/*')]);
+    if (this.#key === undefined) return;
+    program.role.addToPolicy(
+      new PolicyStatement({
+        actions: ['kms:GenerateDataKey'],
+        resources: [this.#key.keyArn],
+        conditions: { StringEquals: { 'kms:ViaService': `s3.${Stack.of(this).region}.amazonaws.com` } },
+      }),
+    );
+  }
+}

@@ -1,0 +1,326 @@
+/** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDirectoryTable } from '../../functions/directory/dynamo-directory-table.ts';
+import { createLedger } from '../../functions/ledger/create-ledger.ts';
+import { dynamoControllerScope } from '../../functions/ledger/dynamo-controller-scope.ts';
+import { dynamoInstanceRegister } from '../../functions/ledger/dynamo-instance-register.ts';
+import { dynamoMarks } from '../../functions/ledger/dynamo-marks.ts';
+import { dynamoPseudonymKeys } from '../../functions/ledger/dynamo-pseudonym-keys.ts';
+import { dynamoRecountOutcomes } from '../../functions/ledger/dynamo-recount-outcomes.ts';
+import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
+import { loggedOf } from '../../functions/limits/change-log.ts';
+import { DynamoLimitTable } from '../../functions/limits/dynamo-limit-table.ts';
+import { publishLimits, readLimits } from '../../functions/limits/publish-limits.ts';
+import { START } from '../../functions/notices/cursor.ts';
+import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
+import { placeBy } from '../../functions/rollup/contribution.ts';
+import { countRecords } from '../../functions/rollup/count-records.ts';
+import { DynamoRollupStore } from '../../functions/rollup/dynamo-rollup-store.ts';
+import { silentLog } from '../../functions/shared/log.ts';
+import { dynamoSessionStore } from '../../functions/signin/dynamo-session-store.ts';
+import { dynamoMarks as dynamoSsmMarks } from '../../functions/ssm-limits/dynamo-marks.ts';
+import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
+import { readRelayBeats } from '../../functions/watchdog/relay-beats.ts';
+import { directoryOf } from '../../policies/place/directory.ts';
+import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
+import { signedFetch } from '../../relay/signing/signed-fetch.ts';
+import { aPolicy } from '../policies/documents.ts';
+import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
+import { type ManualClock, NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
+
+export const INSTANCE = 'gitlab.example.com';
+const WAIT = { timeoutMs: 300_000 };
+const DAY = '2026-11-21';
+const FAR_MS = Date.UTC(2100, 0, 1);
+/** Partitions of limits that are no set. */
+const BESIDE_SETS = /@limits#(?:opening#|log$|requests$)/;
+const LIMITS = {
+  limits: [
+    { on: 'instance', jobs: 900 },
+    { on: { group: 104 }, money: 50, per: 'month' },
+  ],
+  grants: [
+    {
+      on: { group: 104 },
+      limit: 'money-month',
+      amount: '+5',
+      from: '2026-11-01',
+      until: '2026-11-30',
+      reason: 'release',
+    },
+  ],
+};
+/** acme ▸ payments ▸ cards */
+const GROUPS = directoryOf([
+  { id: 100, path: 'acme', personal: false },
+  { id: 101, parentId: 100, path: 'acme/payments', personal: false },
+  { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },
+]);
+const OPENED = counter('group/101', 'money-month', '2026-12');
+const CLOSED = counter('group/101', 'money-month', '2026-08');
+
+export interface Place {
+  readonly client: DynamoDBClient;
+  readonly endpoint: string;
+  readonly tableName: string;
+  readonly clock: ManualClock;
+}
+
+interface Kind {
+  /** Whether an item is of this kind, by its sort key within its partition. */
+  readonly is: (pk: string, sk: string) => boolean;
+  /** What the programs of today read of the kind's frozen item. Missing: nothing but the next program's write reads it. */
+  readonly read: (place: Place) => Promise<unknown>;
+}
+
+const options = ({ client, tableName, clock }: Place) => ({
+  client,
+  tableName,
+  instance: INSTANCE,
+  clock,
+  random: () => 0.5,
+});
+
+const books = (pk: string): boolean => pk.startsWith(`${INSTANCE}#`);
+const at = (suffix: string, sk: (sk: string) => boolean) => (pk: string, key: string) =>
+  pk === `${INSTANCE}${suffix}` && sk(key);
+const under = (suffix: string, sk: (sk: string) => boolean) => (pk: string, key: string) =>
+  pk.startsWith(`${INSTANCE}${suffix}`) && sk(key);
+const any = (): boolean => true;
+const is = (name: string) => (sk: string) => sk === name;
+const begins = (name: string) => (sk: string) => sk.startsWith(name);
+
+async function scanned(place: Place, kind: string): Promise<unknown> {
+  const found: unknown[] = [];
+  for await (const item of new DynamoStore(options(place)).scan()) if (item.kind === kind) found.push(item);
+  return found;
+}
+const limits = (place: Place) => new DynamoLimitTable(options(place));
+const directory = (place: Place) => new DynamoDirectoryTable(options(place));
+const rollup = (place: Place) => new DynamoRollupStore(options(place));
+const usageKey = { subject: 'group/101', day: DAY };
+
+export const KINDS: Readonly<Record<string, Kind>> = {
+  record: { is: (pk, sk) => books(pk) && sk === 'record', read: (place) => scanned(place, 'record') },
+  entry: { is: (pk, sk) => books(pk) && sk.startsWith('entry#'), read: (place) => scanned(place, 'entry') },
+  counter: { is: (pk, sk) => books(pk) && sk === 'counter', read: (place) => scanned(place, 'counter') },
+  closing: { is: (pk, sk) => books(pk) && sk === 'closing', read: (place) => scanned(place, 'closing') },
+  adjustment: {
+    is: (pk, sk) => books(pk) && sk.startsWith('adjustment#'),
+    read: (place) => scanned(place, 'adjustment'),
+  },
+  announcement: {
+    is: (pk, sk) => books(pk) && sk === 'announced',
+    // It stands: nobody says it twice.
+    read: (place) =>
+      new DynamoStore(options(place)).announce(
+        { key: 'pipeline 1', atMs: NOVEMBER_21_MS, untilMs: FAR_MS },
+        WAIT,
+      ),
+  },
+  inbox: {
+    is: (pk, sk) => books(pk) && sk === 'inbox',
+    read: (place) => new DynamoStore(options(place)).receive(AN_EVENT, WAIT),
+  },
+  contribution: {
+    is: under('#job#', is('rollup')),
+    read: (place) => rollup(place).readContributions([1, 2, 3]),
+  },
+  usage: { is: under('#usage#', is('rollup')), read: (place) => rollup(place).readUsage([usageKey]) },
+  top: { is: under('#top#', is('rollup')), read: (place) => rollup(place).readTop([usageKey]) },
+  rejections: {
+    is: under('#rejections#', is('rollup')),
+    read: (place) => rollup(place).readRejections(['group/101']),
+  },
+  estimates: {
+    is: under('#estimates#', is('rollup')),
+    read: (place) => rollup(place).readEstimates([7]),
+  },
+  'sweep-marks': { is: at('@sweep', any), read: (place) => dynamoMarks(options(place)).read() },
+  'controller-scope': {
+    is: at('@controller', is('scope')),
+    read: (place) => dynamoControllerScope(options(place)).read(),
+  },
+  'limit-pointer': { is: at('@limits', is('pointer')), read: (place) => limits(place).getPointer(WAIT) },
+  'limit-chunk': {
+    is: (pk, sk) => under('@limits#', any)(pk, sk) && !BESIDE_SETS.test(pk),
+    read: async (place) => readLimits((await limits(place).getPointer(WAIT))?.set ?? '', limits(place)),
+  },
+  'limit-opening': {
+    is: under('@limits#opening#', any),
+    read: (place) => limits(place).readOpenings([OPENED], WAIT),
+  },
+  'limit-log': {
+    is: at('@limits#log', any),
+    read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedOf),
+  },
+  'limit-request': { is: at('@limits#requests', any), read: (place) => limits(place).readRequests(10, WAIT) },
+  'directory-pointer': {
+    is: at('@directory', is('pointer')),
+    read: (place) => directory(place).getPointer(WAIT),
+  },
+  'directory-chunk': {
+    is: under('@directory#v1', any),
+    read: (place) => directory(place).readChunks([{ version: 'v1', name: 'groups/7' }], WAIT),
+  },
+  'directory-wish': {
+    is: at('@directory#wishes', any),
+    read: (place) => directory(place).readWishes(10, WAIT),
+  },
+  session: {
+    is: under('@sessions#', is('session')),
+    read: (place) => dynamoSessionStore(options(place)).read('hash'),
+  },
+  'pseudonym-key': {
+    is: at('@pseudonyms', any),
+    read: (place) => dynamoPseudonymKeys(options(place)).find(2026),
+  },
+  'recount-outcome': {
+    is: at('@recount', is('outcome')),
+    read: (place) => dynamoRecountOutcomes(options(place)).read(),
+  },
+  'ssm-limits-mark': {
+    is: at('@ssm-limits', begins('group/')),
+    read: (place) => dynamoSsmMarks(options(place)).readAll(),
+  },
+  'ssm-limits-pass': {
+    is: at('@ssm-limits', is('pass')),
+    read: (place) => dynamoSsmMarks(options(place)).readPass(),
+  },
+  'notices-cursor': {
+    is: at('@notices', is('cursor')),
+    read: (place) => dynamoCursorStore(options(place)).read(),
+  },
+  heartbeat: { is: at('@heartbeat', any), read: (place) => readRelayBeats(options(place)) },
+  'watchdog-mark': {
+    is: at('@watchdog', is('mark')),
+    read: (place) => dynamoWatchTable(options(place)).readMark(),
+  },
+  instance: {
+    is: (pk) => pk === '@instances',
+    read: (place) => dynamoInstanceRegister(options(place)).list(),
+  },
+};
+
+const AN_EVENT = { id: 'delivery-1', body: '{"jobId":1}', receivedAtMs: NOVEMBER_21_MS, untilMs: FAR_MS };
+
+/** Writes at least one item of every kind, each by the program that writes it in a deployment. */
+export async function writeEveryKind(place: Place): Promise<void> {
+  const { clock } = place;
+  const store = new DynamoStore(options(place));
+  const ledger = createLedger({ store, clock });
+  const deadline = (): number => clock.monotonicMs() + 300_000;
+  const facts = someFacts({
+    jobName: 'unit',
+    projectPath: 'acme/payments/cards',
+    projectId: 7,
+    groupId: 104,
+    rootId: 100,
+    groupIds: [100, 101, 104],
+    userId: 12,
+    pipelineId: 5000,
+  });
+  const claims = [claim('group/101', 600, 10_000)];
+  const decidedAtMs = NOVEMBER_21_MS;
+  // One held, one settled and corrected, one rejected.
+  await ledger.hold(
+    [anAsk(1, claims, { facts, decidedAtMs }), anAsk(2, claims, { facts, decidedAtMs })],
+    deadline(),
+  );
+  await ledger.hold([anAsk(3, claims, { facts, decidedAtMs, violations: [blocked] })], deadline());
+  clock.advance(120_000);
+  const endedAtMs = clock.nowMs();
+  await ledger.settle([{ jobId: 2, durationSeconds: 60, endedAtMs }]);
+  await ledger.settle([{ jobId: 2, durationSeconds: 90, endedAtMs }]);
+  await ledger.adjust({
+    counter: counter('group/101'),
+    amount: -50,
+    reason: 'a credit',
+    actor: 'ann',
+    id: 'FIN-1',
+  });
+  await ledger.announceOnce(['pipeline 1'], { ttlMs: FAR_MS - clock.nowMs(), timeoutMs: WAIT.timeoutMs });
+  await store.receive(AN_EVENT, WAIT);
+  const amounts = { committed: 5, fitted: 5, settled: 5, unchecked: { exempt: 0, unmetered: 1, bypass: 2 } };
+  const closing = { key: CLOSED, ...amounts, closedAtMs: NOVEMBER_21_MS, adjusted: 1 };
+  await store.transact([{ kind: 'closing', closing }], { token: 'closing', ...WAIT });
+
+  const records = (await ledger.readRecords([1, 2, 3])).filter((record) => record !== undefined);
+  const placeOf = placeBy(GROUPS, 'UTC');
+  await countRecords(records, { store: rollup(place), clock, random: () => 0.5, placeOf, log: silentLog });
+
+  const going = { startMs: 1, deep: true, top: 9, page: 'next' };
+  const runner = { seenTo: 5, passMs: 6, deepMs: 7, going };
+  await dynamoMarks(options(place)).write({
+    sinceMs: 1,
+    runners: new Map([[12, runner]]),
+    open: new Map([[1, 7]]),
+  });
+  await dynamoControllerScope(options(place)).write({
+    controllerId: 3,
+    state: 'enabled',
+    readAtMs: NOVEMBER_21_MS,
+    instanceSinceMs: 0,
+    runners: new Map([[12, 5]]),
+  });
+  await dynamoInstanceRegister(place).remember({
+    instance: INSTANCE,
+    gitlabUrl: `https://${INSTANCE}`,
+    routerHost: 'kas.example.com',
+    openedAtMs: NOVEMBER_21_MS,
+  });
+  await writeLimits(place);
+  await writeDirectory(place);
+  await writeOthers(place);
+}
+
+async function writeLimits(place: Place): Promise<void> {
+  const table = limits(place);
+  const bytes = Buffer.from('limits');
+  const change = { actor: 'ann', why: 'new year', source: 'page', atMs: NOVEMBER_21_MS };
+  await publishLimits(LIMITS, change, { table, policy: aPolicy(), directory: GROUPS });
+  await table.putRequest({ id: 'r-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
+  await table.putOpening({ key: OPENED, carried: 5, committed: 10, settled: 9, atMs: NOVEMBER_21_MS }, WAIT);
+}
+
+async function writeDirectory(place: Place): Promise<void> {
+  const table = directory(place);
+  await table.putChunk({ version: 'v1', name: 'groups/7' }, Buffer.from('groups'), WAIT);
+  await table.flip({ edit: 1, manifest: 'm', progress: 'p', live: true, atMs: NOVEMBER_21_MS }, WAIT);
+  await table.putWish({ kind: 'group', id: 123 }, NOVEMBER_21_MS, WAIT);
+}
+
+async function writeOthers(place: Place): Promise<void> {
+  const sessions = dynamoSessionStore(options(place));
+  const roles = { admin: false, finance: true, ownedGroupIds: [101], viewerGroupIds: [100] };
+  const times = { rolesReadAtMs: NOVEMBER_21_MS, seenAtMs: NOVEMBER_21_MS, endsAtMs: FAR_MS };
+  await sessions.create('hash', { userId: 12, username: 'ann', name: 'Ann', roles, ...times });
+  await dynamoPseudonymKeys(options(place)).keyOf(2026);
+  await dynamoRecountOutcomes(options(place)).write({
+    recountedAtMs: NOVEMBER_21_MS,
+    drifting: [{ key: OPENED, committed: 7, recounted: 5 }],
+    unlisted: 0,
+  });
+  const marks = dynamoSsmMarks(options(place));
+  const owned = [{ id: 'money-month', created: true, entries: [{ amount: 5 }] }];
+  await marks.write([{ group: 101, version: 2, modifiedAtMs: NOVEMBER_21_MS, owned }]);
+  await marks.writePass({ completeFromMs: 1, unfinished: { fromMs: 2, token: 't', seen: [101] } });
+  const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, told: ['m'] };
+  await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
+  await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });
+  const beat = putHeartbeat({
+    fetch: signedFetch({
+      fetch,
+      credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
+      region: 'local',
+      service: 'dynamodb',
+      nowMs: () => Date.now(),
+    }),
+    endpoint: place.endpoint,
+    table: place.tableName,
+    instance: INSTANCE,
+    relayId: 'relay-1',
+  });
+  const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
+  await beat({ atMs: FAR_MS, openStreams: 8, schema });
+}
