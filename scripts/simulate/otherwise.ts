@@ -18,12 +18,13 @@ export function otherClaims(
   { jobId, claims }: JobRecord,
   { ask, ...expected }: ExpectedJob,
 ): string | undefined {
-  const found = new Map(claims.map((claim) => [counterName(claim.counter), claim]));
-  if (found.size !== ask.claims.length || claims.length !== ask.claims.length)
-    return `job ${jobId} counts on ${[...found.keys()]}, expected ${ask.claims.map(({ counter }) => counter)}`;
+  const names = claims.map(({ counter }) => counterName(counter));
+  if (names.length !== ask.claims.length)
+    return `job ${jobId} counts on ${names}, expected ${ask.claims.map(({ counter }) => counter)}`;
   for (const [index, { counter, unit }] of ask.claims.entries()) {
-    const claim = found.get(counter);
-    if (claim === undefined) return `job ${jobId} counts on ${[...found.keys()]}, expected ${counter}`;
+    // Nearly always in the same order, as both go from the root down.
+    const claim = claims[names[index] === counter ? index : names.indexOf(counter)];
+    if (claim === undefined) return `job ${jobId} counts on ${names}, expected ${counter}`;
     const wanted = {
       unit,
       held: expected.held[index] ?? 0,

@@ -1,10 +1,8 @@
 /** Who would have fitted, had everybody known how long every job takes and when it ends. */
-
-import { counterName, isInFlight, type LimitClaim } from '../../policies/claim.ts';
-import { evaluate } from '../../policies/evaluate.ts';
 import type { PlannedJob } from './draw-jobs.ts';
+import type { ExpectedClaim } from './expected/asked-claims.ts';
 import type { InForce } from './in-force.ts';
-import { questionOf } from './question.ts';
+import { askedJobOf } from './question.ts';
 import type { Run } from './simulated-gitlab.ts';
 import { trueSeconds } from './true-cost.ts';
 
@@ -13,7 +11,7 @@ export class PerfectKnowledge {
   /** What jobs that were let go on will have used in the end. */
   readonly #used = new Map<string, number>();
   /** When the jobs in flight end, by counter. */
-  readonly #ends = new Map<string, number[]>();
+  readonly #ends = new Map<string, readonly number[]>();
 
   constructor(inForce: InForce) {
     this.#inForce = inForce;
@@ -21,34 +19,29 @@ export class PerfectKnowledge {
 
   started(run: Run, nowMs: number): void {
     const isCharged = run.job.fate === 'runs' || run.job.fate === 'bypass';
-    for (const { counter, unit, amount } of this.#claims(run.job, nowMs).claims) {
-      const name = counterName(counter);
-      if (!isInFlight(unit)) this.#used.set(name, (this.#used.get(name) ?? 0) + (isCharged ? amount : 0));
-      else this.#ends.set(name, [...this.#inFlight(name, nowMs), run.endsAtMs]);
+    for (const { counter, unit, amount } of this.#claims(run.job, nowMs)) {
+      if (unit === 'jobs') this.#ends.set(counter, [...this.#inFlight(counter, nowMs), run.endsAtMs]);
+      else if (isCharged) this.#used.set(counter, (this.#used.get(counter) ?? 0) + amount);
     }
   }
 
   wouldFit(job: PlannedJob, nowMs: number): boolean {
-    const { claims, violations } = this.#claims(job, nowMs);
-    return (
-      violations.every(({ mode }) => mode !== 'enforce') && claims.every((claim) => this.#fits(claim, nowMs))
-    );
+    return this.#claims(job, nowMs).every((claim) => this.#fits(claim, nowMs));
   }
 
-  #fits({ counter, unit, amount, bound, mode }: LimitClaim, nowMs: number): boolean {
-    if (mode !== 'enforce') return true;
-    const name = counterName(counter);
-    const taken = isInFlight(unit) ? this.#inFlight(name, nowMs).length : (this.#used.get(name) ?? 0);
-    return taken + amount <= (bound ?? Number.POSITIVE_INFINITY);
+  #fits({ counter, unit, amount, bound, mode }: ExpectedClaim, nowMs: number): boolean {
+    if (bound === undefined || mode !== 'enforce') return true;
+    const taken = unit === 'jobs' ? this.#inFlight(counter, nowMs).length : (this.#used.get(counter) ?? 0);
+    return bound > 0 && taken + amount <= bound;
   }
 
-  #inFlight(name: string, nowMs: number): readonly number[] {
-    return (this.#ends.get(name) ?? []).filter((endsAtMs) => endsAtMs > nowMs);
+  #inFlight(counter: string, nowMs: number): readonly number[] {
+    return (this.#ends.get(counter) ?? []).filter((endsAtMs) => endsAtMs > nowMs);
   }
 
-  #claims(job: PlannedJob, nowMs: number) {
-    const { rules, tree } = this.#inForce.now;
-    const estimator = { estimateSeconds: () => trueSeconds(job) };
-    return evaluate(questionOf(job, tree), { ...rules, estimator, nowMs });
+  /** What it asks for if it is taken to run as long as it will. */
+  #claims(job: PlannedJob, nowMs: number): readonly ExpectedClaim[] {
+    const { asked, tree } = this.#inForce.now;
+    return asked.of(askedJobOf(job, tree), nowMs, trueSeconds(job)).claims;
   }
 }
