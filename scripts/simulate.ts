@@ -12,9 +12,12 @@ import { MONTH_DAYS, SHAPE } from './simulate/workload.ts';
 const USAGE = `npm run simulate [-- --seed <n>] [--jobs <n>] [--json] [--chart <file>]
 
 A month in virtual time: 200 groups in three levels, 200 000 jobs, budgets that run out, lost and repeated events, jobs
-that never ask, relays that die, GitLab away for six hours. The real policies and the real ledger decide and settle; at
-the end the books are compared with what the simulated GitLab knows. Three times over the same workload: with holds by
-history (the product's own), by the default of the policy, and by the timeout. scripts/simulate/workload.ts has every number.
+that never ask or ask again, edits of limits, grants, new prices, groups that move, periods that end, relays that die,
+GitLab away for six hours. The real policies and the real ledger decide and settle. Every answer, claim, charge and
+counter is compared with what rules written apart from them expect, and at the end the books with what the simulated
+GitLab knows. Up to 50 000 jobs the table's stream is rolled up, and usage is compared, too. Three times over the same
+workload: with holds by history (the product's own), by the default of the policy, and by the timeout.
+scripts/simulate/workload.ts has every number.
 
   --seed <n>      another month; the same seed gives the same figures and the same chart  [${SHAPE.seed}]
   --jobs <n>      a smaller month, 100 to ${SHAPE.jobs}  [${SHAPE.jobs}]

@@ -441,6 +441,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'functions/metrics/': ['functions/metrics/', 'functions/ledger/ledger.ts', 'functions/names.ts'],
   'functions/metrics/emf-document.ts': ['functions/names.ts'],
   'relay/emf/': ['relay/', 'functions/metrics/emf-document.ts'],
+  // What the simulated month is judged by: written from the documents, and never from what it judges.
+  'scripts/simulate/expected/': ['scripts/simulate/expected/'],
   // What the relay writes and the watchdog reads.
   'relay/heartbeat/': ['relay/', 'functions/names.ts', 'node:'],
   'relay/router/tunnel.ts': ['relay/', 'ws', 'https-proxy-agent', 'proxy-from-env', 'node:'],
@@ -449,7 +451,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import '([^']+)'/g;
 
-const sources = ['policies', 'functions', 'relay', 'cdk'].flatMap((folder) =>
+const sources = ['policies', 'functions', 'relay', 'cdk', 'scripts/simulate/expected'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `${folder}/${name}`),

@@ -1,8 +1,9 @@
 /** After the last sweep: the books against the truth. Every figure is a whole number, and most of them must be 0. */
-import type { Counter, JobRecord, Ledger } from '../../functions/ledger/ledger.ts';
+import type { Counter, JobRecord, Ledger, RecordClaim } from '../../functions/ledger/ledger.ts';
 import { counterName } from '../../policies/claim.ts';
-import type { Unit } from '../../policies/unit.ts';
-import type { Places } from './draw-groups.ts';
+import { type DatedEdition, highestBounds } from './draw-editions.ts';
+import type { ExpectedBooks } from './expected/books.ts';
+import type { CountedUnit } from './expected/edition.ts';
 import type { Run, SimulatedGitLab } from './simulated-gitlab.ts';
 import { usedBy } from './true-cost.ts';
 import type { WatchedStore } from './watched-store.ts';
@@ -14,13 +15,11 @@ export interface Audit {
   readonly settledJobs: number;
   /** Jobs GitLab ran that are not SETTLED at their true cost, or ran not and are charged. */
   readonly wrongJobs: number;
-  /** Counters whose total is not the sum of what was truly used. */
+  /** Counters whose total is not what the jobs that should count on them truly used. */
   readonly wrongCounters: number;
   /** committed − settled of all counters. */
   readonly heldLeft: number;
   readonly liveLeft: number;
-  /** Checked claims that left a counter above its limit at their commit. */
-  readonly heldPastLimit: number;
   readonly overLimit: OverLimit;
   readonly drift: number;
   readonly records: number;
@@ -33,38 +32,34 @@ export interface Audit {
 export interface OverLimit {
   readonly counters: number;
   /** By unit of the counter. */
-  readonly excess: Readonly<Partial<Record<Unit, number>>>;
+  readonly excess: Readonly<Partial<Record<CountedUnit, number>>>;
   readonly causes: Readonly<Record<Cause, { readonly jobs: number; readonly micros: number }>>;
   /** Counters whose excess is more than their causes add up to: must be 0. */
   readonly unexplained: number;
 }
 
-export type Cause = 'overrun' | 'bypass' | 'unmetered';
+export const CAUSES = ['overrun', 'bypass', 'unmetered', 'exempt'] as const;
 
-interface Line {
-  /** What its jobs truly used. */
-  used: number;
-  readonly causes: Record<Cause, { jobs: number; amount: number }>;
-}
+export type Cause = (typeof CAUSES)[number];
 
-const newLine = (): Line => ({
-  used: 0,
-  causes: { overrun: none(), bypass: none(), unmetered: none() },
-});
+type Line = Record<Cause, { jobs: number; amount: number }>;
+
+const newLine = (): Line => ({ overrun: none(), bypass: none(), unmetered: none(), exempt: none() });
 const none = () => ({ jobs: 0, amount: 0 });
 
 export interface AuditOf {
   readonly store: WatchedStore;
   readonly ledger: Ledger;
   readonly gitlab: SimulatedGitLab;
-  readonly places: Places;
+  readonly books: ExpectedBooks;
+  readonly editions: readonly DatedEdition[];
 }
 
 export async function audit(of: AuditOf): Promise<Audit> {
   const { store, ledger, gitlab } = of;
   const lines = new Map<string, Line>();
   const counters: Counter[] = [];
-  const units = new Map<string, Unit>();
+  const units = new Map<string, CountedUnit>();
   const ratios: number[] = [];
   const seen = new Set<number>();
   let charged = 0n;
@@ -78,21 +73,21 @@ export async function audit(of: AuditOf): Promise<Audit> {
     const { record } = item;
     const run = gitlab.runs.get(record.jobId);
     seen.add(record.jobId);
-    let right = hasRightState(record, run) && countsOnEveryLevel(record, run, of);
+    let right = hasRightState(record, run);
     for (const claim of record.claims) {
+      const unit = countedUnit(claim.unit);
       const name = counterName(claim.counter);
       const line = lines.get(name) ?? newLine();
       lines.set(name, line);
-      units.set(name, claim.unit);
+      units.set(name, unit);
       const counts = claim.counted + claim.corrected;
-      const used = run === undefined ? 0 : usedBy(run.job, claim.unit);
-      line.used += used;
+      const used = run === undefined ? 0 : usedBy(run.job, unit, record.decidedAtMs);
       if (counts !== used) right = false;
       const cause = causeOf(record, claim.checked);
       const beyond = cause === 'overrun' ? Math.max(0, counts - claim.held) : counts;
       if (beyond > 0) {
-        line.causes[cause].jobs += 1;
-        line.causes[cause].amount += beyond;
+        line[cause].jobs += 1;
+        line[cause].amount += beyond;
       }
       if (record.state !== 'SETTLED' || claim.unit !== 'micros') continue;
       charged += BigInt(counts);
@@ -111,13 +106,10 @@ export async function audit(of: AuditOf): Promise<Audit> {
     trueMicros: String(wanted),
     settledJobs,
     wrongJobs,
-    wrongCounters: counters.filter(
-      ({ key, committed }) => committed !== (lines.get(counterName(key))?.used ?? 0),
-    ).length,
+    wrongCounters: wrongCounters(counters, of),
     heldLeft: counters.reduce((sum, { committed, settled }) => sum + Math.abs(committed - settled), 0),
     liveLeft: store.liveLeft,
-    heldPastLimit: store.heldPastLimit.length,
-    overLimit: overLimits(counters, lines, units, store),
+    overLimit: overLimits(counters, lines, units, highestBounds(of.editions)),
     drift: drift.length,
     records: seen.size,
     counters: counters.length,
@@ -140,41 +132,52 @@ function hasRightState({ state }: JobRecord, run: Run | undefined): boolean {
   }
 }
 
-/**
- * Every group has a budget of money, so whatever was let go on counts on all three of its groups, also where it is larger
- * than a limit alone, and also if it never asked.
- */
-function countsOnEveryLevel({ claims }: JobRecord, run: Run | undefined, of: AuditOf): boolean {
-  if (run === undefined) return true;
-  const money = claims.filter(({ unit }) => unit === 'micros').map(({ counter }) => counter.subject);
-  const groupIds = of.places.projects[run.job.project]?.groupIds ?? [];
-  return groupIds.every((id) => {
-    const subject = `group/${id}`;
-    return money.includes(subject);
-  });
+/** Against the jobs that the expectation has on each counter, at what GitLab says they used. */
+function wrongCounters(counters: readonly Counter[], { books, gitlab }: AuditOf): number {
+  const used = new Map<string, number>();
+  for (const { job, ask } of books.jobs.values()) {
+    const run = gitlab.runs.get(job.jobId);
+    if (run === undefined) continue;
+    for (const { counter, unit } of ask.claims)
+      used.set(counter, (used.get(counter) ?? 0) + usedBy(run.job, unit, ask.atMs));
+  }
+  let wrong = 0;
+  for (const { key, committed } of counters) {
+    const name = counterName(key);
+    if (committed !== (used.get(name) ?? 0)) wrong += 1;
+    used.delete(name);
+  }
+  // What is left is on no counter of the table.
+  return wrong + [...used.values()].filter((amount) => amount !== 0).length;
+}
+
+/** Nobody counts CPU or memory in this month. */
+function countedUnit(unit: RecordClaim['unit']): CountedUnit {
+  if (unit === 'millicpu' || unit === 'bytes') throw new RangeError(`nothing is limited in ${unit}`);
+  return unit;
 }
 
 function causeOf({ unchecked }: JobRecord, checked: boolean): Cause {
-  if (checked || unchecked === undefined || unchecked === 'exempt') return 'overrun';
-  return unchecked;
+  return checked || unchecked === undefined ? 'overrun' : unchecked;
 }
 
 function overLimits(
   counters: readonly Counter[],
   lines: ReadonlyMap<string, Line>,
-  units: ReadonlyMap<string, Unit>,
-  store: WatchedStore,
+  units: ReadonlyMap<string, CountedUnit>,
+  bounds: ReadonlyMap<string, number>,
 ): OverLimit {
-  const excess: Partial<Record<Unit, number>> = {};
+  const excess: Partial<Record<CountedUnit, number>> = {};
   const causes = {
     overrun: { jobs: 0, micros: 0 },
     bypass: { jobs: 0, micros: 0 },
     unmetered: { jobs: 0, micros: 0 },
+    exempt: { jobs: 0, micros: 0 },
   };
   let over = 0;
   let unexplained = 0;
   for (const { key, committed } of counters) {
-    const beyond = committed - (store.limitOf(key) ?? Number.POSITIVE_INFINITY);
+    const beyond = committed - (bounds.get(`${key.subject}|${key.limit}`) ?? Number.POSITIVE_INFINITY);
     if (beyond <= 0) continue;
     over += 1;
     const name = counterName(key);
@@ -182,8 +185,8 @@ function overLimits(
     excess[unit] = (excess[unit] ?? 0) + beyond;
     const line = lines.get(name) ?? newLine();
     let explained = 0;
-    for (const cause of ['overrun', 'bypass', 'unmetered'] as const) {
-      const { jobs, amount } = line.causes[cause];
+    for (const cause of CAUSES) {
+      const { jobs, amount } = line[cause];
       explained += amount;
       causes[cause].jobs += jobs;
       if (unit === 'micros') causes[cause].micros += amount;

@@ -1,11 +1,12 @@
 /** How one group's month went, hour by hour: what the chart shows. */
-import { counterName } from '../../policies/claim.ts';
-import { limitsOfGroup } from '../../policies/limits/levels.ts';
-import { counterOf, type LimitSet } from '../../policies/limits/limits.ts';
+import type { DatedEdition } from './draw-editions.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Workload } from './draw-workload.ts';
+import type { WrittenLimit } from './expected/edition.ts';
+import { periodName } from './expected/period-name.ts';
+import { type CounterSums, NO_SUMS } from './expected/verdict.ts';
 import { trueMicros } from './true-cost.ts';
-import type { CounterSums, WatchedStore } from './watched-store.ts';
+import type { WatchedStore } from './watched-store.ts';
 import { MONTH_START_MS } from './workload.ts';
 
 export interface Course {
@@ -34,12 +35,12 @@ export class CourseOfGroup {
   #rejections = 0;
   #highestMicros = 0;
 
-  constructor(workload: Workload, { limits }: { readonly limits: LimitSet }, store: WatchedStore) {
-    const { id, path, limit } = tightestGroup(workload, limits);
+  constructor(workload: Workload, editions: readonly DatedEdition[], store: WatchedStore) {
+    const { id, path, limit, amount } = tightestGroup(workload, editions);
     this.#groupId = id;
     this.#path = path;
-    this.#limitMicros = typeof limit.amount === 'number' ? limit.amount : 0;
-    this.#counter = counterName(counterOf(limit, MONTH_START_MS));
+    this.#limitMicros = amount;
+    this.#counter = `${limit.subject}|${limit.id}|${periodName(limit, MONTH_START_MS)}`;
     this.#workload = workload;
     this.#store = store;
   }
@@ -63,7 +64,7 @@ export class CourseOfGroup {
   }
 
   #sums(): CounterSums {
-    return this.#store.counters.get(this.#counter) ?? { committed: 0, settled: 0 };
+    return this.#store.counters.get(this.#counter) ?? NO_SUMS;
   }
 
   get course(): Course {
@@ -71,20 +72,36 @@ export class CourseOfGroup {
   }
 }
 
-/** A group of level 2 (large enough to look at) whose month's budget is the smallest share of what it would need. */
-function tightestGroup({ places, jobs }: Workload, limits: LimitSet) {
+/**
+ * A group of level 2 (large enough to look at) whose month's budget is the smallest share of what it would need, and if
+ * there is one, whose budget and place nobody changes.
+ */
+function tightestGroup({ places, jobs }: Workload, editions: readonly DatedEdition[]) {
   const need = new Map<number, number>();
   for (const job of jobs) {
     const middle = places.projects[job.project]?.groupIds[1] ?? 0;
-    need.set(middle, (need.get(middle) ?? 0) + trueMicros(job));
+    need.set(middle, (need.get(middle) ?? 0) + trueMicros(job, job.askedAtMs));
   }
   const candidates = places.groups.flatMap(({ id, path, level }) => {
-    const ofGroup = limitsOfGroup(limits, { id, path, personal: false }, MONTH_START_MS);
-    const limit = ofGroup.find(({ kind, per }) => kind === 'money' && per === 'month');
-    if (level !== 2 || limit === undefined || typeof limit.amount !== 'number') return [];
-    return [{ id, path, limit, share: limit.amount / (need.get(id) ?? 1) }];
+    if (level !== 2) return [];
+    const [first, ...later] = editions.map((dated) => budgetOf(id, dated));
+    if (first === undefined || typeof first.amount !== 'number') return [];
+    const isChanged =
+      later.some((limit) => limit?.amount !== first.amount) ||
+      editions.some(
+        ({ edition }) =>
+          edition.grants.some(({ subject }) => subject === first.subject) ||
+          edition.parentOf.get(id) !== editions[0]?.edition.parentOf.get(id),
+      );
+    const share = first.amount / (need.get(id) ?? 1);
+    return [{ id, path, limit: first, amount: first.amount, isChanged, share }];
   });
-  const [tightest] = candidates.sort((a, b) => a.share - b.share);
+  const [tightest] = candidates.sort(
+    (a, b) => Number(a.isChanged) - Number(b.isChanged) || a.share - b.share,
+  );
   if (tightest === undefined) throw new RangeError('no group of level 2 has a budget per month');
   return tightest;
 }
+
+const budgetOf = (groupId: number, { edition }: DatedEdition): WrittenLimit | undefined =>
+  edition.limits.find(({ subject, id }) => subject === `group/${groupId}` && id === 'money-month');

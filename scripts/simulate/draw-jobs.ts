@@ -2,6 +2,7 @@
 import type { Places, Project } from './draw-groups.ts';
 import { between, logNormal } from './log-normal.ts';
 import {
+  ASKED_AGAIN_MS,
   DELAY_MS,
   HOUR_WEIGHTS,
   JOB_CHANCE,
@@ -13,6 +14,7 @@ import {
   QUEUE_MS,
   type Shape,
   STAGES,
+  TABLE_SILENT,
   TROUBLE,
   WEEKDAY_WEIGHTS,
 } from './workload.ts';
@@ -25,6 +27,8 @@ export interface PlannedJob {
   readonly project: number;
   readonly kind: JobKind;
   readonly askedAtMs: number;
+  /** The first answer never reaches GitLab, which asks again so many ms later. */
+  readonly askedAgainMs?: number;
   readonly queueMs: number;
   /** As GitLab tells it, with three decimals; never above the timeout. */
   readonly durationSeconds: number;
@@ -118,12 +122,15 @@ function drawJob({ pipelineId, project, index, random }: Pipeline, kind: JobKind
   const ran = Math.min(kind.timeoutSeconds, Math.max(1, logNormal(median, kind.sigma, random)));
   const fate = drawFate(random());
   const reordered = random() < TROUBLE.reordered;
+  const askedAtMs = Math.round(afterOutage(atMs));
+  const askedAgainMs = fate === 'bypass' ? undefined : drawAskedAgain(askedAtMs, random);
   return {
     jobId: 0,
     pipelineId,
     project: index,
     kind,
-    askedAtMs: Math.round(afterOutage(atMs)),
+    askedAtMs,
+    ...(askedAgainMs !== undefined && { askedAgainMs }),
     queueMs: Math.round(between(QUEUE_MS.least, QUEUE_MS.most, random)),
     durationSeconds: Math.round(ran * 1000) / 1000,
     fate,
@@ -145,6 +152,19 @@ function drawDelays(reordered: boolean, random: () => number): readonly number[]
   if (random() < TROUBLE.lostEnd) return [];
   const first = Math.round(random() * (reordered ? DELAY_MS.reordered : DELAY_MS.usual));
   return random() < TROUBLE.repeatedEnd ? [first, Math.round(random() * DELAY_MS.repeated)] : [first];
+}
+
+/** Not where GitLab or the table is silent: what the fallback answers belongs to one question. */
+function drawAskedAgain(askedAtMs: number, random: () => number): number | undefined {
+  if (random() >= TROUBLE.askedAgain) return undefined;
+  const [soon, later] = ASKED_AGAIN_MS;
+  const { least, most } = random() < 0.5 ? soon : later;
+  const againMs = Math.round(between(least, most, random));
+  const aroundMs = 15 * 60_000;
+  const quiet = [OUTAGE, TABLE_SILENT].every(
+    ({ fromMs, untilMs }) => askedAtMs > untilMs + aroundMs || askedAtMs + againMs < fromMs - aroundMs,
+  );
+  return quiet ? againMs : undefined;
 }
 
 /** What would have asked while GitLab was away asks afterwards, in the same order, within an hour. */

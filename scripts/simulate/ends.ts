@@ -41,10 +41,10 @@ export interface EndsDeps {
   readonly ledger: Ledger;
   readonly gitlab: SimulatedGitLab;
   readonly clock: LedgerClock;
-  readonly rules: Rules;
+  readonly currentRules: () => Promise<Rules>;
 }
 
-export function ledgerEnds({ ledger, gitlab, clock, rules }: EndsDeps): Ends {
+export function ledgerEnds({ ledger, gitlab, clock, currentRules }: EndsDeps): Ends {
   const counts: Record<string, number> = {};
   const sweeps: SweepTotals = {
     runs: 0,
@@ -57,7 +57,7 @@ export function ledgerEnds({ ledger, gitlab, clock, rules }: EndsDeps): Ends {
     ran: 0,
     unadmitted: 0,
   };
-  const settling = { ledger, currentRules: async () => rules, clock, log: silentLog };
+  const settling = { ledger, currentRules, clock, log: silentLog };
   const settle = async (truths: readonly JobTruth[]): Promise<readonly TruthOutcome[]> => {
     const outcomes = await settleTruths(truths, settling);
     for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;

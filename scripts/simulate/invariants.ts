@@ -1,4 +1,5 @@
 /** What must hold after the last sweep of every month, whatever was lost on the way. */
+import { COMPARED, type Compared } from './findings.ts';
 import type { MonthResult } from './month.ts';
 
 export interface Invariant {
@@ -12,8 +13,11 @@ export interface Invariant {
 /** At 5 % lost events, while GitLab and the table answer. */
 const WRONGLY_TAKEN_MS_MAX = 3 * 60_000;
 
-export function invariantsOf({ audit, relays, slots }: MonthResult): readonly Invariant[] {
+export function invariantsOf({ audit, relays, slots, comparisons }: MonthResult): readonly Invariant[] {
   return [
+    ...Object.entries(COMPARED).map(([what, name]) =>
+      zero(`other than expected: ${name}`, comparisons.counts[what as Compared].otherwise),
+    ),
     {
       name: 'charged, micro-units of settled jobs',
       value: audit.chargedMicros,
@@ -24,7 +28,6 @@ export function invariantsOf({ audit, relays, slots }: MonthResult): readonly In
     zero('counters that are not the sum of what was used', audit.wrongCounters),
     zero('held on any counter', audit.heldLeft),
     zero('live holds', audit.liveLeft),
-    zero('checked claims beyond their limit at commit', audit.heldPastLimit),
     zero('counters over their limit without a recorded cause', audit.overLimit.unexplained),
     zero('counters that a rebuild would change', audit.drift),
     zero('jobs asked about twice and answered differently', relays.answeredTwoWays),

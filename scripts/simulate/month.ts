@@ -1,29 +1,37 @@
 /** One month with one way of estimating: questions, ends, losses and sweeps in the order of their time. */
 import type { JobTruth } from '../../functions/gitlab/job-truth.ts';
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import type { LimitClaim } from '../../policies/claim.ts';
+import { ledgerKeys } from '../../functions/ledger/keys.ts';
 import { seededRandom } from '../pipeline/seeded-random.ts';
-import { type Admissions, twoRelays } from './admissions.ts';
+import type { Admissions } from './admissions.ts';
 import { Agenda } from './agenda.ts';
 import { type Audit, audit } from './audit.ts';
 import { type Course, CourseOfGroup } from './course.ts';
+import { drawEditions } from './draw-editions.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Workload } from './draw-workload.ts';
-import { ledgerEnds, type SweepTotals } from './ends.ts';
+import type { SweepTotals } from './ends.ts';
 import { type EstimateName, learnerOf } from './estimators.ts';
-import { monthRules } from './month-rules.ts';
+import { expectationOf } from './expectation.ts';
+import type { Comparisons } from './findings.ts';
+import { InForce } from './in-force.ts';
+import { monthProcesses } from './month-processes.ts';
+import { MonthStream } from './month-stream.ts';
+import { type Parts, PRODUCT } from './parts.ts';
 import { PerfectKnowledge } from './perfect-knowledge.ts';
+import { batchesOf, type Question, Questions } from './questions.ts';
 import { isAway, type Run, SimulatedGitLab } from './simulated-gitlab.ts';
 import { type SlotTimes, SlotWatch } from './slot-times.ts';
 import { VirtualClock } from './virtual-clock.ts';
-import { type TableKind, WatchedStore } from './watched-store.ts';
-import { MONTH_END_MS, MONTH_START_MS } from './workload.ts';
+import { INSTANCE, type TableKind, WatchedStore } from './watched-store.ts';
+import { MONTH_DAYS, MONTH_START_MS } from './workload.ts';
 
 export interface MonthResult {
   readonly estimate: EstimateName;
   readonly jobs: number;
   readonly admitted: number;
   readonly rejected: number;
+  /** Questions whose answers GitLab never heard. */
+  readonly askedAgain: number;
   /** Rejected, and would have fitted with perfect knowledge of durations, by what refused them. */
   readonly wronglyRejected: { readonly budget: number; readonly slots: number };
   readonly relays: Readonly<Admissions['counts']>;
@@ -33,6 +41,10 @@ export interface MonthResult {
   readonly slots: SlotTimes;
   readonly gitlabCalls: number;
   readonly transactions: number;
+  /** Edits of limits and moves of groups while it went on. */
+  readonly edits: number;
+  /** With the expectation; usage only where the rollup ran. */
+  readonly comparisons: Comparisons;
   readonly audit: Audit;
   readonly course: Course;
 }
@@ -42,73 +54,94 @@ export interface MonthOptions {
   readonly estimate: EstimateName;
   /** @default memory */
   readonly table?: TableKind;
+  /** Whether the table's stream is rolled up. @default with the product's own way of estimating */
+  readonly rollsUp?: boolean;
+  /** @default the product's own */
+  readonly parts?: Partial<Parts>;
+  /** So many days of it and no more, whatever is under way then. @default all, and one more in which everything ends */
+  readonly days?: number;
+  /** It is over with the first thing that is otherwise than expected. */
+  readonly stopsAtFinding?: boolean;
   /** Told each simulated day. */
   readonly onDay?: (day: number) => void;
 }
 
 /** Questions that arrive within this share a batch, as in the relay. */
 const BATCH_MS = 250;
-const BATCH_JOBS_MAX = 96;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The longest timeout, the grace and the last repetition are over by then. */
-const DRAIN_MS = DAY_MS;
 
 export async function simulateMonth({
   workload,
   estimate,
   table = 'memory',
+  rollsUp = estimate === 'history',
+  parts = {},
+  days = MONTH_DAYS + 1,
+  stopsAtFinding = false,
   onDay,
 }: MonthOptions): Promise<MonthResult> {
   const { shape, places, jobs } = workload;
   const clock = new VirtualClock(MONTH_START_MS);
   const learner = learnerOf(estimate);
-  const rules = { ...monthRules(workload), estimator: learner.estimator };
-  const gitlab = new SimulatedGitLab(places, clock);
-  const slots = new SlotWatch((jobId) => gitlab.runs.get(jobId));
+  const editions = drawEditions(workload);
+  const inForce = new InForce({ editions, places, estimator: learner.estimator, clock });
+  const gitlab = new SimulatedGitLab(() => inForce.now.tree, clock);
+  const runOf = (jobId: number): Run | undefined => gitlab.runs.get(jobId);
+  const slots = new SlotWatch(runOf);
+  const expectation = expectationOf({ estimate, inForce, clock, runOf });
+  const { findings } = expectation;
+  const stream = new MonthStream({
+    instance: INSTANCE,
+    keys: ledgerKeys(INSTANCE),
+    inForce,
+    clock,
+    random: seededRandom(shape.seed + 9),
+    table: parts.rollupTable ?? PRODUCT.rollupTable,
+  });
   const store = new WatchedStore({
     clock,
-    limits: rules.limits,
-    directory: rules.directory,
     random: seededRandom(shape.seed + 2),
     onRecord: (record) => {
       learner.learn(record);
       slots.written(record, clock.nowMs());
+      if (rollsUp) stream.wrote(record);
     },
+    onCommit: (writes) => expectation.records.committed(writes, (name) => store.counters.get(name)),
     table,
   });
-  let tokens = 0;
-  const newToken = (): string => {
-    tokens += 1;
-    return `t${tokens}`;
-  };
-  const newLedger = (seed: number) => createLedger({ store, clock, random: seededRandom(seed), newToken });
-  const relays = twoRelays({
-    ledgers: [newLedger(shape.seed + 3), newLedger(shape.seed + 4)],
+  const { relays, ends, newLedger } = monthProcesses({
+    seed: shape.seed,
+    parts: { ...PRODUCT, ...parts },
+    store,
     clock,
-    rules,
-    places,
-    random: seededRandom(shape.seed + 5),
+    inForce,
+    gitlab,
+    answers: expectation.answers,
+    letGoOn: (job, atMs) => expectation.records.letGoOn(job, atMs),
   });
-  const ends = ledgerEnds({ ledger: newLedger(shape.seed + 6), gitlab, clock, rules });
-  const perfect = new PerfectKnowledge(workload, rules);
-  const course = new CourseOfGroup(workload, rules, store);
+  const perfect = new PerfectKnowledge(inForce);
+  const course = new CourseOfGroup(workload, editions, store);
+  const questions = new Questions(jobs);
   const events = new Agenda<JobTruth>();
-  const result = { admitted: 0, rejected: 0, budget: 0, slots: 0 };
+  const result = { admitted: 0, rejected: 0, askedAgain: 0, budget: 0, slots: 0 };
 
-  function start(job: PlannedJob, claims?: readonly LimitClaim[]): void {
+  function start(job: PlannedJob): void {
     const run = gitlab.start(job, clock.nowMs());
-    perfect.started(run, clock.nowMs(), claims);
+    perfect.started(run, clock.nowMs());
     sendEvents(run, gitlab, events);
   }
 
-  async function ask(asking: readonly PlannedJob[]): Promise<void> {
-    for (const batch of batchesOf(asking, places)) {
-      for (const { job, claims, outcome } of await relays.ask(batch)) {
+  async function ask(arriving: readonly Question[]): Promise<void> {
+    const heard = new Set(arriving.filter(({ isHeard }) => isHeard).map(({ job }) => job));
+    result.askedAgain += arriving.length - heard.size;
+    for (const batch of batchesOf(arriving, inForce.now.tree)) {
+      for (const { job, outcome } of await relays.ask(batch)) {
+        if (!heard.has(job)) continue;
         if (outcome.outcome !== 'rejected') {
           result.admitted += 1;
-          start(job, claims);
+          start(job);
           continue;
         }
         result.rejected += 1;
@@ -120,20 +153,19 @@ export async function simulateMonth({
     }
   }
 
-  const untilMs = MONTH_END_MS + DRAIN_MS;
-  let asked = 0;
+  // The longest timeout, the grace and the last repetition are over a day after the last question.
+  const untilMs = MONTH_START_MS + days * DAY_MS;
   for (let minuteMs = MONTH_START_MS; minuteMs < untilMs; minuteMs += MINUTE_MS) {
+    if (stopsAtFinding && !findings.isClean) break;
     const endMs = minuteMs + MINUTE_MS;
     for (;;) {
-      const askMs = jobs[asked]?.askedAtMs ?? Number.POSITIVE_INFINITY;
+      const askMs = questions.nextMs;
       if (Math.min(askMs, events.nextMs) >= endMs) break;
       if (askMs <= events.nextMs) {
-        const until = asked + arrivingWith(jobs, asked, Math.min(askMs + BATCH_MS, endMs));
-        const arriving = jobs.slice(asked, until);
-        asked = until;
-        clock.advanceTo(arriving.at(-1)?.askedAtMs ?? askMs);
-        for (const job of arriving) if (job.fate === 'bypass') start(job);
-        await ask(arriving.filter(({ fate }) => fate !== 'bypass'));
+        const arriving = questions.takeBefore(Math.min(askMs + BATCH_MS, endMs));
+        clock.advanceTo(arriving.at(-1)?.atMs ?? askMs);
+        for (const { job } of arriving) if (job.fate === 'bypass') start(job);
+        await ask(arriving.filter(({ job }) => job.fate !== 'bypass'));
       } else {
         // The stream's reader takes what has gathered for some seconds.
         clock.advanceTo(Math.min(endMs - 1, events.nextMs + STREAM_WINDOW_MS));
@@ -144,14 +176,19 @@ export async function simulateMonth({
     await relays.postUnmetered();
     course.look();
     await ends.sweep();
+    await stream.deliver();
     if ((endMs - MONTH_START_MS) % HOUR_MS === 0) course.sample(clock.nowMs());
     if ((endMs - MONTH_START_MS) % DAY_MS === 0) onDay?.((endMs - MONTH_START_MS) / DAY_MS);
   }
+  expectation.records.over(gitlab.runs.values());
+  await stream.deliver(1);
+  if (rollsUp) stream.compare(expectation.books.jobs.values(), findings);
   return {
     estimate,
     jobs: jobs.length,
     admitted: result.admitted,
     rejected: result.rejected,
+    askedAgain: result.askedAgain,
     wronglyRejected: { budget: result.budget, slots: result.slots },
     relays: relays.counts,
     ends: ends.counts,
@@ -159,35 +196,21 @@ export async function simulateMonth({
     slots: slots.times,
     gitlabCalls: gitlab.calls,
     transactions: store.commits,
-    audit: await audit({ store, ledger: newLedger(shape.seed + 7), gitlab, places }),
+    edits: editions.length - 1,
+    comparisons: findings.comparisons,
+    audit: await audit({
+      store,
+      ledger: newLedger(),
+      gitlab,
+      books: expectation.books,
+      editions,
+    }),
     course: course.course,
   };
 }
 
 /** Where GitLab's events gather before they are worked off, as the stream's batching window does. */
 const STREAM_WINDOW_MS = 5_000;
-
-function arrivingWith(jobs: readonly PlannedJob[], from: number, untilMs: number): number {
-  let count = 1;
-  while ((jobs[from + count]?.askedAtMs ?? Number.POSITIVE_INFINITY) < untilMs) count += 1;
-  return count;
-}
-
-/** By root group, at most 96 jobs each. */
-function batchesOf(jobs: readonly PlannedJob[], { projects }: Workload['places']): readonly PlannedJob[][] {
-  const byRoot = new Map<number, PlannedJob[]>();
-  for (const job of jobs) {
-    const root = projects[job.project]?.groupIds[0] ?? 0;
-    const batch = byRoot.get(root);
-    if (batch === undefined) byRoot.set(root, [job]);
-    else batch.push(job);
-  }
-  return [...byRoot.values()].flatMap((batch) =>
-    Array.from({ length: Math.ceil(batch.length / BATCH_JOBS_MAX) }, (_, index) =>
-      batch.slice(index * BATCH_JOBS_MAX, (index + 1) * BATCH_JOBS_MAX),
-    ),
-  );
-}
 
 /** Lost for good where GitLab is away when it ends or when it would be delivered. */
 function sendEvents(run: Run, gitlab: SimulatedGitLab, events: Agenda<JobTruth>): void {

@@ -1,4 +1,6 @@
 /** The month in a table for people: one column per way of estimating, then what must hold. */
+import { CAUSES } from './audit.ts';
+import { COMPARED, type Compared } from './findings.ts';
 import { chargedPerTrue, invariantsOf } from './invariants.ts';
 import type { MonthResult } from './month.ts';
 
@@ -23,7 +25,7 @@ export function reportText(months: readonly MonthResult[]): string {
     ['counters over their limit', ({ audit }) => audit.overLimit.counters],
     ['  by how much, currency', ({ audit }) => money(audit.overLimit.excess.micros ?? 0)],
     ['  by how much, minutes', ({ audit }) => ((audit.overLimit.excess.seconds ?? 0) / 60).toFixed(1)],
-    ...(['overrun', 'bypass', 'unmetered'] as const).flatMap((cause) => [
+    ...CAUSES.flatMap((cause) => [
       [`  ${cause} on them, jobs`, ({ audit }: MonthResult) => audit.overLimit.causes[cause].jobs] as const,
       [
         `  ${cause} on them, currency`,
@@ -32,6 +34,8 @@ export function reportText(months: readonly MonthResult[]): string {
     ]),
     ['jobs that never asked, charged', ({ ends }) => ends.bypass ?? 0],
     ['answered by the fallback', ({ relays }) => relays.fallback],
+    ['asked again because the answer was lost', ({ askedAgain }) => askedAgain],
+    ['edits of limits and moves of groups', ({ edits }) => edits],
     ['asked again after a relay died', ({ relays }) => relays.askedTwice],
     ['share of jobs that ran unadmitted, as the sweep saw it', (month) => unadmittedShare(month)],
     ['holds healed by the sweep', ({ sweeps }) => sweeps.healed],
@@ -58,9 +62,28 @@ export function reportText(months: readonly MonthResult[]): string {
       .filter(({ holds }) => !holds)
       .map(({ name, value, must }) => `BROKEN (${month.estimate}): ${name}: ${value}, must be ${must}`),
   );
+  const examples = months.flatMap(({ estimate, comparisons }) =>
+    comparisons.examples.map((example) => `  e.g. (${estimate}): ${example}`),
+  );
   const count = invariantsOf(first).length;
-  const verdict = checks.length === 0 ? [`All ${count} invariants hold in every column.`] : checks;
-  return [...lines, '', ...verdict].join('\n');
+  const verdict =
+    checks.length === 0 ? [`All ${count} invariants hold in every column.`] : [...checks, ...examples];
+  return [...lines, '', ...comparedText(months), '', ...verdict].join('\n');
+}
+
+/** What the rules written apart from the product were compared with, and how often it was otherwise. */
+function comparedText(months: readonly MonthResult[]): readonly string[] {
+  const rows = Object.entries(COMPARED).map(([what, name]) => [
+    `  ${name}`,
+    ...months.map(({ comparisons }) => {
+      const { compared, otherwise } = comparisons.counts[what as Compared];
+      return compared === 0 ? '-' : `${otherwise} of ${compared}`;
+    }),
+  ]);
+  return table([
+    ['other than expected by rules of its own', ...months.map(({ estimate }) => estimate)],
+    ...rows,
+  ]);
 }
 
 export const wrongOf = ({ wronglyRejected }: MonthResult): number =>

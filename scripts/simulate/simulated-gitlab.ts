@@ -1,13 +1,12 @@
 /** GitLab as the month has it: it knows the truth, tells it over REST, and is away for a while. */
 import { type GitLab, GitLabError, type JobsPage, type RunnersPage } from '../../functions/gitlab/gitlab.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../../functions/gitlab/job-truth.ts';
-import type { Places } from './draw-groups.ts';
 import type { PlannedJob } from './draw-jobs.ts';
-import { OUTAGE, PRICE_PER_MINUTE } from './workload.ts';
+import type { Tree } from './tree.ts';
+import { OUTAGE, RUNNER_CLASSES } from './workload.ts';
 
 /** GitLab's largest page. */
 const PAGE_JOBS = 100;
-const RUNNER_CLASSES = Object.keys(PRICE_PER_MINUTE);
 /** Several of each class, so that lists stay short, as they do in a fleet. */
 const RUNNERS_PER_CLASS = 4;
 
@@ -26,7 +25,7 @@ export const isAway = (atMs: number): boolean => atMs >= OUTAGE.fromMs && atMs <
 export class SimulatedGitLab implements GitLab {
   readonly runs = new Map<number, Run>();
   calls = 0;
-  readonly #places: Places;
+  readonly #tree: () => Tree;
   readonly #clock: { nowMs(): number };
   /** By runner, ascending by job id. */
   readonly #jobsOf = new Map<number, Listed[]>();
@@ -36,8 +35,9 @@ export class SimulatedGitLab implements GitLab {
   readonly #newest = new Map<number, FirstPage>();
   readonly #firstRunning = new Map<number, FirstPage>();
 
-  constructor(places: Places, clock: { nowMs(): number }) {
-    this.#places = places;
+  /** @param tree - of now: groups move. */
+  constructor(tree: () => Tree, clock: { nowMs(): number }) {
+    this.#tree = tree;
     this.#clock = clock;
   }
 
@@ -64,11 +64,11 @@ export class SimulatedGitLab implements GitLab {
 
   /** What GitLab says of a run at a time; undefined: the project is gone, and its jobs with it. */
   truth({ job, startsAtMs, endsAtMs }: Run, atMs: number): JobTruth | undefined {
-    const project = this.#places.projects[job.project];
+    const project = this.#tree().placeOf(job);
     const known = {
       jobId: job.jobId,
-      projectId: project?.id ?? 0,
-      projectPath: project?.path ?? '',
+      projectId: project.id,
+      projectPath: project.path,
       jobName: job.kind.name,
       pipelineId: job.pipelineId,
       createdAtMs: job.askedAtMs,

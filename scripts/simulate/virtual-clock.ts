@@ -8,8 +8,9 @@ export class VirtualClock implements LedgerClock {
     this.#nowMs = startMs;
   }
 
+  /** Whole ms, as every wall clock tells them. */
   nowMs(): number {
-    return this.#nowMs;
+    return Math.floor(this.#nowMs);
   }
 
   monotonicMs(): number {

@@ -1,4 +1,4 @@
-/** A table, watched at every commit: no checked claim may leave its counter above the limit. */
+/** A table that tells of every commit, what its counters then show, and how often it failed. */
 
 import type { DueJob } from '../../functions/ledger/due-job.ts';
 import type { CorrectionEntry } from '../../functions/ledger/entry.ts';
@@ -15,27 +15,22 @@ import type {
   Write,
 } from '../../functions/ledger/store.ts';
 import { counterName } from '../../policies/claim.ts';
-import { limitOfCounter } from '../../policies/limits/limit-of-counter.ts';
-import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
+import { type CounterSums, NO_SUMS } from './expected/verdict.ts';
 import { ObjectStore } from './object-store.ts';
 import { faultAt, isSilent } from './table-faults.ts';
 
-export type CounterSums = Pick<Counter, 'committed' | 'settled'>;
-
 export interface WatchedStoreOptions {
   readonly clock: LedgerClock;
-  readonly limits: LimitSet;
-  /** Tells which groups have which limits by default. */
-  readonly directory: Directory | undefined;
   /** [0, 1), for the table's faults. */
   readonly random: () => number;
   /** Told of every record as it is written. */
   readonly onRecord: (record: JobRecord) => void;
+  /** Told of every commit, once the counters show it. */
+  readonly onCommit: (writes: readonly Write[]) => void;
   readonly table: TableKind;
 }
 
-const INSTANCE = 'gitlab.example.com';
+export const INSTANCE = 'gitlab.example.com';
 /** More than are in flight at the busiest hour. */
 const RECENT_MAX = 20_000;
 
@@ -44,31 +39,33 @@ export type TableKind = 'memory' | 'objects';
 export class WatchedStore implements LedgerStore {
   /** Due times of live jobs by shard and job id. */
   readonly #live = new Map<string, Map<number, number>>();
-  readonly counters = new Map<string, CounterSums>();
-  /** Counters that a checked claim left above their limit: must stay empty. */
-  readonly heldPastLimit: string[] = [];
+  readonly #counters = new Map<string, { -readonly [Sum in keyof CounterSums]: number }>();
   commits = 0;
-  readonly #rules: Pick<WatchedStoreOptions, 'limits' | 'directory'>;
-  /** By `subject|limit`: looked up for every claim of every commit. */
-  readonly #limitOf = new Map<string, number | undefined>();
+  /** Operations that went wrong. */
+  faults = 0;
   readonly #recent = new Map<number, JobRecord>();
   readonly #clock: LedgerClock;
   readonly #onRecord: (record: JobRecord) => void;
+  readonly #onCommit: (writes: readonly Write[]) => void;
 
   readonly #table: MemoryStore | ObjectStore;
   readonly #keys = ledgerKeys(INSTANCE);
 
-  constructor({ clock, limits, directory, random, onRecord, table }: WatchedStoreOptions) {
+  constructor({ clock, random, onRecord, onCommit, table }: WatchedStoreOptions) {
     const options: MemoryStoreOptions = {
       instance: INSTANCE,
       clock,
-      fault: (operation) => faultAt(operation, clock.nowMs(), random),
+      fault: (operation) => {
+        const fault = faultAt(operation, clock.nowMs(), random);
+        if (fault !== undefined) this.faults += 1;
+        return fault;
+      },
       onCommit: (writes) => this.#watch(writes),
     };
     this.#table = table === 'memory' ? new MemoryStore(options) : new ObjectStore(options);
-    this.#rules = { limits, directory };
     this.#clock = clock;
     this.#onRecord = onRecord;
+    this.#onCommit = onCommit;
   }
 
   transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
@@ -98,20 +95,6 @@ export class WatchedStore implements LedgerStore {
     return this.#table.dump();
   }
 
-  /** The amount enforced on a counter, by `subject|limit`. */
-  limitOf({ subject, limit }: Pick<Counter['key'], 'subject' | 'limit'>): number | undefined {
-    const name = `${subject}|${limit}`;
-    if (!this.#limitOf.has(name)) this.#limitOf.set(name, this.#enforced({ subject, limit }));
-    return this.#limitOf.get(name);
-  }
-
-  /** Limits of the month have no dates and no grants: they are the same at any instant. */
-  #enforced(counter: Pick<Counter['key'], 'subject' | 'limit'>): number | undefined {
-    const { limits, directory } = this.#rules;
-    const limit = limitOfCounter(counter, limits, directory, this.#clock.nowMs());
-    return limit?.mode === 'enforce' && limit.amount !== 'unlimited' ? limit.amount : undefined;
-  }
-
   /** Records written lately as they were written: a sweep reads the same few thousand every minute. */
   async readRecords(
     jobIds: readonly number[],
@@ -137,22 +120,35 @@ export class WatchedStore implements LedgerStore {
     return due.sort((a, b) => a.dueAtMs - b.dueAtMs).slice(0, limit);
   }
 
+  /** What the commits so far add up to, by counter name. */
+  get counters(): ReadonlyMap<string, CounterSums> {
+    return this.#counters;
+  }
+
   get liveLeft(): number {
     return [...this.#live.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   #watch(writes: readonly Write[]): void {
     this.commits += 1;
-    const raised = new Set<string>();
     for (const write of writes) {
       if (write.kind === 'record') this.#watchRecord(write.record);
       if (write.kind !== 'counter') continue;
       const name = counterName(write.key);
-      const { committed, settled } = this.counters.get(name) ?? { committed: 0, settled: 0 };
-      this.counters.set(name, { committed: committed + write.committed, settled: settled + write.settled });
-      if (write.committed > 0) raised.add(name);
+      let sums = this.#counters.get(name);
+      if (sums === undefined) {
+        sums = { ...NO_SUMS };
+        this.#counters.set(name, sums);
+      }
+      const { committed, fitted, settled, unchecked } = write;
+      sums.committed += committed;
+      sums.fitted += fitted;
+      sums.settled += settled;
+      sums.exempt += unchecked.exempt ?? 0;
+      sums.unmetered += unchecked.unmetered ?? 0;
+      sums.bypass += unchecked.bypass ?? 0;
     }
-    for (const write of writes) if (write.kind === 'record') this.#checkHold(write.record, raised);
+    this.#onCommit(writes);
   }
 
   #watchRecord(record: JobRecord): void {
@@ -169,15 +165,5 @@ export class WatchedStore implements LedgerStore {
     }
     const jobs = this.#live.get(shard) ?? new Map<number, number>();
     this.#live.set(shard, jobs.set(jobId, dueAtMs ?? decidedAtMs));
-  }
-
-  #checkHold(record: JobRecord, raised: ReadonlySet<string>): void {
-    if (record.state !== 'HELD' || record.unchecked !== undefined) return;
-    for (const { counter, checked } of record.claims) {
-      const name = counterName(counter);
-      const limit = this.limitOf(counter);
-      if (!checked || limit === undefined || !raised.has(name)) continue;
-      if ((this.counters.get(name)?.committed ?? 0) > limit) this.heldPastLimit.push(name);
-    }
   }
 }

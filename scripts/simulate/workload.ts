@@ -2,12 +2,19 @@
  * The workload of the simulated month: every number that shapes it stands in this file, and was fixed before any
  * estimator was tuned on it. The same seed gives the same month.
  */
+import type { PriceVersion } from './expected/edition.ts';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** November 2026 in Berlin, which has no daylight saving then: one offset for the whole month. */
 export const ZONE = 'Europe/Berlin';
+/** Some days end at nine in the morning, and on the first of them clocks there go back an hour. */
+export const ZONE_OF_LATE_DAYS = 'America/Los_Angeles';
+/** Some months and a fiscal year end at noon: a busy hour, in the middle of a Monday. */
+export const ZONE_OF_EARLY_ENDS = 'Pacific/Auckland';
+export const FISCAL_START = '11-17';
 export const MONTH_START_MS = Date.UTC(2026, 9, 31, 23);
 export const MONTH_DAYS = 30;
 export const MONTH_END_MS = MONTH_START_MS + MONTH_DAYS * DAY_MS;
@@ -66,11 +73,16 @@ export const STAGES: readonly (readonly JobKind[])[] = [
 export const JOB_CHANCE = 0.85;
 export const PROJECT_SIGMA = 0.6;
 
-/** Units of currency. */
-export const PRICE_PER_MINUTE = { small: '0.0125', medium: '0.025', large: '0.06' } as const;
+/** Micro-units a minute. Prices change twice, while many jobs run. */
+export const PRICES: readonly PriceVersion[] = [
+  { version: '2026-11', fromMs: MONTH_START_MS, rates: { small: 12_500, medium: 25_000, large: 60_000 } },
+  { version: '2026-11-16', fromMs: at(16, 10), rates: { small: 13_700, medium: 31_300, large: 52_000 } },
+  { version: '2026-11-23', fromMs: at(23, 14), rates: { small: 11_900, medium: 27_000, large: 64_007 } },
+];
+export const RUNNER_CLASSES = ['small', 'medium', 'large'] as const;
 
 /** How long a job is taken to run by the default estimator, unless its timeout is shorter. */
-export const ESTIMATE_DEFAULT = '10m';
+export const ESTIMATE_DEFAULT_SECONDS = 600;
 
 /** From the answer to the start, ms. */
 export const QUEUE_MS = { least: 1_000, most: 15_000 } as const;
@@ -90,7 +102,15 @@ export const TROUBLE = {
   canceledBeforeStart: 0.005,
   /** Its project was deleted: no event, and GitLab answers 404. */
   vanished: 0.0002,
+  /** The answer is lost on its way to GitLab, which asks again. */
+  askedAgain: 0.1,
 } as const;
+
+/** Between two questions about one job, ms: half of them while a rejection stands, half when it stands no more. */
+export const ASKED_AGAIN_MS = [
+  { least: 2_000, most: 45_000 },
+  { least: 75_000, most: 105_000 },
+] as const;
 
 /** Delivery of an event after what it tells, ms. */
 export const DELAY_MS = { usual: 3_000, reordered: 20 * MINUTE_MS, repeated: 2 * HOUR_MS } as const;
@@ -107,6 +127,9 @@ export const RELAY_KILLS = [
 /** Of the ledger's transactions. */
 export const TABLE_FAULTS = { conflict: 0.002, throttle: 0.001, lostAnswer: 0.0005 } as const;
 
+/** The table's stream to the rollup: images in a batch, shares of batches that come twice and of commits that go wrong. */
+export const STREAM = { batchImages: 100, repeated: 0.02, contended: 0.01, lost: 0.005 } as const;
+
 /** Budgets as shares of what the level's jobs would cost in the month, were all of them admitted: below 1 runs out. */
 export const BUDGET_SHARE = {
   root: { least: 0.9, most: 1.6 },
@@ -117,6 +140,35 @@ export const BUDGET_SHARE = {
   /** Minutes of an average week, on some projects. */
   projectWeek: { least: 0.8, most: 2, chance: 0.3 },
 } as const;
+/** Of all groups of the level or all projects, at least one. */
+export const EDIT_SHARE = {
+  /** Its month's budget is changed to so much of what it was: some are below what is spent then. */
+  middleBudget: { share: 0.3, least: 0.5, most: 1.5 },
+  /** Jobs at once, likewise. */
+  leafSlots: { share: 0.2, least: 0.5, most: 1.5 },
+  /** Has a budget of 0 for some hours. */
+  leafBlocked: { share: 0.1, hours: 3 },
+  /** Has an unlimited budget for some days. */
+  leafUnlimited: { share: 0.1, days: 4 },
+  /** Its limit that only watches is enforced, and one that was enforced only watches. */
+  leafMode: 0.3,
+  /** So much on top of the month's budget for some days. */
+  middleGrant: { share: 0.4, ofBudget: 0.2, days: 7 },
+  /** Moves to a group of level 2 in another root group. */
+  leafMoves: 0.06,
+  /** Level 2 moves, with all below it. */
+  middleMoves: 0.05,
+} as const;
+
+/** Deployments of some leaf groups are exempt from budgets, until the middle of the month. */
+export const EXEMPT = { share: 0.2, jobName: 'deploy', untilMs: at(20, 12) } as const;
+/** Limits that only watch, on leaf groups: money a day, as shares of an average working day. */
+export const WATCHED_DAY = { share: 0.5, least: 0.5, most: 2 } as const;
+/** Jobs begun in an hour, as a multiple of the average of a working hour, on some leaf groups. */
+export const STARTS = { share: 0.3, times: 3, floor: 4 } as const;
+/** Jobs at once of the most expensive runner class, in the whole GitLab, likewise. */
+export const LARGE_SLOTS = { times: 2.5, floor: 6 } as const;
+
 /** Jobs at once, as a multiple of the average number in flight during working hours, but never below the floor. */
 export const SLOTS = { leaf: { times: 5, floor: 8 }, middle: { times: 4, floor: 20 } } as const;
 /** Monday to Friday of November 2026. */

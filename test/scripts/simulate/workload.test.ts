@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { drawEditions } from '../../../scripts/simulate/draw-editions.ts';
 import { workloadOf } from '../../../scripts/simulate/draw-workload.ts';
 import { trueMicros } from '../../../scripts/simulate/true-cost.ts';
 import { MONTH_END_MS, MONTH_START_MS, OUTAGE, SHAPE, STAGES } from '../../../scripts/simulate/workload.ts';
@@ -29,6 +30,28 @@ test('losses, repeats and bypass have the shares that are promised', () => {
   expect(share(({ endDelaysMs }) => endDelaysMs.length > 1)).toBeCloseTo(0.01, 2);
   expect(share(({ lateRunningMs }) => lateRunningMs !== undefined)).toBeCloseTo(0.02, 2);
   expect(share(({ fate }) => fate === 'bypass')).toBeCloseTo(0.005, 2.5);
+  expect(share(({ askedAgainMs }) => askedAgainMs !== undefined)).toBeCloseTo(0.1, 1.5);
+});
+
+test('people change everything that they can change while the month goes on', () => {
+  const editions = drawEditions(workload);
+  const [first, ...later] = editions.map(({ edition }) => edition);
+  const limits = later.flatMap((edition) => edition.limits);
+  const started = new Map(first?.limits.map((limit) => [`${limit.subject} ${limit.id}`, limit]));
+  const changed = limits.filter((limit) => started.get(`${limit.subject} ${limit.id}`) !== limit);
+  expect(changed.some(({ amount }) => amount === 0)).toBe(true);
+  expect(changed.some(({ amount }) => amount === 'unlimited')).toBe(true);
+  expect(new Set(changed.map(({ unit }) => unit))).toEqual(new Set(['micros', 'starts', 'jobs']));
+  const modes = changed.filter(({ subject, id, mode }) => started.get(`${subject} ${id}`)?.mode !== mode);
+  expect(new Set(modes.map(({ mode }) => mode))).toEqual(new Set(['enforce', 'shadow']));
+  expect(first?.grants.length).toBeGreaterThan(0);
+  expect(first?.exemptions.length).toBeGreaterThan(0);
+  expect(first?.prices.length).toBeGreaterThan(2);
+  const last = later.at(-1);
+  const moved = [...(last?.parentOf ?? [])].filter(([id, parent]) => first?.parentOf.get(id) !== parent);
+  expect(moved.length).toBeGreaterThan(5);
+  const times = editions.map(({ fromMs }) => fromMs);
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
 test('questions come in their order, within the month, on working hours, and none while GitLab is away', () => {
@@ -59,5 +82,5 @@ test.each([
   { durationSeconds: 60.001, micros: 12_709, guarantee: 'a begun second of the next minute counts' },
 ])('$guarantee', ({ durationSeconds, micros }) => {
   const [lint] = STAGES[0] ?? [];
-  expect(lint && trueMicros({ kind: lint, durationSeconds })).toBe(micros);
+  expect(lint && trueMicros({ kind: lint, durationSeconds }, MONTH_START_MS)).toBe(micros);
 });

@@ -1,0 +1,51 @@
+/** Whether a job fits. Every limit that is enforced must have room for all of it; a limit that watches refuses nobody. */
+import type { ExpectedClaim } from './asked-claims.ts';
+
+export interface CounterSums {
+  /** Settled and held. */
+  readonly committed: number;
+  /** Without what a limit that watches would have refused. */
+  readonly fitted: number;
+  readonly settled: number;
+  /** The part of `committed` that did not ask, by cause. */
+  readonly exempt: number;
+  readonly unmetered: number;
+  readonly bypass: number;
+}
+
+export const NO_SUMS: CounterSums = {
+  committed: 0,
+  fitted: 0,
+  settled: 0,
+  exempt: 0,
+  unmetered: 0,
+  bypass: 0,
+};
+
+export interface ExpectedVerdict {
+  /** The enforced counters that have no room for it. Empty: it is admitted. */
+  readonly refusedBy: readonly string[];
+  /** Whether each claim counts in `fitted` if the job is admitted; same order as the claims. */
+  readonly fitted: readonly boolean[];
+}
+
+export function verdictOn(
+  claims: readonly ExpectedClaim[],
+  shows: (counter: string) => Pick<CounterSums, 'committed' | 'fitted'>,
+): ExpectedVerdict {
+  const refusedBy: string[] = [];
+  const fitted = claims.map(({ counter, bound, mode, amount }) => {
+    if (bound === undefined) return true;
+    const before = shows(counter);
+    if (mode === 'enforce') {
+      if (bound === 0 || before.committed + amount > bound) refusedBy.push(counter);
+      return true;
+    }
+    return bound > 0 && before.fitted + amount <= bound;
+  });
+  return { refusedBy, fitted };
+}
+
+/** Larger than its limit alone: whatever the counter shows. */
+export const neverFits = ({ bound, amount }: ExpectedClaim): boolean =>
+  bound !== undefined && (bound === 0 || amount > bound);

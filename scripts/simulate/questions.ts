@@ -1,0 +1,60 @@
+/** All questions of the month in the order of their time: each job's own, and a second one where the first answer is lost. */
+import { Agenda } from './agenda.ts';
+import type { PlannedJob } from './draw-jobs.ts';
+import type { Tree } from './tree.ts';
+
+export interface Question {
+  readonly job: PlannedJob;
+  readonly atMs: number;
+  /** GitLab hears the answer. */
+  readonly isHeard: boolean;
+}
+
+export class Questions {
+  readonly #jobs: readonly PlannedJob[];
+  readonly #again = new Agenda<Question>();
+  #position = 0;
+
+  /** @param jobs - in the order of their first questions. */
+  constructor(jobs: readonly PlannedJob[]) {
+    this.#jobs = jobs;
+  }
+
+  get nextMs(): number {
+    return Math.min(this.#jobs[this.#position]?.askedAtMs ?? Number.POSITIVE_INFINITY, this.#again.nextMs);
+  }
+
+  /** Those before this time. */
+  takeBefore(untilMs: number): readonly Question[] {
+    const first: Question[] = [];
+    for (;;) {
+      const job = this.#jobs[this.#position];
+      if (job === undefined || job.askedAtMs >= untilMs) break;
+      this.#position += 1;
+      const { askedAtMs: atMs, askedAgainMs } = job;
+      first.push({ job, atMs, isHeard: askedAgainMs === undefined });
+      if (askedAgainMs === undefined) continue;
+      const againAtMs = atMs + askedAgainMs;
+      this.#again.add(againAtMs, { job, atMs: againAtMs, isHeard: true });
+    }
+    return [...first, ...this.#again.takeUntil(untilMs - 1)].sort((a, b) => a.atMs - b.atMs);
+  }
+}
+
+const BATCH_JOBS_MAX = 96;
+
+/** By root group, at most 96 jobs each. */
+export function batchesOf(questions: readonly Question[], tree: Tree): readonly PlannedJob[][] {
+  const byRoot = new Map<number, PlannedJob[]>();
+  for (const { job } of questions) {
+    const root = tree.placeOf(job).groupIds[0] ?? 0;
+    const batch = byRoot.get(root);
+    if (batch === undefined) byRoot.set(root, [job]);
+    else batch.push(job);
+  }
+  return [...byRoot.values()].flatMap((batch) =>
+    Array.from({ length: Math.ceil(batch.length / BATCH_JOBS_MAX) }, (_, index) =>
+      batch.slice(index * BATCH_JOBS_MAX, (index + 1) * BATCH_JOBS_MAX),
+    ),
+  );
+}
