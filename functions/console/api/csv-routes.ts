@@ -12,7 +12,7 @@ import type { PreviewAnswer } from '../view/preview.ts';
 import { type ApiDeps, editedBy, etagOf } from './api-deps.ts';
 import { type ApiError, apiError } from './api-error.ts';
 import { invalidHook } from './invalid-hook.ts';
-import { type Applied, needsApproval, outcomeAnswer } from './outcome-answer.ts';
+import { type Applied, type Filed, outcomeAnswer } from './outcome-answer.ts';
 import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
 
 /** As spreadsheets of some countries write it. */
@@ -57,9 +57,10 @@ const upload = createRoute({
   },
   responses: {
     200: answerOf<Applied | ImportPreview>('Imported', 'What it did, or with `dry_run` what it would do'),
+    202: answerOf<Filed>('Filed', 'Somebody else has to approve it; a request is filed'),
     403: errorAnswer('Not with your roles'),
     404: errorAnswer('Names what is not there'),
-    409: errorAnswer('Has grants that somebody else must approve'),
+    409: errorAnswer('Needs approval, and too many requests are waiting already'),
     412: errorAnswer('Others changed the limits since the file was exported'),
     422: errorAnswer('Cannot be done; `problems` has lines'),
     428: errorAnswer('Something has to be confirmed'),
@@ -121,10 +122,7 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
       };
       const answer = outcomeAnswer(await desk.apply([edit], by), sees);
       if (answer.status === 200) return c.json(answer.body, 200);
-      // An import files no requests.
-      return answer.status === 202
-        ? c.json(needsApproval(answer.body.by), 409)
-        : c.json(answer.body, answer.status);
+      return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
     });
 
 const dialectOf = (name: 'comma' | 'semicolon'): CsvDialect =>

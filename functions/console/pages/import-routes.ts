@@ -13,6 +13,7 @@ import type { Values } from './form-field.ts';
 import { importPage, importPreviewPage } from './import-page.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { forbiddenPage, problemPage } from './problem-page.ts';
+import { approvalPage } from './requests-page.ts';
 
 const NAME_CHARACTERS_MAX = 100;
 
@@ -141,15 +142,7 @@ async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
     case 'needs_confirmation':
       return preview(c, deps, upload, values, true);
     case 'needs_approval':
-      return send(
-        c,
-        problemPage(user, {
-          title: 'Needs somebody else',
-          sentence: 'Nothing was changed: the file has grants that somebody else must approve.',
-          remedy: 'Give them one by one on the pages of their groups; then requests are filed.',
-        }),
-        409,
-      );
+      return send(c, approvalPage(user, outcome, '/import'), 202);
   }
 }
 

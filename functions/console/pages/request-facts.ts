@@ -1,19 +1,26 @@
 import { html } from 'hono/html';
 import type { RequestRow } from '../view/request.ts';
+import { fieldText } from './field-text.ts';
 import { leftText, limitAmount, limitWords } from './limit-words.ts';
 import { outside } from './links.ts';
 import type { Markup } from './markup.ts';
-import { instant, type Telling } from './told.ts';
+import { counted, instant, type Telling } from './told.ts';
 
-/** `+200 EUR` */
-export const wantedText = ({ amount, limitNow }: RequestRow, { currency }: Telling): string =>
-  `+${String(amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${currency}` : ''}`;
+/** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
+export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Telling): string {
+  if (edit === undefined)
+    return `+${String(amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${telling.currency}` : ''}`;
+  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+  if (row === undefined) return counted(edit.count, 'difference');
+  const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
+  return `${row.limit}${row.field === 'amount' ? '' : ` ${row.field}`}: ${fieldText(row.from, row.unit, telling)} → ${fieldText(row.to, row.unit, telling)}${more}`;
+}
 
 /** Why, for when, and how the limit stands. */
 export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
   const { reason, from, until, limit, limitNow, ticket, link, expiresAtMs } = row;
   return html`<p>${reason}</p>
-<dl class="facts"><dt>Counts</dt><dd>${from} to ${until}</dd><dt>Limit</dt><dd>${
+<dl class="facts">${from !== undefined && html`<dt>Counts</dt><dd>${from} to ${until}</dd>`}<dt>Limit</dt><dd>${
     limitNow === undefined
       ? html`<code>${limit}</code>`
       : html`${limitWords(limitNow)}: ${leftText(limitNow, telling)}${(limitNow.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limitNow, telling)}`

@@ -108,7 +108,7 @@ const asked = (values: Values) => ({
 
 const DONE: Readonly<Record<string, string>> = {
   filed: 'Your request was filed. Whoever may grant it sees it here.',
-  approved: 'Approved: the grant is in force from its first day on.',
+  approved: 'Approved: an edit is in force, a grant from its first day on.',
   declined: 'Declined.',
 };
 
@@ -140,7 +140,7 @@ function notFiled(outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid
 
 type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
 
-const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, busy: 503 } as const;
+const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, stale: 409, busy: 503 } as const;
 
 function notDecided(outcome: NotDecided, user: User): Problem {
   switch (outcome.outcome) {
@@ -172,6 +172,13 @@ function notDecided(outcome: NotDecided, user: User): Problem {
         title: 'No longer fits',
         sentence: outcome.problems.map(({ message }) => message).join('; '),
         remedy: 'The request still waits; decline it, or mend the limits first.',
+        link: BACK,
+      };
+    case 'stale':
+      return {
+        title: 'Changed meanwhile',
+        sentence: 'The limits it changes are others by now, so nothing was changed.',
+        remedy: 'Decline it, and have it asked for again.',
         link: BACK,
       };
     case 'busy':

@@ -26,6 +26,14 @@ import { budgetBench, LIMITS } from './budget-bench.ts';
 
 type Bench = Awaited<ReturnType<typeof budgetBench>>;
 
+/** Made by one person and approved by another. */
+async function approved({ run }: Bench, ...[command, args]: Parameters<Bench['run']>): Promise<void> {
+  const { code, err } = await run(command, args);
+  expect(code).toBe(2);
+  const id = /Request (r-\S+) waits/.exec(err)?.[1] ?? '';
+  expect((await run(approveCommandOn, [id, '--actor', 'zoe'])).code).toBe(0);
+}
+
 /** One job of 1.00 that ended, four that hold as much. */
 async function withJobs(): Promise<Bench> {
   const bench = await budgetBench();
@@ -178,10 +186,7 @@ test.each<[readonly string[], object]>([
   [['acme/platform', '500', 'EUR/month', '--soft', '80%'], { limit: 'money-month', amount: 500_000_000 }],
   [['102', '100', 'starts/hour'], { limit: 'starts-hour', amount: 100 }],
   [['acme/platform', '9'], { limit: 'jobs-now', amount: 9 }],
-  [
-    ['acme/platform', '--limit', 'jobs-now', '--mode', 'warn', '--confirm'],
-    { limit: 'jobs-now', amount: 7, mode: 'warn' },
-  ],
+  [['acme/platform', '--limit', 'jobs-now', '--soft', '5'], { limit: 'jobs-now', amount: 7 }],
   [['instance', 'unlimited', 'min/week'], { subject: 'instance', amount: 'unlimited' }],
   [['acme/payments/checkout', '256Gi', 'memory'], { subject: 'project/1001', amount: 2 ** 38 }],
 ])('budget set %j', async (args, expected) => {
@@ -231,13 +236,21 @@ test('a milder mode needs --confirm', async () => {
   expect(await run(setCommandOn, args)).toMatchObject({ code: 2, out: '' });
 });
 
-test('more than threefold needs --confirm', async () => {
+test('more than threefold needs --confirm, and then somebody else', async () => {
   const { run, live } = await budgetBench();
   const args = ['acme/payments', '75', '--reason', 'x'];
   const asked = await run(setCommandOn, args);
   expect([asked.code, (await live())?.edit]).toEqual([2, 1]);
   expect(asked.err).toContain('Say --confirm');
-  expect((await run(setCommandOn, [...args, '--confirm'])).code).toBe(0);
+  const two = await run(setCommandOn, [...args, '--confirm']);
+  expect([two.code, (await live())?.edit]).toEqual([2, 1]);
+  expect(two.err).toMatch(/Request r-\S+ waits for somebody else/);
+  const id = /Request (r-\S+) waits/.exec(two.err)?.[1] ?? '';
+  expect((await run(requestsCommandOn, [])).out).toContain('7.50 EUR → 75.00 EUR');
+  expect((await run(approveCommandOn, [id])).code).toBe(2);
+  const done = await run(approveCommandOn, [id, '--actor', 'zoe']);
+  expect(done.out).toContain('approved; it is live');
+  expect((await live())?.edit).toBe(2);
 });
 
 test('an edit of a set that is not live any more changes nothing and shows both versions', async () => {
@@ -284,11 +297,12 @@ test('as long as no set is live nothing is changed unless told to begin one', as
 });
 
 test('a removed limit asks nothing, and those above it still do', async () => {
-  const { run, json } = await budgetBench();
+  const bench = await budgetBench();
+  const { run, json } = bench;
   expect((await run(removeCommandOn, ['acme/payments', 'money-day', '--reason', 'x'])).err).toContain(
     'expected one of money-month',
   );
-  expect((await run(removeCommandOn, ['acme/payments', 'money-month', '--reason', 'x'])).code).toBe(0);
+  await approved(bench, removeCommandOn, ['acme/payments', 'money-month', '--reason', 'x']);
   const { limits } = await json(showCommandOn, 'acme/payments');
   expect(limits).toMatchObject([{ subject: 'group/100', own: false }]);
 });
@@ -463,13 +477,14 @@ test('a file of a set that nobody has any more is refused', async () => {
 });
 
 test('only --prune takes limits out that the file does not name', async () => {
-  const { run, json, folder } = await budgetBench();
+  const bench = await budgetBench();
+  const { run, json, folder } = bench;
   const { out } = await run(exportCommandOn, []);
   writeFileSync(join(folder, 'few.csv'), out.split('\r\n').slice(0, 3).join('\r\n'));
   const stay = await run(importCommandOn, ['few.csv']);
   expect(stay.out).toContain('3 limits are not in the file and stay');
   expect(stay.out).toContain('No limit differs');
-  expect((await run(importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x'])).code).toBe(0);
+  await approved(bench, importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x']);
   expect((await json(lsCommandOn)).limits).toHaveLength(2);
 });
 
