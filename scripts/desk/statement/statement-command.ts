@@ -2,6 +2,7 @@ import type { LedgerStore } from '../../../functions/ledger/store.ts';
 import type { Period } from '../../../policies/limits/period.ts';
 import { pathKey } from '../../../policies/place/directory.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { ALL_GROUPS } from '../evaluation/unknown-place.ts';
 import { readChoice, readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
@@ -17,14 +18,15 @@ import { statementCsv } from './statement-csv.ts';
 import { StatementTally } from './statement-tally.ts';
 import { statementTerminal } from './statement-terminal.ts';
 
-const HELP = `tollgate statement --month <month> --group <id | path> [flags]
+const HELP = `tollgate statement --month <month> (--group <id | path> | --all) [flags]
 
 What a group and everything below it is charged for a month, per project, runner class and day or job. A job belongs to
 the month and to the groups of its admission, wherever groups were moved since. Corrections are lines of their own;
 those that came after the month was over are marked.
 
   --month <month>      2026-10, in the zone of the group's limit of money per month
-  --group <id | path>  e.g. acme/payments
+  --group <id | path>  e.g. acme/payments; instance is everything
+  --all                everything: the same as --group instance
   --by <what>          day or job                                           (default: day)
   --zone <zone>        where the month begins and ends, e.g. Europe/Berlin  (default: as the group's limit, else UTC)
   --format <format>    terminal, csv or focus (FOCUS 1.2, CSV)              (default: terminal)
@@ -54,6 +56,7 @@ export const statementCommand: Command = statementCommandOn(openDeskLedger);
 const FLAGS = {
   month: 'text',
   group: 'text',
+  all: 'switch',
   by: 'text',
   zone: 'text',
   format: 'text',
@@ -64,9 +67,13 @@ const FLAGS = {
 
 async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
-  const { month, group, format, json } = values;
+  const { month, format, json } = values;
   if (month === undefined) throw new UsageError('--month is missing: expected a month like 2026-10');
-  if (group === undefined) throw new UsageError('--group is missing: expected a group like acme/payments');
+  if (values.all && values.group !== undefined)
+    throw new UsageError('--group and --all: expected one of them');
+  const group = values.all ? ALL_GROUPS : values.group;
+  if (group === undefined)
+    throw new UsageError('--group is missing: expected a group like acme/payments, or --all');
   if (format !== undefined && json)
     throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
   const chosen = format === undefined ? 'terminal' : readChoice('format', format, FORMATS);
@@ -82,8 +89,8 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     zone: rule.zone,
     by,
     counts: filter.counts,
-    groupId,
-    limitIds: monthLimitsOf(groupId, rule, then),
+    subject: filter.subject,
+    limitIds: monthLimitsOf(filter.subject, rule, then),
     directory: rules.directory,
   });
   const ledger = await open(values, io);
@@ -92,6 +99,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
   } finally {
     await ledger.close();
   }
+  filter.check();
   const statement: Statement = {
     month: period.key,
     zone: rule.zone,

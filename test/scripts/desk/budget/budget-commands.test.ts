@@ -196,6 +196,23 @@ test.each<[readonly string[], object]>([
   expect(limits).toContainEqual(expect.objectContaining(expected));
 });
 
+test.each<[Parameters<Bench['run']>[0], readonly string[], string]>([
+  [showCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+  [showCommandOn, ['4711'], 'the directory knows no group of this id'],
+  [showCommandOn, ['project/4711'], 'the directory knows no project of this id'],
+  [showCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
+  [lsCommandOn, ['--group', '4711'], 'the directory knows no group of this id'],
+  [lsCommandOn, ['--group', 'acme/paymets'], 'did you mean acme/payments?'],
+  [historyCommandOn, ['4711'], 'the directory knows no group of this id'],
+  [historyCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
+  [historyCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+])('%# what nobody knows is not shown as nothing: %j', async (command, args, said) => {
+  const { run } = await budgetBench();
+  const { code, out, err } = await run(command, args);
+  expect([code, out]).toEqual([3, '']);
+  expect(err).toContain(said);
+});
+
 test('"none" takes a field out', async () => {
   const { run, json } = await budgetBench();
   await run(setCommandOn, ['acme/payments', '--owner', 'none', '--reason', 'left']);
