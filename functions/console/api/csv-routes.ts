@@ -4,6 +4,7 @@ import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/co
 import { exportLimits } from '../../limits/csv/export-limits.ts';
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
+import { totalChanges, type WrittenTotal, writtenTotals } from '../../limits/csv/totals.ts';
 import type { SignInEnv } from '../../signin/user.ts';
 import { actingUser } from '../acting-user.ts';
 import { staleImport } from '../stale-import.ts';
@@ -22,6 +23,8 @@ const yes = z.literal('yes').optional();
 
 /** What a file would do. */
 export type ImportPreview = PreviewAnswer & {
+  /** What all limits of a kind come to, now and from each date on; only where the file can be taken. */
+  readonly totals?: readonly WrittenTotal[];
   /** Only where it was asked for and the file can be taken. */
   readonly backtest?: BacktestAnswer;
 };
@@ -67,7 +70,7 @@ const upload = createRoute({
   },
 });
 
-export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
+export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(download, async (c) => {
       const live = await desk.live();
@@ -111,8 +114,11 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
       if (!imported.ok) return c.json(refused(imported.problems), 422);
       const edit = { kind: 'replace', document: imported.document } as const;
       if (asked.dry_run === 'yes') {
-        const preview = await read.preview([edit], base, user);
-        if (asked.backtest !== 'yes' || preview.outcome !== 'valid') return c.json(preview, 200);
+        const shown = await read.preview([edit], base, user);
+        if (shown.outcome !== 'valid') return c.json(shown, 200);
+        const totals = writtenTotals(totalChanges(live.limits, imported.limits, clock.nowMs()));
+        const preview: ImportPreview = { ...shown, totals };
+        if (asked.backtest !== 'yes') return c.json(preview, 200);
         const backtest = await read.backtest([edit], base, user);
         return c.json({ ...preview, backtest } satisfies ImportPreview, 200);
       }

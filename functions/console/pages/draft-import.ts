@@ -74,7 +74,7 @@ export async function drafted(
       edit: { kind: 'replace', document: imported.document },
       live,
       base,
-      totals: totalChanges(live.limits, imported.limits),
+      totals: totalChanges(live.limits, imported.limits, deps.clock.nowMs()),
       unnamed: imported.unnamed.length,
     },
   };

@@ -1,5 +1,6 @@
 import type { Total, TotalChange } from '../../../functions/limits/csv/totals.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
 import type { Paint } from '../paint.ts';
 import { count } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
@@ -23,12 +24,13 @@ export function totalsText(
   columns: number,
   paint: Paint,
 ): string {
-  const told = totals.map(({ kind, per, unit, before, after }) => {
+  const told = totals.map(({ kind, per, unit, since, before, after }) => {
     const text = (total: Total): string => amountText(Number(total.amount), unit, currency);
     const difference = after.amount - before.amount;
     const sign = difference > 0n ? '+' : '';
     return [
       per === undefined ? kind : `${kind} per ${per}`,
+      since === undefined ? 'now' : `from ${instantText(since.atMs, since.zone)}`,
       count(before.limits),
       text(before),
       count(after.limits),
@@ -39,6 +41,7 @@ export function totalsText(
   });
   const titles = [
     { title: 'totals' },
+    { title: 'in force' },
     { title: 'limits', ...right },
     { title: 'live now', ...right },
     { title: 'limits', ...right },
@@ -52,13 +55,3 @@ export function totalsText(
       : `${count(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}\n`;
   return `${count(rowsRead)} rows read\n${notNamed}${table(titles, told, columns, paint.dim)}\n`;
 }
-
-/** Sums may be more than a number holds, so they are texts. */
-export const totalsJson = (totals: readonly TotalChange[]): readonly object[] =>
-  totals.map(({ kind, unit, per, before, after }) => ({
-    kind,
-    unit,
-    per: per ?? null,
-    before: { ...before, amount: String(before.amount) },
-    after: { ...after, amount: String(after.amount) },
-  }));

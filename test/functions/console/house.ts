@@ -229,6 +229,7 @@ export function consoleHouse(
   const appFor = (user: User): Hono =>
     createConsoleApp({
       desk,
+      clock,
       read,
       policy,
       directory: async () => directory,

@@ -184,7 +184,11 @@ test('a file that is only looked at has its jobs counted, too, where that is ask
       headers: { 'content-type': 'text/csv' },
       body: 'group_id,unit,limit,period\r\n104,money,1,month\r\n',
     });
-  expect(await (await send('')).json()).not.toHaveProperty('backtest');
+  const looked = await (await send('')).json();
+  expect(looked).not.toHaveProperty('backtest');
+  expect(looked).toMatchObject({
+    totals: [{ kind: 'money', per: 'month', since: null, after: { limits: 4, amount: '1001000000' } }, {}],
+  });
   expect(await (await send('&backtest=yes')).json()).toMatchObject({
     outcome: 'valid',
     backtest: { outcome: 'counted', all: { jobs: 1, wouldFail: 1, failed: 1 } },

@@ -5,7 +5,7 @@ import { importLimits } from '../../../../functions/limits/csv/import-limits.ts'
 import { CSV_BYTES_MAX, readRows } from '../../../../functions/limits/csv/read-rows.ts';
 import { totalChanges } from '../../../../functions/limits/csv/totals.ts';
 import type { LimitsDocument } from '../../../../functions/limits/limit-set.ts';
-import { aDirectory, aPolicy, someLimits } from '../../../policies/documents.ts';
+import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
 
 const GERMAN: CsvDialect = { delimiter: ';', decimal: ',' };
 const DOCUMENT: LimitsDocument = {
@@ -212,6 +212,26 @@ test('a file that is no UTF-8, or too large, is not read', () => {
   );
 });
 
+test('limits that follow each other are summed date by date, never together', () => {
+  const year = (group: number, money: number, next: number) => [
+    { on: { group }, id: 'this', money, per: 'month', until: '2026-12-31', zone: 'Europe/Berlin' },
+    { on: { group }, id: 'next', money: next, per: 'month', from: '2027-01-01', zone: 'Europe/Berlin' },
+  ];
+  const over = { on: { group: 102 }, id: 'old', money: 7, per: 'month', until: '2025-12-31' };
+  const before = someLimits({ limits: [...year(100, 100, 100), ...year(101, 10, 10), over] });
+  const after = someLimits({ limits: [...year(100, 100, 120), ...year(101, 10, 15), over] });
+  expect(
+    totalChanges(before, after, NOW_MS).map(({ since, ...total }) => [
+      since === undefined ? 'now' : new Date(since.atMs).toISOString(),
+      [total.before.limits, total.before.amount / 1_000_000n],
+      [total.after.limits, total.after.amount / 1_000_000n],
+    ]),
+  ).toEqual([
+    ['now', [2, 110n], [2, 110n]],
+    ['2026-12-31T23:00:00.000Z', [2, 110n], [2, 135n]],
+  ]);
+});
+
 test('totals tell what every kind and period comes to, before and after, past what a number holds', () => {
   const many = (money: string) =>
     someLimits({ limits: [100, 101].map((group) => ({ on: { group }, money, per: 'month' })) });
@@ -221,7 +241,7 @@ test('totals tell what every kind and period comes to, before and after, past wh
       { on: 'instance', jobs: 5 },
     ],
   });
-  expect(totalChanges(many('9007199254.740991'), after)).toEqual([
+  expect(totalChanges(many('9007199254.740991'), after, NOW_MS)).toEqual([
     {
       kind: 'money',
       unit: 'micros',

@@ -423,7 +423,7 @@ test('an export is edited and imported: shown with totals first, then live as a 
   const { code, out } = await run(importCommandOn, ['limits.csv']);
   expect(code).toBe(0);
   expect(out).toContain('5 rows read\n');
-  expect(out).toMatch(/money per month +2 +9,007\.50 EUR +2 +12,002\.00 EUR +\+2,994\.50 EUR\n/);
+  expect(out).toMatch(/money per month +now +2 +9,007\.50 EUR +2 +12,002\.00 EUR +\+2,994\.50 EUR\n/);
   expect(out).toContain('loosens   acme           money-month  amount  9,000.00 EUR → 12,000.00 EUR');
   expect(out).toContain('3 of 5 jobs would have failed');
   expect((await live())?.edit).toBe(1);
