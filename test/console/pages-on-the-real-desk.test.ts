@@ -105,6 +105,20 @@ test('shares are shown as they were written, and move along with the amount that
   expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ soft: '80%', carry: '22%' });
 });
 
+test('a form reads numbers and days as they are written, and asks where they could be two', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  const sent = { ...form, mode: form['was.mode'] ?? '', why: 'release', step: 'apply' };
+  const unclear = await finance.post('/edit', { ...sent, amount: '1.000', until: '01/02/2027' });
+  expect(unclear.status).toBe(422);
+  expect(unclear.text).toContain('may be 1000 or 1.0');
+  expect(unclear.text).toContain('may be 2027-02-01 or 2027-01-02');
+  expect((await finance.post('/edit', { ...sent, amount: '12 USD' })).text).toContain('is in USD');
+  expect((await finance.post('/edit', { ...sent, amount: '+20%' })).status).toBe(303);
+  expect((await desk.live())?.limits.bySubject.get('group/101')?.[0]).toMatchObject({ amount: 600_000_000 });
+});
+
 test('ten times as much is asked for once it was confirmed, and saved when somebody else has seen it', async () => {
   const { appFor, amount } = await house();
   const finance = appFor(USERS.finance);

@@ -1,6 +1,6 @@
 /** The file for spreadsheets: out, and in again. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/columns.ts';
+import { type CsvDialect, type CsvProblem, PLAIN_CSV, type Understood } from '../../limits/csv/columns.ts';
 import { exportLimits } from '../../limits/csv/export-limits.ts';
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
@@ -25,6 +25,8 @@ const yes = z.literal('yes').optional();
 export type ImportPreview = PreviewAnswer & {
   /** What all limits of a kind come to, now and from each date on; only where the file can be taken. */
   readonly totals?: readonly WrittenTotal[];
+  /** Cells that were read as something else than what stands in them. */
+  readonly understood?: readonly Understood[];
   /** Only where it was asked for and the file can be taken. */
   readonly backtest?: BacktestAnswer;
 };
@@ -117,7 +119,7 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
         const shown = await read.preview([edit], base, user);
         if (shown.outcome !== 'valid') return c.json(shown, 200);
         const totals = writtenTotals(totalChanges(live.limits, imported.limits, clock.nowMs()));
-        const preview: ImportPreview = { ...shown, totals };
+        const preview: ImportPreview = { ...shown, totals, understood: imported.understood };
         if (asked.backtest !== 'yes') return c.json(preview, 200);
         const backtest = await read.backtest([edit], base, user);
         return c.json({ ...preview, backtest } satisfies ImportPreview, 200);

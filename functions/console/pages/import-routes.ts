@@ -85,7 +85,7 @@ async function preview(
   const answer = await drafted(deps, upload, values, user);
   if (answer.outcome === 'refused') return send(c, importPage(user, answer.problems, values), 422);
   if (answer.outcome === 'old') return send(c, stalePage(user, answer.stale, AGAIN, tellingOf(deps)), 409);
-  const { edit, base, totals, unnamed } = answer.draft;
+  const { edit, base, totals, unnamed, notes } = answer.draft;
   const shown = await deps.read.preview([edit], base, user);
   if (shown.outcome !== 'valid') return send(c, importPage(user, problemsOf(shown), values), 422);
   const exact = await countedFor(deps, [edit], base, values, user);
@@ -102,6 +102,7 @@ async function preview(
       preview: shown,
       totals,
       unnamed,
+      notes,
       values: along,
       exact,
       ...(unconfirmed && { unconfirmed }),

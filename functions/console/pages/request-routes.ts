@@ -13,6 +13,7 @@ import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { type Problem, problemPage, unknownPlace } from './problem-page.ts';
 import { askPage, chooseGroupPage, requestsPage } from './requests-page.ts';
 import { showDecision } from './show-decision.ts';
+import { writtenValues } from './written-values.ts';
 
 /** "Ask for more", and whoever decides about it. */
 export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
@@ -41,8 +42,10 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const missing = MISSING.filter(([name]) => !values[name]);
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[]): Markup =>
       askPage(user, { view, values, problems, others }, tellingOf(deps));
-    if (missing.length > 0) return send(c, again(new Map(missing), []), 422);
-    const outcome = await desk.request(asked(values), actingUser(user));
+    const unclear = new Map(missing);
+    const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
+    if (unclear.size > 0) return send(c, again(unclear, []), 422);
+    const outcome = await desk.request(asked(wanted), actingUser(user));
     if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
     if (outcome.outcome === 'invalid') {
       const { problems, others } = byField(outcome.problems, { fields: grantFields(view.limits) });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { type CsvProblem, csvProblemText } from '../../../functions/limits/csv/columns.ts';
+import { type CsvProblem, csvProblemText, understoodText } from '../../../functions/limits/csv/columns.ts';
 import { importLimits } from '../../../functions/limits/csv/import-limits.ts';
 import { readRows } from '../../../functions/limits/csv/read-rows.ts';
 import { totalChanges, writtenTotals } from '../../../functions/limits/csv/totals.ts';
@@ -101,7 +101,8 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
         ? await backtestEdit({ before: on.limits, after: read.limits }, budget, io)
         : undefined;
       const totals = totalChanges(before.limits, read.limits, io.nowMs());
-      const told = { rowsRead: rows.rows.length, unnamed: read.unnamed, pruned: values.prune };
+      const notes = [...rows.notes.map((note) => `file: ${note}`), ...read.understood.map(understoodText)];
+      const told = { rowsRead: rows.rows.length, notes, unnamed: read.unnamed, pruned: values.prune };
       if (!values.json && !stale)
         io.out(totalsText(totals, told, policy.currency, io.columns, paintWhen(io.colours)));
       return tellPreview(preview, lived, { base, live: on.live }, telling, {

@@ -226,17 +226,31 @@ test.each<[readonly string[], string]>([
   [['acme/payments'], 'expected a group and an amount'],
   [['acme/paymets', '5'], '"acme/paymets": the directory knows no group'],
   [['acme/platform', '5'], 'several limits like this; expected --limit with one of minutes-month, jobs-now'],
-  [['acme/payments', '5', 'USD/month'], '"USD": expected EUR, min'],
+  [['acme/payments', '5', 'USD/month'], 'is in USD, and all money here is in EUR'],
+  [['acme/payments', '5', 'widgets'], '"widgets": expected EUR, min'],
   [['acme/payments', '5', 'EUR/fortnight'], '"fortnight" in "5 EUR/fortnight": expected a period'],
   [['acme/payments', '5', 'min'], 'expected a period'],
   [['acme/payments', '5', '--mode', 'hard'], '--mode "hard": expected off'],
-  [['acme/payments', '1,5', 'EUR/month'], 'decimal'],
+  [['acme/payments', '1.500', 'EUR/month'], 'may be 1500 or 1.5'],
+  [['acme/payments', '8', '--until', '01/02/2027'], 'may be 2027-02-01 or 2027-01-02'],
+  [['instance', '+20%'], 'expected'],
   [['acme/payments', '5', '--as', 'root'], '--as "root": expected admin'],
 ])('budget set %j is refused with the remedy', async (args, message) => {
   const { run, live } = await budgetBench();
   const { code, err } = await run(setCommandOn, [...args, '--reason', 'x']);
   expect([code, (await live())?.edit]).toEqual([3, 1]);
   expect(err).toContain(message);
+});
+
+test.each<[readonly string[], object]>([
+  [['acme/payments', '+20%'], { amount: 9_000_000 }],
+  [['acme/payments', '9,50 €'], { amount: 9_500_000 }],
+  [['acme/payments', 'EUR', '9.50'], { amount: 9_500_000 }],
+  [['acme/payments', '9,50', 'EUR/month'], { amount: 9_500_000 }],
+])('budget set %j is read as it is written', async (args, expected) => {
+  const { run, json } = await budgetBench();
+  expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject(expected);
 });
 
 test('without a reason nothing is changed', async () => {
@@ -330,7 +344,7 @@ test('a grant is on top at once, shown with its id, and revoked by it', async ()
     'acme/payments',
     '+2.50',
     '--until',
-    '2026-12-31',
+    '31.12.2026',
     '--reason',
     'release',
     '--ticket',
