@@ -19,6 +19,7 @@ export interface ImportFigures {
 const NOTES_SHOWN = 20;
 
 const right = { align: 'right' } as const;
+const amounts = { align: 'right', even: true } as const;
 
 /** The check sums: who sums the column of the spreadsheet must find them again. */
 export function totalsText(
@@ -47,10 +48,10 @@ export function totalsText(
     { title: 'totals' },
     { title: 'in force' },
     { title: 'limits', ...right },
-    { title: 'live now', ...right },
+    { title: 'live now', ...amounts },
     { title: 'limits', ...right },
-    { title: 'would be', ...right },
-    { title: 'change', ...right },
+    { title: 'would be', ...amounts },
+    { title: 'change', ...amounts },
     { title: 'unlimited', ...right },
   ];
   const notNamed =

@@ -18,6 +18,7 @@ import {
 import { revokeCommandOn } from '../../../../scripts/desk/budget/revoke-command.ts';
 import { setCommandOn } from '../../../../scripts/desk/budget/set-command.ts';
 import { showCommandOn } from '../../../../scripts/desk/budget/show-command.ts';
+import { undoCommandOn } from '../../../../scripts/desk/budget/undo-command.ts';
 import { COMMANDS } from '../../../../scripts/desk/commands.ts';
 import { freezeCommandOn } from '../../../../scripts/desk/freeze/freeze-command.ts';
 import { unfreezeCommandOn } from '../../../../scripts/desk/freeze/unfreeze-command.ts';
@@ -505,6 +506,29 @@ test('a file of a set that nobody has any more is refused', async () => {
   expect(err).toContain('too old to compare with');
   const forced = await run(importCommandOn, ['old.csv', '--base', (await live())?.set ?? '']);
   expect([forced.code, forced.err.includes('was exported from set')]).toEqual([3, true]);
+});
+
+test('the last edit is taken back by an edit of its own, and only while it is the last', async () => {
+  const { run, json, live } = await budgetBench();
+  await run(setCommandOn, ['acme/payments', '9', '--reason', 'more people']);
+  const dry = await run(undoCommandOn, ['--dry-run']);
+  expect(dry.out).toContain('9.00 EUR → 7.50 EUR');
+  expect((await live())?.edit).toBe(2);
+  expect((await run(undoCommandOn, ['2'])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await json(historyCommandOn, '--count', '1')).edits).toMatchObject([
+    { edit: 3, why: 'undoes edit 2: more people', rows: [{ from: 9_000_000, to: 7_500_000 }] },
+  ]);
+  const late = await run(undoCommandOn, ['2']);
+  expect([late.code, (await live())?.edit]).toEqual([2, 3]);
+  expect(late.err).toContain('others edited since');
+  // Taken back itself, and what takes two by hand takes two here.
+  expect((await run(undoCommandOn, [])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 9_000_000 });
+  await run(setCommandOn, ['acme/payments', '1', '--reason', 'slip', '--confirm']);
+  const back = await run(undoCommandOn, ['--confirm']);
+  expect(back.code).toBe(2);
+  expect(back.err).toMatch(/Request r-\S+ waits for somebody else/);
 });
 
 test('only --prune takes limits out that the file does not name', async () => {
