@@ -23,6 +23,7 @@ export interface ConsoleAppDeps {
   readonly assets?: Hono;
   /** Behind the sign-in. */
   readonly pages?: Hono<SignInEnv>;
+  readonly clock: { nowMs(): number };
   readonly log: Log;
 }
 

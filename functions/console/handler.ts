@@ -122,5 +122,7 @@ const pages = createPages({
 /** Lambda's entry point for people's browsers and for programs; takes function URL events and those of that shape. */
 export const handler = onOwnBooks(
   table,
-  handle(createConsoleApp({ desk, read, signIn, policy, directory, assets: createAssets(), pages, log })),
+  handle(
+    createConsoleApp({ desk, read, signIn, policy, directory, clock, assets: createAssets(), pages, log }),
+  ),
 );

@@ -19,6 +19,8 @@ export interface LimitChange {
   readonly atMs: number;
   /** The set it was an edit of; absent: the first. */
   readonly base?: string;
+  /** The request it was asked for with: somebody else approved it. */
+  readonly request?: string;
 }
 
 /** The shared chunk: whatever is of no known root, and where to find the rest. */

@@ -86,6 +86,8 @@ async function tryAll(
         why: whyOf(parameters),
         source: SOURCE,
         base: live?.pointer.set,
+        // Every run would file it again.
+        filing: 'never',
         confirmed: parameters.every(({ version }) => version?.wanted.confirmed ?? true),
       });
       if (outcome.outcome === 'stale') {
@@ -159,6 +161,8 @@ function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): reado
       return [`needs to be confirmed: write confirm: true into the value (${said.join('; ')})`];
     }
     case 'needs_approval':
-      return ['needs somebody else to approve it: make this change in the console'];
+      return [
+        'lets jobs go more than half as far again, so somebody else must approve it: make this change in the console or with tollgate budget, where a request is filed',
+      ];
   }
 }

@@ -102,6 +102,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./budget/revoke-command.ts')).revokeCommand,
   },
   {
+    name: 'budget undo',
+    summary: 'Takes the last edit of the limits back',
+    load: async () => (await import('./budget/undo-command.ts')).undoCommand,
+  },
+  {
     name: 'budget history',
     summary: 'Who changed the limits, when, from what to what, and why',
     load: async () => (await import('./budget/history-command.ts')).historyCommand,
@@ -250,5 +255,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'controller disable',
     summary: 'Disarms Tollgate: every job runs, and nobody is asked',
     load: async () => (await import('./controller/controller-command.ts')).disableCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'Lets bash, zsh or fish complete commands and flags',
+    load: async () => (await import('./completion/completion-command.ts')).completionCommand,
   },
 ];

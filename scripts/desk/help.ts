@@ -8,7 +8,7 @@ export function commandsHelp(commands: readonly CommandEntry[], family = ''): st
   return `Tollgate decides, before a GitLab CI job starts, whether its group can afford it and the fleet allows it.
 
 Usage
-  tollgate <command> [flags]       tollgate <command> --help says more
+  tollgate <command> [flags]       tollgate <command> --help says more; tollgate --version which one this is
 
 Commands
 ${table([{}, {}], rows, Number.POSITIVE_INFINITY)}

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { chosenCommand } from './chosen-command.ts';
 import { type DeskIo, EXIT, type ExitCode } from './command.ts';
 import type { CommandEntry } from './commands.ts';
@@ -13,6 +15,11 @@ export async function runTollgate(
 ): Promise<ExitCode> {
   let name = '';
   try {
+    if (args[0] === '--version' || args[0] === '-V') {
+      const version = versionIn(io.root);
+      io.out(args.includes('--json') ? `${JSON.stringify({ version })}\n` : `tollgate ${version}\n`);
+      return EXIT.ok;
+    }
     const chosen = chosenCommand(args, commands);
     if (chosen.kind === 'list') {
       io.out(`${commandsHelp(commands, chosen.of)}\n`);
@@ -29,6 +36,12 @@ export async function runTollgate(
   } catch (error) {
     return tellFailure(error, name, flagsOf(args).includes('--json'), io);
   }
+}
+
+/** Of the package this runs from. @throws {Error} */
+function versionIn(root: string): string {
+  const { version }: { version?: unknown } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return String(version);
 }
 
 const flagsOf = (args: readonly string[]): readonly string[] => {

@@ -5,6 +5,8 @@ export interface Column {
   readonly title?: string;
   /** Numbers stand right. @default 'left' */
   readonly align?: 'left' | 'right';
+  /** Amounts of one kind: those with decimals have as many as the longest of them, `2.500` above `0.125`. */
+  readonly even?: true;
 }
 
 const GAP = '  ';
@@ -22,11 +24,36 @@ export function table(
   paintTitle: (text: string) => string = (text) => text,
 ): string {
   const titled = columns.some(({ title }) => title !== undefined);
-  const shown = rows.map((row) => row.map(printablePainted));
+  const shown = evenDecimals(
+    rows.map((row) => row.map(printablePainted)),
+    columns,
+  );
   const lines = titled ? [columns.map(({ title }) => paintTitle(title ?? '')), ...shown] : shown;
   const widths = columns.map((_, index) => Math.max(0, ...lines.map((line) => widthOf(line[index] ?? ''))));
   return lines.map((line) => `${rowText(line, columns, widths, width)}\n`).join('');
 }
+
+function evenDecimals(
+  rows: readonly (readonly string[])[],
+  columns: readonly Column[],
+): readonly (readonly string[])[] {
+  const places = columns.map(({ even }, index) =>
+    even ? Math.max(0, ...rows.map((row) => decimalsOf(row[index] ?? '').length)) : 0,
+  );
+  return rows.map((row) =>
+    row.map((cell, index) => {
+      const decimals = decimalsOf(cell);
+      const wanted = places[index] ?? 0;
+      return decimals === '' || decimals.length === wanted
+        ? cell
+        : cell.replace(`.${decimals}`, `.${decimals.padEnd(wanted, '0')}`);
+    }),
+  );
+}
+
+/** Of a cell with one number that has any. */
+const decimalsOf = (cell: string): string =>
+  cell.split('.').length === 2 ? (/\d\.(\d+)/.exec(cell)?.[1] ?? '') : '';
 
 function rowText(
   row: readonly string[],

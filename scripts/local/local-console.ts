@@ -153,5 +153,15 @@ function consoleOn(
     origin: url,
     log,
   });
-  return createConsoleApp({ desk, read, policy, directory, signIn, pages, assets: createAssets(), log });
+  return createConsoleApp({
+    desk,
+    read,
+    policy,
+    directory,
+    clock,
+    signIn,
+    pages,
+    assets: createAssets(),
+    log,
+  });
 }

@@ -92,7 +92,7 @@ test('an owner tightens in their own subtree, and is told which right loosening 
   expect(await page.getByRole('status').textContent()).toContain('Saved as edit');
   expect(await console.amountOf('group/101')).toBe(2.9);
   await page.goto(console.url + edit(101));
-  await preview(page, '8');
+  await preview(page, '4');
   await save(page);
   expect(await heading(page)).toBe('Not yours to change');
   expect(await main(page)).toContain('of finance or an administrator');

@@ -204,6 +204,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
       requests.unshift(request);
       return { outcome: 'filed', request };
     },
+    requested: async () => undefined,
     requests: async () => requests,
     async decide(id, verdict, by) {
       const index = requests.findIndex((each) => each.id === id);

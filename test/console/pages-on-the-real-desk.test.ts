@@ -101,21 +101,46 @@ test('shares are shown as they were written, and move along with the amount that
   const finance = appFor(USERS.finance);
   const form = fieldsOf((await finance.get(EDIT)).text);
   expect(form).toMatchObject({ 'was.soft': '80%', soft: '80%', 'was.carry': '20%', carry: '20%' });
-  const sent = { ...form, mode: form['was.mode'] ?? '', amount: '700', why: 'release', step: 'apply' };
-  expect((await finance.post('/edit', { ...sent, carry: '25%' })).status).toBe(303);
+  const sent = { ...form, mode: form['was.mode'] ?? '', amount: '510', why: 'release', step: 'apply' };
+  expect((await finance.post('/edit', { ...sent, carry: '22%' })).status).toBe(303);
   const [now] = (await desk.live())?.limits.bySubject.get('group/101') ?? [];
-  expect(now).toMatchObject({ amount: 700_000_000, softAmount: 560_000_000, carryMax: 175_000_000 });
-  expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ soft: '80%', carry: '25%' });
+  expect(now).toMatchObject({ amount: 510_000_000, softAmount: 408_000_000, carryMax: 112_200_000 });
+  expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ soft: '80%', carry: '22%' });
 });
 
-test('ten times as much is saved only when it was confirmed', async () => {
+test('a form reads numbers and days as they are written, and asks where they could be two', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const form = fieldsOf((await finance.get(EDIT)).text);
+  const sent = { ...form, mode: form['was.mode'] ?? '', why: 'release', step: 'apply' };
+  const unclear = await finance.post('/edit', { ...sent, amount: '1.000', until: '01/02/2027' });
+  expect(unclear.status).toBe(422);
+  expect(unclear.text).toContain('may be 1000 or 1.0');
+  expect(unclear.text).toContain('may be 2027-02-01 or 2027-01-02');
+  expect((await finance.post('/edit', { ...sent, amount: '12 USD' })).text).toContain('is in USD');
+  expect((await finance.post('/edit', { ...sent, amount: '+20%' })).status).toBe(303);
+  expect((await desk.live())?.limits.bySubject.get('group/101')?.[0]).toMatchObject({ amount: 600_000_000 });
+});
+
+test('ten times as much is asked for once it was confirmed, and saved when somebody else has seen it', async () => {
   const { appFor, amount } = await house();
   const finance = appFor(USERS.finance);
   const form = fieldsOf((await finance.get(EDIT)).text);
   const sent = { ...form, mode: form['was.mode'] ?? '', amount: '5000', why: 'release', step: 'apply' };
   expect((await finance.post('/edit', sent)).status).toBe(409);
   expect(await amount()).toBe(500_000_000);
-  expect((await finance.post('/edit', { ...sent, confirmed: 'yes' })).status).toBe(303);
+  const asked = await finance.post('/edit', { ...sent, confirmed: 'yes' });
+  expect([asked.status, await amount()]).toEqual([202, 500_000_000]);
+  expect(asked.text).toContain('Request filed');
+  // Whoever approves sees the edit itself, and what it does.
+  const admin = appFor(USERS.admin);
+  const listed = (await admin.get('/requests')).text;
+  expect(listed).toContain('500.00 EUR → 5,000.00 EUR');
+  const path = /href="(\/requests\/r-[^"]+)"/.exec(listed)?.[1] ?? '';
+  const shown = (await admin.get(path)).text;
+  expect(shown).toContain('What changes');
+  expect(shown).toContain('5,000.00 EUR');
+  expect((await admin.post(path, { ...fieldsOf(shown), verdict: 'approve' })).status).toBe(303);
   expect(await amount()).toBe(5_000_000_000);
 });
 
@@ -139,7 +164,7 @@ test('a new limit over one that is there opens that one, with the mode it has', 
   expect((await desk.live())?.pointer.edit).toBe(1);
 });
 
-test('a limit that would no longer reject jobs is saved only when it was confirmed', async () => {
+test('a limit that would no longer reject jobs is asked for only when it was confirmed', async () => {
   const { appFor, desk } = await house();
   const finance = appFor(USERS.finance);
   const form = fieldsOf((await finance.get(EDIT)).text);
@@ -149,7 +174,7 @@ test('a limit that would no longer reject jobs is saved only when it was confirm
   expect(shown.text).not.toContain('More than three times');
   expect((await finance.post('/edit', { ...sent, step: 'apply' })).status).toBe(409);
   expect((await desk.live())?.pointer.edit).toBe(1);
-  expect((await finance.post('/edit', { ...sent, step: 'apply', confirmed: 'yes' })).status).toBe(303);
+  expect((await finance.post('/edit', { ...sent, step: 'apply', confirmed: 'yes' })).status).toBe(202);
 });
 
 test('what a pool is given away as is told in numbers only where there are some', async () => {

@@ -64,7 +64,7 @@ async function house() {
     },
   });
   const app = createConsoleApp({
-    ...{ desk, read, signIn, policy, directory, pages, log: silentLog },
+    ...{ desk, read, signIn, policy, directory, clock, pages, log: silentLog },
     assets: createAssets(),
   });
   const state = async () => ({

@@ -15,6 +15,7 @@ export interface ApiDeps {
   readonly policy: Policy;
   /** Names the groups of a file. */
   readonly directory: () => Promise<Directory | undefined>;
+  readonly clock: { nowMs(): number };
   readonly log: Log;
 }
 

@@ -1,9 +1,10 @@
 /** The file for spreadsheets: out, and in again. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/columns.ts';
+import { type CsvDialect, type CsvProblem, PLAIN_CSV, type Understood } from '../../limits/csv/columns.ts';
 import { exportLimits } from '../../limits/csv/export-limits.ts';
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
+import { totalChanges, type WrittenTotal, writtenTotals } from '../../limits/csv/totals.ts';
 import { baseOfFile, exportedLimits, NO_SET } from '../../limits/desk/exported-limits.ts';
 import type { SignInEnv } from '../../signin/user.ts';
 import { actingUser } from '../acting-user.ts';
@@ -13,7 +14,7 @@ import type { PreviewAnswer } from '../view/preview.ts';
 import { type ApiDeps, editedBy, etagOf } from './api-deps.ts';
 import { type ApiError, apiError } from './api-error.ts';
 import { invalidHook } from './invalid-hook.ts';
-import { type Applied, needsApproval, outcomeAnswer } from './outcome-answer.ts';
+import { type Applied, type Filed, outcomeAnswer } from './outcome-answer.ts';
 import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
 
 /** As spreadsheets of some countries write it. */
@@ -23,6 +24,10 @@ const yes = z.literal('yes').optional();
 
 /** What a file would do. */
 export type ImportPreview = PreviewAnswer & {
+  /** What all limits of a kind come to, now and from each date on; only where the file can be taken. */
+  readonly totals?: readonly WrittenTotal[];
+  /** Cells that were read as something else than what stands in them. */
+  readonly understood?: readonly Understood[];
   /** Only where it was asked for and the file can be taken. */
   readonly backtest?: BacktestAnswer;
 };
@@ -58,16 +63,17 @@ const upload = createRoute({
   },
   responses: {
     200: answerOf<Applied | ImportPreview>('Imported', 'What it did, or with `dry_run` what it would do'),
+    202: answerOf<Filed>('Filed', 'Somebody else has to approve it; a request is filed'),
     403: errorAnswer('Not with your roles'),
     404: errorAnswer('Names what is not there'),
-    409: errorAnswer('Has grants that somebody else must approve'),
+    409: errorAnswer('Needs approval, and too many requests are waiting already'),
     412: errorAnswer('Others changed the limits since the file was exported'),
     422: errorAnswer('Cannot be done; `problems` has lines'),
     428: errorAnswer('Something has to be confirmed'),
   },
 });
 
-export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
+export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(download, async (c) => {
       const { document, set, edit } = await exportedLimits(desk);
@@ -109,8 +115,11 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
       if (!imported.ok) return c.json(refused(imported.problems), 422);
       const edit = { kind: 'replace', document: imported.document } as const;
       if (asked.dry_run === 'yes') {
-        const preview = await read.preview([edit], base, user);
-        if (asked.backtest !== 'yes' || preview.outcome !== 'valid') return c.json(preview, 200);
+        const shown = await read.preview([edit], base, user);
+        if (shown.outcome !== 'valid') return c.json(shown, 200);
+        const totals = writtenTotals(totalChanges(inForce.limits, imported.limits, clock.nowMs()));
+        const preview: ImportPreview = { ...shown, totals, understood: imported.understood };
+        if (asked.backtest !== 'yes') return c.json(preview, 200);
         const backtest = await read.backtest([edit], base, user);
         return c.json({ ...preview, backtest } satisfies ImportPreview, 200);
       }
@@ -120,10 +129,7 @@ export const csvRoutes = ({ desk, read, policy, directory }: ApiDeps) =>
       };
       const answer = outcomeAnswer(await desk.apply([edit], by), sees);
       if (answer.status === 200) return c.json(answer.body, 200);
-      // An import files no requests.
-      return answer.status === 202
-        ? c.json(needsApproval(answer.body.by), 409)
-        : c.json(answer.body, answer.status);
+      return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
     });
 
 const dialectOf = (name: 'comma' | 'semicolon'): CsvDialect =>

@@ -37,7 +37,7 @@ const changed = {
   202: answerOf<Filed>('Filed', 'Somebody else has to approve it; a request is filed'),
   403: errorAnswer('Not with your roles; `denied` says who may'),
   404: errorAnswer('No such subject, or not in one of your groups'),
-  409: errorAnswer('Needs approval, and is more than one grant'),
+  409: errorAnswer('Needs approval, and too many requests are waiting already'),
   412: errorAnswer('Others changed the limits since `If-Match`; `mine` and `theirs` show both'),
   422: errorAnswer('Cannot be done; `problems` says why'),
   428: errorAnswer('`If-Match` is missing, or something has to be confirmed'),

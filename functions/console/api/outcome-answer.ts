@@ -109,9 +109,9 @@ export const forbidden = (needs: readonly string[]): ApiError =>
     `Ask somebody who is ${needs.join('; and somebody who is ')}.`,
   );
 
-export const needsApproval = (by: readonly RoleName[]): ApiError =>
+const needsApproval = (by: readonly RoleName[]): ApiError =>
   apiError(
     'needs_approval',
     'Somebody else has to approve this; nothing was changed.',
-    `Send the grant by itself and a request is filed, to be approved by somebody who is ${whoMayText('approve', by)}.`,
+    `Too many requests are waiting already: once some are decided, send it again, to be approved by somebody who is ${whoMayText('approve', by)}.`,
   );

@@ -41,13 +41,15 @@ const file = createRoute({
 const decide = createRoute({
   method: 'post',
   path: '/requests/{id}/decision',
-  summary: 'Approve, and so give the grant, or decline',
+  summary: 'Approve, and so give the grant or make the edit live, or decline',
   request: { params: textId, body: jsonBody(VerdictSchema) },
   responses: {
     200: answerOf<LimitRequest>('Decided', 'As it stands now'),
     403: errorAnswer('Not with your roles, or it is your own'),
     404: errorAnswer('No such request, or it expired'),
-    409: errorAnswer('Somebody decided before, or others edit at the same time'),
+    409: errorAnswer(
+      'Somebody decided before, others edit at the same time, or the limits are others by now',
+    ),
     422: errorAnswer('The grant no longer fits; `problems` says why'),
   },
 });
@@ -118,6 +120,15 @@ function decided(outcome: DecideOutcome): Decided {
       };
     case 'invalid':
       return { status: 422, body: withProblems(outcome.problems) };
+    case 'stale':
+      return {
+        status: 409,
+        body: apiError(
+          'stale',
+          'The limits it changes were changed meanwhile, so nothing was changed.',
+          'Decline it, and have it asked for again.',
+        ),
+      };
     case 'busy':
       return {
         status: 409,

@@ -21,6 +21,13 @@ export interface DecideShown {
   readonly note: string;
 }
 
+const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
+  lockout.length > 0
+    ? html`<div class="note bad"><p><strong>Jobs of those who run Tollgate would be rejected:</strong></p><ul>${lockout.slice(0, LOCKOUT_SHOWN).map((text) => html`<li>${text}</li>`)}</ul></div>`
+    : '';
+
+const LOCKOUT_SHOWN = 10;
+
 /** What a request asks for and what giving it would do, before anybody says yes. */
 export const decidePage = (
   user: User,
@@ -33,7 +40,7 @@ export const decidePage = (
 <section class="card" aria-labelledby="asked"><h2 id="asked">What is asked for</h2>${requestFacts(row, telling)}</section>
 ${
   preview.outcome === 'valid'
-    ? previewPart({ ...preview, needsApproval: [] }, telling, exact)
+    ? html`${previewPart({ ...preview, needsApproval: [] }, telling, exact)}${lockoutPart(preview)}`
     : html`<div class="note bad" role="alert"><p><strong>It no longer fits the limits.</strong></p><ul>${preview.problems.map(({ message }) => html`<li>${message}</li>`)}</ul></div>`
 }
 <form class="card" id="${SAVE_FORM}" method="post" action="/requests/${row.id}">${csrf(user)}<div class="field"><label for="f-note">Note <small class="soft">required to decline</small></label><input id="f-note" name="note" value="${note}" maxlength="500" autocomplete="off"></div><div class="actions"><button class="main" name="verdict" value="approve"${preview.outcome === 'invalid' && html` disabled`}>Approve</button><button class="danger" name="verdict" value="decline">Decline</button><a class="button" href="/requests">Cancel</a></div></form>`,

@@ -1,4 +1,4 @@
-import { type CsvDialect, type CsvProblem, PLAIN_CSV } from '../../limits/csv/columns.ts';
+import { type CsvDialect, type CsvProblem, PLAIN_CSV, understoodText } from '../../limits/csv/columns.ts';
 import { importLimits } from '../../limits/csv/import-limits.ts';
 import { readRows } from '../../limits/csv/read-rows.ts';
 import { type TotalChange, totalChanges } from '../../limits/csv/totals.ts';
@@ -28,6 +28,8 @@ interface Draft {
   readonly base: string | undefined;
   readonly totals: readonly TotalChange[];
   readonly unnamed: number;
+  /** How the file and its cells were read, where that is not what stands in them. */
+  readonly notes: readonly string[];
 }
 
 type Drafted =
@@ -67,8 +69,9 @@ export async function drafted(
     draft: {
       edit: { kind: 'replace', document: imported.document },
       base,
-      totals: totalChanges(inForce.limits, imported.limits),
+      totals: totalChanges(inForce.limits, imported.limits, deps.clock.nowMs()),
       unnamed: imported.unnamed.length,
+      notes: [...read.notes.map((note) => `file: ${note}`), ...imported.understood.map(understoodText)],
     },
   };
 }

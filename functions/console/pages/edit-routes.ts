@@ -60,7 +60,7 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
       others: [] as string[],
     };
     if (values.step === 'change') return send(c, editPage(user, shown, tellingOf(deps)));
-    const read = readEdit(opened.kind, values, wasOf(values));
+    const read = readEdit(opened.kind, values, wasOf(values), deps.policy.currency);
     if (!read.ok) return send(c, editPage(user, { ...shown, problems: read.problems }, tellingOf(deps)), 422);
     return judge(c, deps, shown, read.edit, read.why);
   });

@@ -10,9 +10,10 @@ import { csrf, page } from './frame.ts';
 import { limitWords } from './limit-words.ts';
 import type { Markup } from './markup.ts';
 import { confirmPart, previewPart, type ValidPreview } from './preview-part.ts';
-import { amount, counted, type Telling } from './told.ts';
+import { amount, counted, instant, type Telling } from './told.ts';
 
 const PROBLEMS_SHOWN = 100;
+const NOTES_SHOWN = 20;
 
 /** Down as a file, up as a file. */
 export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup =>
@@ -38,6 +39,8 @@ export interface ImportShown {
   readonly preview: ValidPreview;
   readonly totals: readonly TotalChange[];
   readonly unnamed: number;
+  /** How the file was understood, where it was written in another way. */
+  readonly notes: readonly string[];
   /** What the second click sends: where the file is kept, and how it is read. */
   readonly values: Values;
   /** Absent: not counted yet. */
@@ -46,14 +49,15 @@ export interface ImportShown {
 }
 
 export function importPreviewPage(user: User, shown: ImportShown, telling: Telling): Markup {
-  const { file, preview, totals, unnamed, values, exact, unconfirmed } = shown;
+  const { file, preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
   return page(
     { title: 'Check the file', at: 'import', user },
     html`<div class="head"><div><h1>${file}</h1><p>Not saved yet: ${counted(preview.rows.length, 'difference')}. All of them or none.</p></div></div>
 ${unconfirmed && html`<div class="note bad" role="alert"><p><strong>Not saved:</strong> there are large changes that need to be confirmed.</p></div>`}
-<section class="card" aria-labelledby="totals"><h2 id="totals">Totals</h2><div class="scroll" role="region" aria-label="Totals" tabindex="0"><table class="stack"><caption class="hidden">All limits of a kind, before and after</caption><thead><tr><th scope="col">Limits</th><th scope="col" class="n">Count before</th><th scope="col" class="n">Count after</th><th scope="col" class="n">Sum before</th><th scope="col" class="n">Sum after</th></tr></thead><tbody>${totals.map(
+${notes.length > 0 && html`<div class="note"><p><strong>How it was understood:</strong></p><ul>${notes.slice(0, NOTES_SHOWN).map((note) => html`<li>${note}</li>`)}${notes.length > NOTES_SHOWN && html`<li>and ${counted(notes.length - NOTES_SHOWN, 'more cell')}</li>`}</ul></div>`}
+<section class="card" aria-labelledby="totals"><h2 id="totals">Totals</h2><div class="scroll" role="region" aria-label="Totals" tabindex="0"><table class="stack"><caption class="hidden">All limits of a kind that are in force at a date, before and after</caption><thead><tr><th scope="col">Limits</th><th scope="col">In force</th><th scope="col" class="n">Count before</th><th scope="col" class="n">Count after</th><th scope="col" class="n">Sum before</th><th scope="col" class="n">Sum after</th></tr></thead><tbody>${totals.map(
       (total) =>
-        html`<tr><th scope="row">${limitWords(total)}</th><td class="n" data-l="count">${total.before.limits.toLocaleString('en-US')}</td><td class="n" data-l="then">${total.after.limits.toLocaleString('en-US')}</td><td class="n" data-l="sum">${amount(Number(total.before.amount), total.unit, telling)}</td><td class="n" data-l="then">${amount(Number(total.after.amount), total.unit, telling)}</td></tr>`,
+        html`<tr><th scope="row">${limitWords(total)}</th><td data-l="in force">${total.since === undefined ? 'now' : html`from ${instant(total.since.atMs, total.since)}`}</td><td class="n" data-l="count">${total.before.limits.toLocaleString('en-US')}</td><td class="n" data-l="then">${total.after.limits.toLocaleString('en-US')}</td><td class="n" data-l="sum">${amount(Number(total.before.amount), total.unit, telling)}</td><td class="n" data-l="then">${amount(Number(total.after.amount), total.unit, telling)}</td></tr>`,
     )}</tbody></table></div>${
       unnamed > 0 &&
       html`<p>${counted(unnamed, 'limit')} that the file does not name ${values.prune === 'yes' ? html`<strong class="warn-text">will be removed</strong>` : 'stay as they are'}.</p>`

@@ -13,7 +13,8 @@ import { stalePage } from './edit-pages.ts';
 import type { Values } from './form-field.ts';
 import { importPage, importPreviewPage } from './import-page.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
-import { forbiddenPage, problemPage } from './problem-page.ts';
+import { forbiddenPage } from './problem-page.ts';
+import { approvalPage } from './requests-page.ts';
 
 const NAME_CHARACTERS_MAX = 100;
 /** Without it Excel reads a UTF-8 file as Windows-1252 and turns the umlauts of group paths and owners into others. */
@@ -79,7 +80,7 @@ async function preview(
   const answer = await drafted(deps, upload, values, user);
   if (answer.outcome === 'refused') return send(c, importPage(user, answer.problems, values), 422);
   if (answer.outcome === 'old') return send(c, stalePage(user, answer.stale, AGAIN, tellingOf(deps)), 409);
-  const { edit, base, totals, unnamed } = answer.draft;
+  const { edit, base, totals, unnamed, notes } = answer.draft;
   const shown = await deps.read.preview([edit], base, user);
   if (shown.outcome !== 'valid') return send(c, importPage(user, problemsOf(shown), values), 422);
   const exact = await countedFor(deps, [edit], base, values, user);
@@ -96,6 +97,7 @@ async function preview(
       preview: shown,
       totals,
       unnamed,
+      notes,
       values: along,
       exact,
       ...(unconfirmed && { unconfirmed }),
@@ -136,15 +138,7 @@ async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
     case 'needs_confirmation':
       return preview(c, deps, upload, values, true);
     case 'needs_approval':
-      return send(
-        c,
-        problemPage(user, {
-          title: 'Needs somebody else',
-          sentence: 'Nothing was changed: the file has grants that somebody else must approve.',
-          remedy: 'Give them one by one on the pages of their groups; then requests are filed.',
-        }),
-        409,
-      );
+      return send(c, approvalPage(user, outcome, '/import'), 202);
   }
 }
 

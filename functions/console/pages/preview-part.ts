@@ -7,6 +7,7 @@ import type { EditEffect, PreviewAnswer } from '../view/preview.ts';
 import { backtestPart } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import { estimatesOf } from './estimates.ts';
+import { fieldText } from './field-text.ts';
 import { leftText, limitAmount, limitWords, runsOut } from './limit-words.ts';
 import type { Markup } from './markup.ts';
 import { amount, counted, type Telling } from './told.ts';
@@ -19,7 +20,7 @@ export const previewPart = (preview: ValidPreview, telling: Telling, exact?: Bac
 ${preview.effects.length > 0 && html`<section class="card" aria-labelledby="effects"><h2 id="effects">What it does</h2>${effectTable(preview.effects, telling)}</section>`}
 ${preview.rows.length > 0 && backtestPart(exact, telling, estimatesOf(preview.effects))}
 ${preview.oversubscription.length > 0 && html`<div class="note warn"><p><strong>Given more than once.</strong> Allowed, and then a pool: whoever comes first has it.</p><ul>${preview.oversubscription.slice(0, POOLS_SHOWN).map((pool) => html`<li>${poolText(pool, telling)}</li>`)}</ul></div>`}
-${preview.needsApproval.length > 0 && html`<div class="note warn"><p><strong>Somebody else must approve this.</strong> If you go on, a request is filed; nothing changes until then.</p></div>`}`;
+${preview.needsApproval.length > 0 && html`<div class="note warn"><p><strong>Somebody else must approve this:</strong> it lets jobs go more than half as far again as they could in the last thirty days. If you go on, a request is filed; nothing changes until then.</p></div>`}`;
 
 const POOLS_SHOWN = 10;
 
@@ -48,17 +49,8 @@ const rowList = (rows: readonly ChangeRow[], telling: Telling): Markup =>
     .slice(0, POOLS_SHOWN)
     .map(
       (row) =>
-        html`<li>${row.path ?? row.subject} <code>${row.limit}</code>: ${told(row.from, row.unit, telling)} → <strong>${told(row.to, row.unit, telling)}</strong></li>`,
+        html`<li>${row.path ?? row.subject} <code>${row.limit}</code>: ${fieldText(row.from, row.unit, telling)} → <strong>${fieldText(row.to, row.unit, telling)}</strong></li>`,
     )}${rows.length > POOLS_SHOWN && html`<li>and ${(rows.length - POOLS_SHOWN).toLocaleString('en-US')} more</li>`}</ul>`;
-
-const told = (
-  value: string | number | null,
-  unit: Parameters<typeof amount>[1] | undefined,
-  telling: Telling,
-): string =>
-  typeof value === 'number' && unit !== undefined
-    ? amount(value, unit, telling)
-    : (value ?? 'none').toString();
 
 function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
   return html`<div class="scroll" role="region" aria-label="What it does" tabindex="0"><table class="stack"><caption class="hidden">Limits before and after</caption><thead><tr><th scope="col">Limit</th><th scope="col">When</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>${effects.map((effect) => effectLines(effect, telling))}</table></div>`;

@@ -3,6 +3,7 @@ import { MODES } from '../../../policies/mode.ts';
 import type { LimitEdit, LimitFields, SetLimit } from '../../limits/desk/limit-edit.ts';
 import type { EditKind } from './edit-kinds.ts';
 import type { FieldProblems, Values } from './form-field.ts';
+import { writtenValues } from './written-values.ts';
 
 export type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
@@ -24,8 +25,9 @@ const SET_FIELDS = [
 ] as const;
 
 /** A form's fields → an edit. Only what the desk cannot tell by itself is checked here: it checks all the rest. */
-export function readEdit(kind: EditKind, values: Values, was: Values): ReadEdit {
+export function readEdit(kind: EditKind, sent: Values, was: Values, currency: string): ReadEdit {
   const problems = new Map<string, string>();
+  const values = writtenValues(sent, was, currency, problems);
   const given = (name: string): string | undefined => values[name] || undefined;
   const wanted = (name: string, what: string): string => {
     const value = given(name);

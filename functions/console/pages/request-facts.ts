@@ -2,20 +2,27 @@ import { html } from 'hono/html';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import type { RequestRow } from '../view/request.ts';
+import { fieldText } from './field-text.ts';
 import { leftText, limitAmount, limitWords } from './limit-words.ts';
 import { outside } from './links.ts';
 import type { Markup } from './markup.ts';
-import { instant, type Telling } from './told.ts';
+import { counted, instant, type Telling } from './told.ts';
 
-/** `+200 EUR` */
-export const wantedText = ({ amount, limitNow }: RequestRow, { currency }: Telling): string =>
-  `+${String(amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${currency}` : ''}`;
+/** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
+export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Telling): string {
+  if (edit === undefined)
+    return `+${String(amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${telling.currency}` : ''}`;
+  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+  if (row === undefined) return counted(edit.count, 'difference');
+  const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
+  return `${row.limit}${row.field === 'amount' ? '' : ` ${row.field}`}: ${fieldText(row.from, row.unit, telling)} → ${fieldText(row.to, row.unit, telling)}${more}`;
+}
 
 /** Why, for when, and how the limit stands. */
 export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
   return html`<p>${reason}</p>
-<dl class="facts"><dt>Counts</dt><dd>${spanText(row)}</dd><dt>Limit</dt><dd>${
+<dl class="facts">${row.from !== undefined && html`<dt>Counts</dt><dd>${spanText(row)}</dd>`}<dt>Limit</dt><dd>${
     limitNow === undefined
       ? html`<code>${limit}</code>`
       : html`${limitWords(limitNow)}: ${leftText(limitNow, telling)}${(limitNow.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limitNow, telling)}`
@@ -23,7 +30,7 @@ export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
 };
 
 /** In the limit's zone, which is what its days are meant in; as it was written where the limit is gone. */
-function spanText({ from, until, limitNow }: RequestRow): string {
+function spanText({ from = '', until = '', limitNow }: RequestRow): string {
   const said = (written: string, which: Edge): string => {
     const zone = limitNow?.zone;
     const atMs = zone === undefined ? undefined : readInstant(written, which, zone);

@@ -14,6 +14,7 @@ import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { type Problem, problemPage, unknownPlace } from './problem-page.ts';
 import { askPage, chooseGroupPage, requestsPage } from './requests-page.ts';
 import { showDecision } from './show-decision.ts';
+import { writtenValues } from './written-values.ts';
 
 /** "Ask for more", and whoever decides about it. */
 export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
@@ -42,8 +43,10 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const missing = MISSING.filter(([name]) => !values[name]);
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[]): Markup =>
       askPage(user, { view, values, problems, others }, tellingOf(deps));
-    if (missing.length > 0) return send(c, again(new Map(missing), []), 422);
-    const outcome = await desk.request(asked(values), actingUser(user));
+    const unclear = new Map(missing);
+    const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
+    if (unclear.size > 0) return send(c, again(unclear, []), 422);
+    const outcome = await desk.request(asked(wanted), actingUser(user));
     if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
     if (outcome.outcome === 'invalid') {
       const { problems, others } = byField(outcome.problems, { fields: grantFields(view.limits, view.zone) });
@@ -109,7 +112,7 @@ const asked = (values: Values) => ({
 
 const DONE: Readonly<Record<string, string>> = {
   filed: 'Your request was filed. Whoever may grant it sees it here.',
-  approved: 'Approved: the grant is in force from its first day on.',
+  approved: 'Approved: an edit is in force, a grant from its first day on.',
   declined: 'Declined.',
 };
 
@@ -141,7 +144,7 @@ function notFiled(outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid
 
 type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
 
-const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, busy: 503 } as const;
+const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, stale: 409, busy: 503 } as const;
 
 function notDecided(outcome: NotDecided, user: User): Problem {
   switch (outcome.outcome) {
@@ -173,6 +176,13 @@ function notDecided(outcome: NotDecided, user: User): Problem {
         title: 'No longer fits',
         sentence: outcome.problems.map(({ message }) => message).join('; '),
         remedy: 'The request still waits; decline it, or mend the limits first.',
+        link: BACK,
+      };
+    case 'stale':
+      return {
+        title: 'Changed meanwhile',
+        sentence: 'The limits it changes are others by now, so nothing was changed.',
+        remedy: 'Decline it, and have it asked for again.',
         link: BACK,
       };
     case 'busy':

@@ -123,7 +123,7 @@ export const approvalPage = (user: User, { by, request }: NeedsApproval, back: s
         : `Nothing is changed yet: somebody else, who is ${whoMayText('approve', by)}, must approve it.`,
     remedy:
       request === undefined
-        ? 'File it as a grant of its own; then a request goes to those who may approve it.'
+        ? 'Too many requests are waiting already: some must be decided or expire first.'
         : 'You find it under “Requests”, and so do they.',
     link:
       request === undefined ? { href: back, text: 'Back' } : { href: '/requests', text: 'To the requests' },

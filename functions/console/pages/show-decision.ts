@@ -1,9 +1,22 @@
+import type { RequestedEdits } from '../../limits/desk/limit-request.ts';
 import type { RequestRow } from '../view/request.ts';
 import { countedFor } from './counted-for.ts';
 import { decidePage } from './decide-page.ts';
 import type { Values } from './form-field.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { unknownPlace } from './problem-page.ts';
+
+const CHANGED = {
+  outcome: 'invalid',
+  problems: [{ path: [], message: 'was changed meanwhile: decline it, and have it asked for again' }],
+} as const;
+
+async function editsOf(row: RequestRow, { desk }: PagesDeps): Promise<RequestedEdits> {
+  if (row.edit !== undefined) return (await desk.requested(row.id)) ?? { edits: [], stale: true };
+  const { subject, limit, amount, from, until, reason, ticket } = row;
+  const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
+  return { edits: [{ ...grant, ...(ticket !== undefined && { ticket }) }], stale: false };
+}
 
 /** The same preview as of an edit that gives the grant: approving it is one. */
 export async function showDecision(
@@ -13,9 +26,10 @@ export async function showDecision(
   values: Values,
 ): Promise<Response> {
   const { user } = c.var;
-  const { subject, limit, amount, from, until, reason, ticket } = row;
-  const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
-  const edits = [{ ...grant, ...(ticket !== undefined && { ticket }) }];
+  const requested = await editsOf(row, deps);
+  const note = values.note ?? '';
+  if (requested.stale) return send(c, decidePage(user, { row, preview: CHANGED, note }, tellingOf(deps)));
+  const { edits } = requested;
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, user);
   if (preview.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
@@ -25,5 +39,5 @@ export async function showDecision(
       ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by' && !field.endsWith('by_user')) }
       : preview;
   const exact = await countedFor(deps, edits, base, values, user);
-  return send(c, decidePage(user, { row, preview: shown, exact, note: values.note ?? '' }, tellingOf(deps)));
+  return send(c, decidePage(user, { row, preview: shown, exact, note }, tellingOf(deps)));
 }

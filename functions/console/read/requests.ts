@@ -1,8 +1,9 @@
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
+import { mayApprove } from '../../limits/desk/approval/may-approve.ts';
 import type { LimitRequest } from '../../limits/desk/limit-request.ts';
 import { mayBeSame } from '../../limits/desk/person.ts';
 import { isOwn, requesterOf } from '../../limits/desk/request-items.ts';
-import { mayDo } from '../../limits/desk/rights.ts';
+import type { RightsContext } from '../../limits/desk/rights.ts';
 import { actingUser } from '../acting-user.ts';
 import type { RequestRow } from '../view/request.ts';
 import type { Reading } from './console-read-deps.ts';
@@ -67,11 +68,10 @@ export const waitingOf =
 function mayDecide(
   request: LimitRequest,
   by: ReturnType<typeof actingUser>,
-  context: Parameters<typeof mayDo>[3],
+  context: RightsContext,
 ): boolean {
-  const { subject, limit, state, expiresAtMs } = request;
+  const { state, expiresAtMs } = request;
   if (state !== 'pending' || context.nowMs >= expiresAtMs || mayBeSame(requesterOf(request), by))
     return false;
-  const unit = limitsOn(context.limits, subject).find(({ id }) => id === limit)?.unit;
-  return mayDo('approve', subject, by.rights, context, unit);
+  return mayApprove(request, by.rights, context);
 }

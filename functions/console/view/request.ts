@@ -1,7 +1,7 @@
 import type { LimitRequest } from '../../limits/desk/limit-request.ts';
 import type { LimitRow } from './limit-row.ts';
 
-export interface RequestRow extends LimitRequest {
+export type RequestRow = LimitRequest & {
   readonly path: string;
   /** The limit as it stands; undefined: it is gone, or not theirs to see. */
   readonly limitNow?: LimitRow;
@@ -9,4 +9,4 @@ export interface RequestRow extends LimitRequest {
   readonly mayDecide: boolean;
   /** The viewer filed it. */
   readonly own: boolean;
-}
+};

@@ -45,7 +45,7 @@ export function limitRowsOf(
 }
 
 /** The defaults of its kind that a group has where it has no limit of its own. */
-function defaultsInstead(
+export function defaultsInstead(
   place: string,
   { kind }: Limit,
   set: LimitSet,

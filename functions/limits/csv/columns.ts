@@ -30,7 +30,7 @@ export type Column = (typeof COLUMNS)[number];
 /** The cells of one row by column; a column that the file does not have is undefined, an empty cell is ''. */
 export type Cells = Readonly<Partial<Record<Column, string>>>;
 
-/** Delimiter and decimal sign are told by whoever writes or reads, never guessed: `1,500` is two amounts. */
+/** Told by whoever writes or reads. What a file says itself comes first; a number that could be two is asked about. */
 export interface CsvDialect {
   readonly delimiter: ',' | ';';
   readonly decimal: '.' | ',';
@@ -56,6 +56,20 @@ export interface CsvProblem {
   /** What stands there, and what was expected. */
   readonly message: string;
 }
+
+/** A cell that says the same in another way. */
+export interface Understood {
+  /** Of the file, from 1. */
+  readonly line: number;
+  readonly column: Column;
+  readonly written: string;
+  /** As limits.yaml has it. */
+  readonly read: string;
+}
+
+/** `line 7, limit: '9,50' is read as 9.50`. */
+export const understoodText = ({ line, column, written, read }: Understood): string =>
+  `line ${line}, ${column}: '${written}' is read as ${read}`;
 
 /** `line 7, limit: '7,50' …`. */
 export const csvProblemText = ({ line, column, message }: CsvProblem): string =>

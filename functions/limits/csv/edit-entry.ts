@@ -1,25 +1,26 @@
 /** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
 import { LIMIT_KINDS, type LimitKind } from '../../../policies/limits/limit.ts';
-import { type Cells, type Column, type CsvDialect, isDecimal } from './columns.ts';
+import { type Cells, type Column, isDecimal } from './columns.ts';
 import { cellsOf, KEY_OF, kindOf, type LimitEntry, madeId, NO_THRESHOLDS } from './entry-cells.ts';
+import { type CellReading, readCells } from './read-cells.ts';
 
-export type Refuse = (column: Column, message: string) => undefined;
+export type Refuse = CellReading['refuse'];
 
 /**
  * @param entry - the limit as it is, or where a new one begins (`on`); `cells` of it.
- * @param cells - with decimals as the dialect writes them. Columns the file does not have change nothing, empty cells take out.
+ * @param cells - as they stand in the file. Columns the file does not have change nothing, empty cells take out.
  * @returns undefined after at least one `refuse`.
  */
 export function edited(
   entry: LimitEntry,
   cells: Cells,
   id: string,
-  dialect: CsvDialect,
-  refuse: Refuse,
+  reading: CellReading,
 ): LimitEntry | undefined {
+  const { refuse } = reading;
   const before = cellsOf(entry);
   const isNew = kindOf(entry) === undefined;
-  const now = pointed(cells, dialect, refuse);
+  const now = readCells(cells, before, reading);
   const kind = readKind(entry, cells.unit ?? '', id, refuse);
   if (now === undefined || kind === undefined) return undefined;
   const changed: Record<string, unknown> = { ...entry };
@@ -47,25 +48,6 @@ export function edited(
     'period',
     `'${now.period}', but ${id} is named by its period; leave limit_id empty to make another limit, and take this one out`,
   );
-}
-
-/** Decimals with a point; undefined if one is written with the other sign. */
-function pointed(cells: Cells, { decimal }: CsvDialect, refuse: Refuse): Cells | undefined {
-  const now: Partial<Record<Column, string>> = { ...cells };
-  let fine = true;
-  for (const [column, text] of Object.entries(cells) as [Column, string][]) {
-    if (!isDecimal(column)) continue;
-    const wrong = decimal === '.' ? ',' : '.';
-    if (text.includes(wrong)) {
-      fine = false;
-      const sign = decimal === '.' ? 'say that decimals have a comma' : 'decimals have a comma here';
-      refuse(
-        column,
-        `'${text}' has a '${wrong}'; write decimals like 1500${decimal}50, without grouping, or ${sign}`,
-      );
-    } else now[column] = text.replace(decimal, '.');
-  }
-  return fine ? now : undefined;
 }
 
 function readKind(entry: LimitEntry, unit: string, id: string, refuse: Refuse): LimitKind | undefined {

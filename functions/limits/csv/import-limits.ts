@@ -7,10 +7,11 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { LimitList } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { type Column, type CsvDialect, type CsvProblem, PROBLEMS_MAX } from './columns.ts';
+import { type Column, type CsvDialect, type CsvProblem, PROBLEMS_MAX, type Understood } from './columns.ts';
 import { edited, type Refuse } from './edit-entry.ts';
 import { KEY_OF, type LimitEntry, madeId } from './entry-cells.ts';
 import { entryKey, LISTS, type PlacedEntry, placedEntries, placeOf } from './placed-entries.ts';
+import type { CellReading } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 import { subjectOfRow } from './row-subject.ts';
 
@@ -31,6 +32,8 @@ export type ImportOutcome =
       /** As it shall be; what the rows do not change is as it was, grants, freezes and rollouts included. */
       readonly document: LimitsDocument;
       readonly limits: LimitSet;
+      /** Cells that were read as something else than what stands in them. */
+      readonly understood: readonly Understood[];
       /** Limits the file does not name: taken out with `prune`, else kept. */
       readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
     };
@@ -46,6 +49,7 @@ interface Line {
 export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
   const { document, policy, directory, prune } = options;
   const problems: CsvProblem[] = [];
+  const understood: Understood[] = [];
   const placed = placedEntries(document);
   const byKey = new Map(placed.map((each) => [entryKey(each.subject, each.id), each]));
   const named = new Map<PlacedEntry, Line>();
@@ -68,7 +72,11 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
     }
     lineOf.set(key, line);
     const standing = byKey.get(key);
-    const entry = edited(standing?.entry ?? place.start, cells, id, options.dialect, refuse);
+    const understand: CellReading['understand'] = (column, written, read) => {
+      understood.push({ line, column, written, read });
+    };
+    const reading = { dialect: options.dialect, currency: policy.currency, refuse, understand };
+    const entry = edited(standing?.entry ?? place.start, cells, id, reading);
     if (entry === undefined) continue;
     if (standing === undefined) added.push({ list: place.list, line: { entry, line } });
     else named.set(standing, { entry, line });
@@ -97,6 +105,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
     ok: true,
     document: next,
     limits: parsed.value,
+    understood,
     unnamed: unnamed.map(({ subject, id }) => ({ subject, limit: id })),
   };
 }

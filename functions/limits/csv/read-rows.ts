@@ -10,6 +10,7 @@ import {
   isText,
   PROBLEMS_MAX,
 } from './columns.ts';
+import { type FileText, fileText } from './file-text.ts';
 
 /** A row of the file that says something. */
 export interface CsvRow {
@@ -19,7 +20,13 @@ export interface CsvRow {
 }
 
 export type CsvRows =
-  | { readonly ok: true; readonly rows: readonly CsvRow[]; readonly version: string | undefined }
+  | {
+      readonly ok: true;
+      readonly rows: readonly CsvRow[];
+      readonly version: string | undefined;
+      /** What was found out about the file rather than told, in words. */
+      readonly notes: readonly string[];
+    }
   | { readonly ok: false; readonly problems: readonly CsvProblem[] };
 
 /** A hundred thousand limits of 160 characters. */
@@ -31,35 +38,31 @@ const ROW_CHARACTERS_MAX = 16_384;
 
 /**
  * The rows of a file, and the set it was exported from (`version`; undefined: it does not say). RFC 4180 with any line
- * breaks, UTF-8 with or without a byte order mark. Nothing is known of limits here.
+ * breaks; UTF-8 with or without a byte order mark, UTF-16 or Windows-1252. Nothing is known of limits here.
  */
-export function readRows(file: Uint8Array, { delimiter }: CsvDialect): CsvRows {
+export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
   if (file.length > CSV_BYTES_MAX)
     return refused(0, `has ${file.length} bytes; expected at most ${CSV_BYTES_MAX}`);
-  const text = decoded(file);
-  if (text === undefined)
-    return refused(0, 'is not UTF-8; save it as "CSV UTF-8", which spreadsheets offer beside CSV');
-  const records = recordsOf(text, delimiter);
+  const found = fileText(file);
+  if (found === undefined)
+    return refused(
+      0,
+      'has no letters that can be read; save it as "CSV UTF-8", which spreadsheets offer beside CSV',
+    );
+  const { delimiter = dialect.delimiter, notes } = found;
+  const records = recordsOf(found, delimiter);
   if (!records.ok) return records;
   const [header, ...body] = records.value;
   if (header === undefined) return refused(0, 'is empty; expected a header and a row for each limit');
   const problems: CsvProblem[] = [];
-  const columns = readHeader(header, delimiter, problems);
+  const columns = readHeader(header, problems);
   if (problems.length > 0) return { ok: false, problems };
   if (body.length > ROWS_MAX) return refused(0, `has ${body.length} rows; expected at most ${ROWS_MAX}`);
   const rows = body.flatMap((record) => rowOf(record, columns, problems) ?? []);
   const version = versionOf(rows, problems);
   return problems.length > 0
     ? { ok: false, problems: problems.slice(0, PROBLEMS_MAX) }
-    : { ok: true, rows, version };
-}
-
-function decoded(file: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(file);
-  } catch {
-    return undefined;
-  }
+    : { ok: true, rows, version, notes };
 }
 
 interface CsvRecord {
@@ -71,9 +74,9 @@ type Records =
   | { readonly ok: true; readonly value: readonly CsvRecord[] }
   | { readonly ok: false; readonly problems: readonly CsvProblem[] };
 
-function recordsOf(text: string, delimiter: string): Records {
+function recordsOf({ text, linesBefore }: FileText, delimiter: string): Records {
   const records: CsvRecord[] = [];
-  let line = 1;
+  let line = linesBefore + 1;
   try {
     parse(text, {
       delimiter,
@@ -83,7 +86,7 @@ function recordsOf(text: string, delimiter: string): Records {
       max_record_size: ROW_CHARACTERS_MAX,
       on_record: (fields, { lines }) => {
         records.push({ line, fields });
-        line = lines + 1;
+        line = linesBefore + lines + 1;
         return null;
       },
     });
@@ -103,19 +106,7 @@ const MISTAKES: Readonly<Partial<Record<CsvErrorCode, string>>> = {
   CSV_MAX_RECORD_SIZE: `is longer than ${ROW_CHARACTERS_MAX} characters; does a cell above it lack its closing quote?`,
 };
 
-function readHeader(
-  { line, fields }: CsvRecord,
-  delimiter: string,
-  problems: CsvProblem[],
-): readonly (Column | undefined)[] {
-  const other = delimiter === ',' ? ';' : ',';
-  if (fields.length === 1 && fields[0]?.includes(other)) {
-    problems.push({
-      line,
-      message: `has no '${delimiter}' but '${other}': say that '${other}' is the delimiter`,
-    });
-    return [];
-  }
+function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readonly (Column | undefined)[] {
   const names = fields.map((field) => textOfCell(field.trim()));
   const columns = names.map((name) => COLUMNS.find((column) => column === name));
   for (const [index, name] of names.entries()) {

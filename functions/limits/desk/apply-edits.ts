@@ -1,13 +1,15 @@
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { publishLimits } from '../publish-limits.ts';
+import { type FoundToApprove, fileEdits } from './approval/file-edits.ts';
+import { fingerprintOf } from './approval/requested-edits.ts';
+import { toApprove } from './approval/to-approve.ts';
 import type { LimitsDeskDeps } from './contract.ts';
 import type { DeskReads } from './desk-reads.ts';
 import type { EditContext } from './draft.ts';
 import type { LimitEdit } from './limit-edit.ts';
 import type { LimitRequest } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
-import { APPROVAL_DEFAULT } from './needs.ts';
 import type { ApplyOutcome, EditedBy } from './outcome.ts';
 import type { Person } from './person.ts';
 import { type Plan, plan, type Read } from './plan.ts';
@@ -17,12 +19,12 @@ import { theirRows } from './their-rows.ts';
 export interface ApplyWith {
   readonly deps: LimitsDeskDeps;
   readonly reads: DeskReads;
-  /** Files a grant that needs approval. */
-  readonly file?: (
+  /** Files a single grant that needs approval. */
+  readonly fileGrant?: (
     edit: Extract<LimitEdit, { kind: 'grant' }>,
     by: Person,
   ) => Promise<LimitRequest | undefined>;
-  /** The grant was asked for and is approved by `by.actor`, whose right to do so was looked at. */
+  /** It was asked for and is approved by `by.actor`, whose right to do so was looked at. */
   readonly asked?: NonNullable<EditContext['asked']>;
 }
 
@@ -33,7 +35,7 @@ export async function applyEdits(
   by: EditedBy,
   using: ApplyWith,
 ): Promise<ApplyOutcome> {
-  const { deps, reads, asked, file } = using;
+  const { deps, reads, asked } = using;
   const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
   if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
   const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
@@ -42,38 +44,48 @@ export async function applyEdits(
     nowMs: deps.clock.nowMs(),
     newId: () => deps.newId().toLowerCase(),
     ...(asked !== undefined && { asked }),
+    ...(asked?.edits !== undefined && { writtenAtMs: asked.edits.atMs }),
   };
-  const { policy, table, zone, approval = APPROVAL_DEFAULT } = deps;
-  const planOf = (read: Read): Plan => plan(edits, read, { policy, directory, approval, context, zone });
+  const { policy, table, zone } = deps;
+  const planOf = (read: Read): Plan => plan(edits, read, { policy, directory, context, zone });
   if (live?.pointer.set !== by.base) return stale(planOf, live, by, using, context.nowMs);
 
   const planned = planOf(await reads.base(by.base));
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const { before, after, rows, lockout } = planned;
   if (rows.length === 0) return { outcome: 'unchanged', pointer: live?.pointer };
+  if (asked?.edits !== undefined && asked.edits.fingerprint !== fingerprintOf(rows))
+    return { outcome: 'stale', live, mine: rows };
   const forged = asked === undefined ? forgedNames(rows, by) : [];
   if (forged.length > 0) return { outcome: 'invalid', problems: forged };
   const rightsContext = { limits: before.limits, directory, nowMs: context.nowMs };
   const [denied, ...more] = asked === undefined ? deniedOf(rows, by, rightsContext) : [];
   if (denied !== undefined) return { outcome: 'forbidden', denied: [denied, ...more] };
-  if (planned.toApprove.length > 0 && asked === undefined) {
-    const [edit] = edits;
-    const request =
-      edits.length === 1 && edit?.kind === 'grant' ? await file?.(edit, personOf(by)) : undefined;
-    const [first] = planned.toApprove;
-    const approvers = rolesFor('approve', first?.subject, { ...rightsContext, unit: first?.unit });
-    return {
-      outcome: 'needs_approval',
-      rows: planned.toApprove,
-      by: approvers,
-      ...(request !== undefined && { request }),
-    };
-  }
   if (by.confirmed !== true && planned.toConfirm.length + lockout.length > 0)
     return { outcome: 'needs_confirmation', rows: planned.toConfirm, lockout };
+  const between = { from: before.limits, to: after.limits, directory, nowMs: context.nowMs };
+  const two = asked === undefined ? await toApprove(rows, between, deps) : [];
+  if (two.length > 0) {
+    const request =
+      by.filing === 'never'
+        ? undefined
+        : await file(edits, by, { rows, toApprove: two, nowMs: context.nowMs }, using);
+    const [first] = two;
+    // What is about several subjects is for those who reach all of them.
+    const subject = request?.subject ?? first?.subject;
+    const approvers = rolesFor('approve', subject, { ...rightsContext, unit: first?.unit });
+    return { outcome: 'needs_approval', rows: two, by: approvers, ...(request !== undefined && { request }) };
+  }
 
   const { why, source, base } = by;
-  const change = { ...personOf(by), why, source, atMs: context.nowMs, ...(base !== undefined && { base }) };
+  const change = {
+    ...personOf(by),
+    why,
+    source,
+    atMs: context.nowMs,
+    ...(base !== undefined && { base }),
+    ...(asked !== undefined && { request: asked.id }),
+  };
   const published = await publishLimits(after.document, change, {
     table,
     policy,
@@ -88,6 +100,19 @@ export async function applyEdits(
     case 'stale':
       return stale(planOf, await reads.live(), by, using, context.nowMs);
   }
+}
+
+/** A single grant is what anybody may ask for; everything else goes as it is. */
+function file(
+  edits: readonly LimitEdit[],
+  by: EditedBy,
+  found: FoundToApprove,
+  { deps, fileGrant }: ApplyWith,
+): Promise<LimitRequest | undefined> {
+  const [edit] = edits;
+  return fileGrant !== undefined && edits.length === 1 && edit?.kind === 'grant'
+    ? fileGrant(edit, personOf(by))
+    : fileEdits(edits, by, found, deps);
 }
 
 /** Both versions, as far as they can still be read: what these edits would have done, and what others did. */

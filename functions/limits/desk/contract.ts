@@ -19,6 +19,7 @@ import type {
   AskForMore,
   DecideOutcome,
   LimitRequest,
+  RequestedEdits,
   RequestOutcome,
   RequestVerdict,
 } from './limit-request.ts';
@@ -40,13 +41,13 @@ export interface LimitsDeskDeps {
   readonly newId: () => string;
   /** IANA zone of days that are written about what no limit with a period holds. @default UTC */
   readonly zone?: string;
-  /** @default {@link APPROVAL_DEFAULT} */
+  /** @default above 50 percent */
   readonly approval?: ApprovalSettings;
 }
 
-/** Which grants one person alone may not give. */
+/** How much more one person alone may not give. */
 export interface ApprovalSettings {
-  /** Grants above this many percent of the limit's own amount need somebody else's approval. 0: all of them. */
+  /** What makes a limit go further by more than this many percent needs somebody else's approval. 0: all of it. */
   readonly abovePercent: number;
 }
 
@@ -70,7 +71,9 @@ export interface LimitsDesk {
   request(asked: AskForMore, by: Asker): Promise<RequestOutcome>;
   /** Requests, newest first: those this role may see. Gone 30 days after they were filed. @throws {LimitsError} */
   requests(asked: Asker): Promise<readonly LimitRequest[]>;
-  /** Approves (and so gives the grant) or declines. The requester never decides. @throws {LimitsError} */
+  /** The edits that a request carries; undefined: it carries none, or is gone. @throws {LimitsError} */
+  requested(id: string): Promise<RequestedEdits | undefined>;
+  /** Approves (and so gives the grant, or makes the edit live) or declines. The requester never decides. @throws {LimitsError} */
   decide(id: string, verdict: RequestVerdict, by: Asker): Promise<DecideOutcome>;
   /** Who was let in by breaking glass, with what is left of it; newest first. @throws {LimitsError} */
   breakGlasses(): Promise<readonly BreakGlassState[]>;

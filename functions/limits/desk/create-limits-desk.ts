@@ -1,11 +1,12 @@
 import { type ApplyWith, applyEdits } from './apply-edits.ts';
+import { requestedEdits } from './approval/decide-edits.ts';
+import { toApprove } from './approval/to-approve.ts';
 import { breakGlassStates } from './break-glass-states.ts';
 import type { LimitsDesk, LimitsDeskDeps } from './contract.ts';
 import { decideRequest } from './decide-request.ts';
 import { DeskReads, TIMEOUT_MS } from './desk-reads.ts';
 import { fileRequest } from './file-request.ts';
 import type { LimitEdit } from './limit-edit.ts';
-import { APPROVAL_DEFAULT } from './needs.ts';
 import type { Preview } from './outcome.ts';
 import { oversubscriptionOf, touchedBy } from './oversubscription.ts';
 import { plan } from './plan.ts';
@@ -23,7 +24,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
   const using: ApplyWith = {
     deps,
     reads,
-    file: async ({ kind: _, ...asked }, by) => {
+    fileGrant: async ({ kind: _, ...asked }, by) => {
       // Whoever may give may ask.
       const filed = await fileRequest(asked, { ...by, rights: [{ role: 'finance' }] }, { deps, reads });
       return filed.outcome === 'filed' ? filed.request : undefined;
@@ -46,6 +47,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
         .map(({ request }) => request)
         .filter((request) => isOwn(request, by) || mayDo('view', request.subject, by.rights, context));
     },
+    requested: (id) => requestedEdits(id, using),
     decide: (id, verdict, by) => decideRequest(id, verdict, by, using),
     breakGlasses: () => breakGlassStates(deps, reads),
   };
@@ -54,9 +56,10 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
 async function preview(
   edits: readonly LimitEdit[],
   base: string | undefined,
-  { table, policy, clock, newId, zone, approval = APPROVAL_DEFAULT }: LimitsDeskDeps,
+  deps: LimitsDeskDeps,
   reads: DeskReads,
 ): Promise<Preview> {
+  const { table, policy, clock, newId } = deps;
   const [pointer, before, directory] = await Promise.all([
     table.getPointer({ timeoutMs: TIMEOUT_MS }),
     reads.base(base),
@@ -64,12 +67,13 @@ async function preview(
   ]);
   const nowMs = clock.nowMs();
   const context = { actor: PREVIEWER, nowMs, newId: () => newId().toLowerCase() };
-  const planned = plan(edits, before, { policy, directory, approval, context, zone });
+  const planned = plan(edits, before, { policy, directory, context, zone: deps.zone });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
-  const { after, rows, toConfirm, toApprove, lockout } = planned;
+  const { after, rows, toConfirm, lockout } = planned;
   const subjects = new Set(rows.map(({ subject }) => subject));
   const stale = pointer?.set !== base;
   const live = stale ? await reads.live() : undefined;
+  const between = { from: before.limits, to: after.limits, directory, nowMs };
   return {
     outcome: 'valid',
     stale,
@@ -79,7 +83,8 @@ async function preview(
     rows,
     oversubscription: touchedBy(oversubscriptionOf(after.limits, directory, nowMs), subjects, directory),
     needsConfirmation: toConfirm,
-    needsApproval: toApprove,
+    // The log tells of what is live.
+    needsApproval: stale ? [] : await toApprove(rows, between, deps),
     lockout,
   };
 }

@@ -1,15 +1,16 @@
 /**
  * Approves or declines. The decision is written first, under a condition, so that of many who decide one does; then the
- * grant is given under the request's own id. Whoever dies in between leaves an approved request without its grant, and
+ * grant is given under the request's own id, or the edit that was asked for is made live. Whoever dies in between leaves an approved request without its grant, and
  * approving it again goes on from there.
  */
-import { limitsOn } from '../../../policies/limits/limits.ts';
+
 import { type ApplyWith, applyEdits } from './apply-edits.ts';
-import type { Asker, DecideOutcome, LimitRequest, RequestVerdict } from './limit-request.ts';
+import { makeRequested } from './approval/decide-edits.ts';
+import { approversOf, mayApprove } from './approval/may-approve.ts';
+import type { Asker, DecideOutcome, GrantRequest, LimitRequest, RequestVerdict } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
 import { mayBeSame } from './person.ts';
 import { isDecided, readRequests, requesterOf, type StoredRequest, writeRequest } from './request-items.ts';
-import { mayDo, rolesFor } from './rights.ts';
 
 /** Each time somebody else edited in the milliseconds between reading and writing. */
 const TRIES_MAX = 5;
@@ -29,11 +30,9 @@ export async function decideRequest(
   const { request } = stored;
   const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
   const { limits } = await reads.base(live?.pointer.set);
-  const unit = limitsOn(limits, request.subject).find((limit) => limit.id === request.limit)?.unit;
   const context = { limits, directory, nowMs };
-  const needs = rolesFor('approve', request.subject, { ...context, unit });
-  if (!mayDo('approve', request.subject, by.rights, context, unit))
-    return { outcome: 'forbidden', act: 'approve', needs };
+  const needs = approversOf(request, context);
+  if (!mayApprove(request, by.rights, context)) return { outcome: 'forbidden', act: 'approve', needs };
   if (mayBeSame(requesterOf(request), by)) return { outcome: 'forbidden', act: 'approve', needs, own: true };
   if (isDecided(stored)) return { outcome: 'decided', request };
   if (
@@ -61,12 +60,21 @@ export async function decideRequest(
   }
   const approved: StoredRequest = { rev: stored.rev + 1, request: { ...written, state: 'approved' } };
   if (!(await writeRequest(approved, deps.table))) return decidedMeanwhile(id, using);
-  return giveIt(approved, by, using);
+  const { request: now } = approved;
+  if (now.edit === undefined) return giveIt(approved, now, by, using);
+  const made = await makeRequested(now, by, using, request.state === 'approved');
+  if (made.outcome === 'made') return granted(approved, made, using);
+  await pendingAgain(approved, using);
+  return made;
 }
 
-async function giveIt(approved: StoredRequest, by: Asker, using: ApplyWith): Promise<DecideOutcome> {
+async function giveIt(
+  approved: StoredRequest,
+  request: GrantRequest,
+  by: Asker,
+  using: ApplyWith,
+): Promise<DecideOutcome> {
   const { deps, reads } = using;
-  const { request } = approved;
   const { id, requestedBy, requestedByUser, subject, limit, amount, from, until, reason, ticket } = request;
   const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {

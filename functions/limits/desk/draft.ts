@@ -9,11 +9,19 @@ export type Entry = Readonly<Record<string, unknown>>;
 
 export interface EditContext extends Person {
   readonly nowMs: number;
+  /** What is written as now. @default nowMs */
+  readonly writtenAtMs?: number;
   readonly newId: () => string;
   /** IANA zone in which a day is meant that is written about a subject. @default UTC */
   readonly zoneOf?: (subject: string) => string;
   /** Of a grant that was asked for: whose wish it was, and its id. */
-  readonly asked?: Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'>;
+  readonly asked?: Asked;
+}
+
+/** A request that was approved. */
+export interface Asked extends Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'> {
+  /** Where it carries edits: when they were asked for, and what they must come to. */
+  readonly edits?: { readonly atMs: number; readonly fingerprint: string };
 }
 
 /** One list of the document. An import has thousands of edits, so no edit looks through it. */

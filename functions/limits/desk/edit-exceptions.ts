@@ -14,7 +14,7 @@ export function giveGrant(draft: Draft, edit: GiveGrant): undefined {
   if (findLimit(draft, subject, limit) === undefined)
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own to add to`);
   const { asked, actor, userId, newId } = draft.context;
-  const id = asked?.id ?? `g-${newId()}`;
+  const id = asked !== undefined && asked.edits === undefined ? asked.id : `g-${newId()}`;
   return draft.add('grants', {
     ...on,
     id,
@@ -52,11 +52,11 @@ export function revokeGrant(draft: Draft, { grant: id }: Of<'revoke'>): undefine
 export function freeze(draft: Draft, { subject, from, until, reason, owner }: FreezeSubject): undefined {
   const on = onOf(draft, subject);
   if (on === undefined) return undefined;
-  const { newId, nowMs } = draft.context;
+  const { newId } = draft.context;
   return draft.add('freezes', {
     ...on,
     id: `f-${newId()}`,
-    from: from ?? instantAt(nowMs),
+    from: from ?? writtenNow(draft),
     ...(until !== undefined && { until }),
     ...zoneWritten(draft, subject),
     reason,
@@ -78,7 +78,7 @@ export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
   const { subject, users, jobs, per, from, until, reason, ticket } = edit;
   const on = onOf(draft, subject);
   if (on === undefined) return undefined;
-  const { newId, nowMs } = draft.context;
+  const { newId } = draft.context;
   return draft.add('breakglass', {
     ...on,
     id: `b-${newId()}`,
@@ -86,7 +86,7 @@ export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
     ...(edit.protected === true && { protected: true }),
     jobs,
     ...(per !== undefined && { per }),
-    from: from ?? instantAt(nowMs),
+    from: from ?? writtenNow(draft),
     until,
     ...zoneWritten(draft, subject),
     reason,
@@ -105,7 +105,7 @@ export function endBreakGlass(draft: Draft, { breakglass: id }: Of<'end-breakgla
 export function reviewBreakGlass(draft: Draft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
   const glass = draft.find('breakglass', id, writtenId);
   if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
-  const reviewed = { ...writtenBy(draft), at: instantAt(draft.context.nowMs), note };
+  const reviewed = { ...writtenBy(draft), at: writtenNow(draft), note };
   return draft.put('breakglass', glass, { ...glass, reviewed });
 }
 
@@ -123,12 +123,12 @@ export function rollOut(draft: Draft, { group, cost, capacity }: Of<'rollout'>):
 
 /** What has begun ends now, so that what was done under it can still be told; what has not begun goes. */
 function end(draft: Draft, list: string, entry: Entry, field: string): undefined {
-  const { nowMs } = draft.context;
+  const { nowMs, writtenAtMs = nowMs } = draft.context;
   const zone = writtenZone(draft, list, entry);
   const edge = (at: unknown, which: 'start' | 'end'): number =>
     (typeof at === 'string' ? readInstant(at, which, zone) : undefined) ?? Number.NaN;
   if (edge(entry.until, 'end') <= nowMs) return draft.refuse(field, `'${entry.id}'; it is over already`);
-  const endMs = Math.floor(nowMs / 1000) * 1000;
+  const endMs = Math.floor(writtenAtMs / 1000) * 1000;
   return draft.put(
     list,
     entry,
@@ -147,6 +147,8 @@ function writtenZone(draft: Draft, list: string, entry: Entry): string {
   const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
   return typeof of?.zone === 'string' ? of.zone : 'UTC';
 }
+
+const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: Draft): string => instantAt(writtenAtMs);
 
 /** Who did it: the name for people, the id for the desk. */
 const writtenBy = ({ context: { actor, userId } }: Draft): Entry => ({

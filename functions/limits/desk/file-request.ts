@@ -1,15 +1,11 @@
 import type { ApplyWith } from './apply-edits.ts';
 import type { Asker, AskForMore, LimitRequest, RequestOutcome } from './limit-request.ts';
-import { APPROVAL_DEFAULT } from './needs.ts';
-import { mayBeSame } from './person.ts';
 import { plan } from './plan.ts';
 import {
-  isPending,
+  fullOf,
   KEPT_MS,
   PENDING_MAX,
   PENDING_OF_ONE_MAX,
-  readRequests,
-  requesterOf,
   requestId,
   writeRequest,
 } from './request-items.ts';
@@ -24,7 +20,7 @@ export async function fileRequest(
   by: Asker,
   { deps, reads }: ApplyWith,
 ): Promise<RequestOutcome> {
-  const { policy, table, clock, newId, approval = APPROVAL_DEFAULT } = deps;
+  const { policy, table, clock, newId } = deps;
   const { actor, userId, rights } = by;
   const nowMs = clock.nowMs();
   const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
@@ -44,15 +40,13 @@ export async function fileRequest(
   const planned = plan([{ kind: 'grant', ...grant }], before, {
     policy,
     directory,
-    approval,
     context: { actor, nowMs, newId: () => 'asked' },
   });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
 
-  const pending = (await readRequests(table, nowMs)).filter(isPending);
-  if (pending.filter(({ request }) => mayBeSame(requesterOf(request), by)).length >= PENDING_OF_ONE_MAX)
-    return { outcome: 'too_many', whose: 'yours', max: PENDING_OF_ONE_MAX };
-  if (pending.length >= PENDING_MAX) return { outcome: 'too_many', whose: 'all', max: PENDING_MAX };
+  const whose = await fullOf(by, table, nowMs);
+  if (whose !== undefined)
+    return { outcome: 'too_many', whose, max: whose === 'yours' ? PENDING_OF_ONE_MAX : PENDING_MAX };
   const request: LimitRequest = {
     ...asked,
     id: requestId(nowMs, newId()),

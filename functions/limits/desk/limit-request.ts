@@ -1,6 +1,8 @@
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
+import type { Unit } from '../../../policies/unit.ts';
+import type { ChangeRow } from '../changes/change-row.ts';
 import type { LimitPointer } from '../limit-table.ts';
-import type { GiveGrant } from './limit-edit.ts';
+import type { GiveGrant, LimitEdit } from './limit-edit.ts';
 import type { Person } from './person.ts';
 import type { Act, Rights, RoleName } from './role.ts';
 
@@ -15,7 +17,7 @@ export interface AskForMore extends Omit<GiveGrant, 'kind'> {
 
 export type RequestState = 'pending' | 'approved' | 'declined';
 
-export interface LimitRequest extends AskForMore {
+interface Filed {
   readonly id: string;
   readonly state: RequestState;
   readonly requestedBy: string;
@@ -27,10 +29,51 @@ export interface LimitRequest extends AskForMore {
   readonly decidedAtMs?: number;
   /** Why it was declined, or what the approver added. */
   readonly note?: string;
-  /** Approved, and the grant is in the limits. */
+  /** Approved, and in the limits. */
   readonly granted: boolean;
   /** Unix ms; a pending one can then no longer be decided. */
   readonly expiresAtMs: number;
+}
+
+/** Asks for a grant. */
+export interface GrantRequest extends AskForMore, Filed {
+  readonly edit?: undefined;
+}
+
+/** Asks for edits that one person alone may not make. */
+export interface EditRequest extends Filed {
+  /** What all of it is about; `instance` where it is about several. */
+  readonly subject: string;
+  /** The first limit that gets more. */
+  readonly limit: string;
+  /** Why. */
+  readonly reason: string;
+  readonly edit: RequestedEdit;
+  readonly amount?: undefined;
+  readonly from?: undefined;
+  readonly until?: undefined;
+  readonly ticket?: undefined;
+  readonly link?: undefined;
+}
+
+export interface RequestedEdit {
+  /** What somebody else must approve of it: the first rows. */
+  readonly rows: readonly ChangeRow[];
+  /** How many rows it has in all. */
+  readonly count: number;
+  /** Of the limits that get more. */
+  readonly units: readonly Unit[];
+  /** Of all rows: where they come to anything else, it is stale. */
+  readonly fingerprint: string;
+}
+
+export type LimitRequest = GrantRequest | EditRequest;
+
+/** What a request carries. */
+export interface RequestedEdits {
+  readonly edits: readonly LimitEdit[];
+  /** The limits they change are others by now: they can no longer be approved. */
+  readonly stale: boolean;
 }
 
 export type RequestVerdict =
@@ -57,6 +100,8 @@ export type DecideOutcome =
       readonly needs: readonly RoleName[];
       readonly own?: true;
     }
+  /** The limits it changes are others by now; the request stays pending, to be declined. */
+  | { readonly outcome: 'stale'; readonly request: LimitRequest }
   /** The grant no longer fits the limits; the request stays pending. */
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
   /** Others edited at the same time, again and again; the request stays pending. */

@@ -43,7 +43,7 @@ export type Preview =
       readonly oversubscription: readonly Oversubscription[];
       /** Amounts that become more than three times, or less than a third of, what they were, and milder modes: to be confirmed. */
       readonly needsConfirmation: readonly ChangeRow[];
-      /** Grants that somebody else must approve. */
+      /** What somebody else must approve. */
       readonly needsApproval: readonly ChangeRow[];
       /** Jobs of those who run the controller that would be rejected: to be confirmed. */
       readonly lockout: readonly string[];
@@ -59,6 +59,8 @@ export interface EditedBy extends Person {
   readonly base: string | undefined;
   /** The actor has seen what needs to be confirmed. */
   readonly confirmed?: boolean;
+  /** What somebody else must approve is filed as a request, or only refused. @default 'request' */
+  readonly filing?: 'request' | 'never';
 }
 
 export type ApplyOutcome =
@@ -80,7 +82,7 @@ export type ApplyOutcome =
       readonly rows: readonly ChangeRow[];
       readonly lockout: readonly string[];
     }
-  /** Nothing was changed. Of a single grant a request was filed for others to approve; in an import none is. */
+  /** Nothing was changed. A request was filed for others to approve, unless too many wait already or none was wanted. */
   | {
       readonly outcome: 'needs_approval';
       readonly rows: readonly ChangeRow[];

@@ -9,11 +9,10 @@ import type { ChangeRow } from '../changes/change-row.ts';
 import { changeRows } from '../changes/change-rows.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { LimitsError } from '../limits-error.ts';
-import type { ApprovalSettings } from './contract.ts';
 import type { EditContext } from './draft.ts';
 import { editDocument } from './edit-document.ts';
 import type { LimitEdit } from './limit-edit.ts';
-import { toApprove, toConfirm } from './needs.ts';
+import { toConfirm } from './needs.ts';
 import { zoneOfSubject } from './zone-of-subject.ts';
 
 /** A set, or what is packed with the code, as it was written and as it is read. */
@@ -25,7 +24,6 @@ export interface Read {
 export interface PlanWith {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
-  readonly approval: ApprovalSettings;
   readonly context: Omit<EditContext, 'zoneOf'>;
   /** IANA zone of days that are written about what no limit with a period holds. @default UTC */
   readonly zone?: string | undefined;
@@ -39,13 +37,12 @@ export type Plan =
       readonly after: Read;
       readonly rows: readonly ChangeRow[];
       readonly toConfirm: readonly ChangeRow[];
-      readonly toApprove: readonly ChangeRow[];
       /** Only what was not so before. */
       readonly lockout: readonly string[];
     };
 
 export function plan(edits: readonly LimitEdit[], before: Read, using: PlanWith): Plan {
-  const { policy, directory, approval, context, zone = 'UTC' } = using;
+  const { policy, directory, context, zone = 'UTC' } = using;
   const { nowMs } = context;
   const zoneOf = (subject: string): string =>
     zoneOfSubject(subject, { limits: before.limits, directory, zone });
@@ -62,7 +59,6 @@ export function plan(edits: readonly LimitEdit[], before: Read, using: PlanWith)
     after: { document: edited.document, limits },
     rows,
     toConfirm: toConfirm(rows),
-    toApprove: toApprove(rows, before.limits, limits, nowMs, approval),
     lockout: selfLockout(policy, limits, directory, nowMs).filter((each) => !lockedBefore.includes(each)),
   };
 }

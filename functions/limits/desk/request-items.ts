@@ -4,7 +4,7 @@ import type { LimitTable } from '../limit-table.ts';
 import { LimitsError } from '../limits-error.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
 import type { LimitRequest } from './limit-request.ts';
-import { isSame, type Person } from './person.ts';
+import { isSame, mayBeSame, type Person } from './person.ts';
 
 /** A request that nobody decided for so long is no need any more. */
 export const KEPT_MS = 30 * 86_400_000;
@@ -40,6 +40,18 @@ export const writeRequest = ({ rev, request }: StoredRequest, table: LimitTable)
   );
 
 export const isPending = ({ request }: StoredRequest): boolean => request.state === 'pending';
+
+/** Whose waiting requests are as many as may wait; undefined: there is room for one more. @throws {LimitsError} */
+export async function fullOf(
+  by: Person,
+  table: LimitTable,
+  nowMs: number,
+): Promise<'yours' | 'all' | undefined> {
+  const pending = (await readRequests(table, nowMs)).filter(isPending);
+  const own = pending.filter(({ request }) => mayBeSame(requesterOf(request), by));
+  if (own.length >= PENDING_OF_ONE_MAX) return 'yours';
+  return pending.length >= PENDING_MAX ? 'all' : undefined;
+}
 
 /** Nothing more can become of it. Approved without its grant it can: whoever approves again goes on with it. */
 export const isDecided = ({ request: { state, granted } }: StoredRequest): boolean =>

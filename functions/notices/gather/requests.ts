@@ -4,8 +4,9 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
+import type { ChangeRow } from '../../limits/changes/change-row.ts';
 import { binds } from '../../limits/changes/effects.ts';
-import type { LimitRequest } from '../../limits/desk/limit-request.ts';
+import type { EditRequest, LimitRequest } from '../../limits/desk/limit-request.ts';
 import { isDecided, isPending, type StoredRequest } from '../../limits/desk/request-items.ts';
 import {
   type Addressee,
@@ -21,7 +22,7 @@ import { REQUESTS_PAGE, subjectPage } from '../../notify/console-links.ts';
 import type { Cursor, ToldRequest } from '../cursor.ts';
 import type { Known } from '../known.ts';
 import type { Notice } from '../notice.ts';
-import { at, name, saying, type Telling, whenWritten } from '../telling.ts';
+import { amount, at, counted, name, saying, type Telling, whenWritten } from '../telling.ts';
 
 /** Whoever has not decided by then is asked again, and finance beside them. */
 const REMINDED_AFTER_MS = 24 * 3_600_000;
@@ -100,20 +101,38 @@ function decided(request: LimitRequest, ownership: Ownership, telling: Telling):
   };
 }
 
-const factsOf = ({ limit, amount, from, until, requestedBy }: LimitRequest) => ({
+const factsOf = ({ limit, amount, from, until, edit, requestedBy }: LimitRequest) => ({
   limit,
-  amount,
-  from,
-  until,
+  ...(edit === undefined ? { amount, from, until } : { differences: edit.count }),
   requestedBy: name(requestedBy),
 });
 
 function askText(request: LimitRequest, { limits, directory }: Ownership, telling: Telling): string {
+  if (request.edit !== undefined) return editText(request, directory, telling);
   const { subject, limit: id, amount, from, until, requestedBy, reason, ticket } = request;
   const limit = limitsOn(limits, subject).find((each) => each.id === id);
   const what = limit === undefined ? `limit ${name(id)}` : limitName(limit);
   const days = `${whenWritten(from, telling)} to ${whenWritten(until, telling)}`;
   return `${name(requestedBy)} asks for ${askedAmount(amount, limit, telling)} more for the ${what} of ${subjectLabel(subject, directory)}, ${days}: ${saying(reason)}${ticket === undefined ? '' : ` (${name(ticket)})`}`;
+}
+
+/** `ann asks to change money-month of acme/payments from 500.00 EUR to 900.00 EUR: "…"` */
+function editText(
+  { edit, requestedBy, reason }: EditRequest,
+  directory: Ownership['directory'],
+  telling: Telling,
+): string {
+  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+  const value = (whole: ChangeRow['from']): string =>
+    typeof whole === 'number' && row?.unit !== undefined
+      ? amount(whole, row.unit, telling)
+      : name(String(whole ?? 'nothing'));
+  const what =
+    row === undefined
+      ? 'change limits'
+      : `change ${row.field} of ${name(row.limit)} of ${subjectLabel(row.subject, directory)} from ${value(row.from)} to ${value(row.to)}`;
+  const more = edit.count > 1 ? `, with ${counted(edit.count - 1, 'more difference')}` : '';
+  return `${name(requestedBy)} asks to ${what}${more}: ${saying(reason)}`;
 }
 
 /** As it was written: money and minutes are written without their unit. */

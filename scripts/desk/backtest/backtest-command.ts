@@ -61,6 +61,7 @@ async function runBacktest(args: readonly string[], io: DeskIo, open: OpenLedger
     progress.done();
     await ledger.close();
   }
+  group?.check();
   const unknown = group?.unknown
     ? [`The directory does not know ${group.label}: groups below it may be missing.`]
     : [];

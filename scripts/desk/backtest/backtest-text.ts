@@ -105,8 +105,8 @@ function groupsText(
     { title: 'jobs', ...right },
     { title: 'rejected', ...right },
     { title: 'would be', ...right },
-    { title: 'cost', ...right },
-    { title: 'would be', ...right },
+    { title: 'cost', ...right, even: true as const },
+    { title: 'would be', ...right, even: true as const },
   ];
   return table(titles, rows, columns, paint.dim) + rest(groups.length, paint);
 }

@@ -7,6 +7,7 @@ import {
   EDIT_FLAGS_HELP,
   readReason,
 } from '../budget/budget-flags.ts';
+import { readDayFlag } from '../budget/day-flag.ts';
 import { EDITING_FLAGS, editCommand } from '../budget/edit-command.ts';
 import { subjectOfWord } from '../budget/subject-word.ts';
 import { type Command, UsageError } from '../command.ts';
@@ -67,12 +68,12 @@ export const breakGlassCommandOn = (deps: BudgetDeps): Command => ({
     const parts: Omit<BreakGlassEdit, 'subject'> = {
       kind: 'breakglass',
       jobs: readWhole('jobs', values.jobs, 1, JOBS_MAX),
-      until,
+      until: readDayFlag('until', until),
       reason: readReason(values.reason),
       ...(users !== undefined && { users }),
       ...(values.protected && { protected: true }),
       ...(values.per !== undefined && { per: readChoice('per', values.per, ['hour', 'day', 'once']) }),
-      ...(values.from !== undefined && { from: values.from }),
+      ...(values.from !== undefined && { from: readDayFlag('from', values.from) }),
       ...(values.ticket !== undefined && { ticket: values.ticket }),
     };
     return editCommand(values, io, deps, (_base, { directory }) => {

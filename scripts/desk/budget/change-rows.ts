@@ -63,7 +63,8 @@ function painted(line: Line, paint: Paint): string {
       : paint.dim('changes');
 }
 
-const differenceText = (row: ChangeRow, currency: string): string =>
+/** `7.50 EUR → 9.00 EUR` */
+export const differenceText = (row: ChangeRow, currency: string): string =>
   `${valueText(row.from, row, currency)} → ${valueText(row.to, row, currency)}`;
 
 const wholeText = (line: Line, currency: string): string =>

@@ -9,6 +9,7 @@ import {
   EDIT_FLAGS_HELP,
   readReason,
 } from './budget-flags.ts';
+import { readDayFlag } from './day-flag.ts';
 import { EDITING_FLAGS, editCommand } from './edit-command.ts';
 import { instantOf } from './instant-of.ts';
 import { neededLimit } from './pick-limit.ts';
@@ -45,8 +46,10 @@ export const grantCommandOn = (deps: BudgetDeps): Command => ({
     );
     const [word, ...amountWords] = words;
     if (word === undefined || amountWords.length === 0) throw new UsageError(`expected ${WORDS.what}`);
-    const { until, from = instantOf(io.nowMs()), ticket } = values;
-    if (until === undefined) throw new UsageError('--until: expected the last day, e.g. 2026-12-31');
+    if (values.until === undefined) throw new UsageError('--until: expected the last day, e.g. 2026-12-31');
+    const until = readDayFlag('until', values.until);
+    const from = values.from === undefined ? instantOf(io.nowMs()) : readDayFlag('from', values.from);
+    const { ticket } = values;
     const reason = readReason(values.reason);
     return editCommand(values, io, deps, ({ limits }, { policy, directory }) => {
       const subject = subjectOfWord(word, directory);

@@ -7,7 +7,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
 import { changeRowsText } from './change-rows.ts';
 import { withBudget } from './open-budget.ts';
-import { SUBJECT_HELP, subjectOfWord } from './subject-word.ts';
+import { knownSubject, SUBJECT_HELP, subjectOfWord } from './subject-word.ts';
 
 const COUNT = 10;
 const COUNT_MAX = 500;
@@ -35,7 +35,7 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
     );
     const max = values.count === undefined ? COUNT : readWhole('count', values.count, 1, COUNT_MAX);
     const [word] = words;
-    return withBudget(deps.open, values, io, async ({ desk, directory, policy }) => {
+    return withBudget(deps.open, values, io, async ({ desk, directory, policy, packed }) => {
       const subject = word === undefined ? undefined : subjectOfWord(word, directory);
       const zone = rollupZone(io);
       const entries: LogEntry[] = [];
@@ -49,6 +49,11 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
         entries.push(...page.entries);
         before = page.next;
       } while (before !== undefined && entries.length < max);
+      // Of what is gone the log still tells; what it never told of must be there.
+      if (word !== undefined && entries.length === 0) {
+        const limits = (await desk.live())?.limits ?? packed.limits;
+        knownSubject(word, { directory, policy, limits });
+      }
       if (values.json) io.out(`${JSON.stringify({ subject: subject ?? null, edits: entries })}\n`);
       else if (entries.length === 0) io.out('Nothing was ever changed here.\n');
       else {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { type CsvProblem, csvProblemText } from '../../../functions/limits/csv/columns.ts';
+import { type CsvProblem, csvProblemText, understoodText } from '../../../functions/limits/csv/columns.ts';
 import { importLimits } from '../../../functions/limits/csv/import-limits.ts';
 import { readRows } from '../../../functions/limits/csv/read-rows.ts';
-import { totalChanges } from '../../../functions/limits/csv/totals.ts';
+import { totalChanges, writtenTotals } from '../../../functions/limits/csv/totals.ts';
 import type { LiveLimits } from '../../../functions/limits/desk/live-limits.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
@@ -29,7 +29,7 @@ import { editBase, NONE } from './make-edit.ts';
 import { withBudget } from './open-budget.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
-import { totalsJson, totalsText } from './totals-text.ts';
+import { totalsText } from './totals-text.ts';
 
 const HELP = `tollgate budget import <file.csv> [--dry-run | --apply] [flags]
 
@@ -100,12 +100,13 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
       const lived = isEdit
         ? await backtestEdit({ before: on.limits, after: read.limits }, budget, io)
         : undefined;
-      const totals = totalChanges(before.limits, read.limits);
-      const told = { rowsRead: rows.rows.length, unnamed: read.unnamed, pruned: values.prune };
+      const totals = totalChanges(before.limits, read.limits, io.nowMs());
+      const notes = [...rows.notes.map((note) => `file: ${note}`), ...read.understood.map(understoodText)];
+      const told = { rowsRead: rows.rows.length, notes, unnamed: read.unnamed, pruned: values.prune };
       if (!values.json && !stale)
         io.out(totalsText(totals, told, policy.currency, io.columns, paintWhen(io.colours)));
       return tellPreview(preview, lived, { base, live: on.live }, telling, {
-        totals: totalsJson(totals),
+        totals: writtenTotals(totals),
         ...told,
       });
     });

@@ -7,7 +7,7 @@ import { FORECASTS_MAX, forecasts } from './forecasts.ts';
 import { type Budget, withBudget } from './open-budget.ts';
 import { limitsInForce, percentOf, type Standing, standings, subjectLimits } from './standing.ts';
 import { type ShownStanding, standingJson, standingsText } from './standing-text.ts';
-import { subjectOfWord } from './subject-word.ts';
+import { knownSubject } from './subject-word.ts';
 
 /** Two or three screens; --all and --json have the rest. */
 const ROWS_SHOWN = 100;
@@ -39,7 +39,8 @@ export const lsCommandOn = (deps: BudgetDeps): Command => ({
       const nowMs = io.nowMs();
       const live = await budget.desk.live();
       const set = live?.limits ?? budget.packed.limits;
-      const group = values.group === undefined ? undefined : subjectOfWord(values.group, budget.directory);
+      const group =
+        values.group === undefined ? undefined : knownSubject(values.group, { ...budget, limits: set });
       const limits = await limitsInForce(set, budget, nowMs);
       const wanted = belowGroup(group, budget);
       const asked = subjectLimits(limits, budget.directory, nowMs, wanted, group !== undefined).filter(

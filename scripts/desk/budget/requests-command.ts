@@ -18,6 +18,7 @@ import {
   readReason,
   readRights,
 } from './budget-flags.ts';
+import { differenceText } from './change-rows.ts';
 import { withBudget } from './open-budget.ts';
 import { subjectLabel } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
@@ -43,12 +44,12 @@ export const requestsCommandOn = (deps: BudgetDeps): Command => ({
   run: async (args, io) => {
     const { values } = readFlags(args, { all: 'switch', ...WHO_FLAGS, ...BUDGET_FLAGS });
     const actor = readActor(values, deps);
-    return withBudget(deps.open, values, io, async ({ desk, directory }) => {
+    return withBudget(deps.open, values, io, async ({ desk, directory, policy }) => {
       const found = await desk.requests({ rights: readRights(values, directory), actor });
       const requests = values.all ? found : found.filter(({ state }) => state === 'pending');
       if (values.json) io.out(`${JSON.stringify({ requests })}\n`);
       else if (requests.length === 0) io.out(values.all ? 'Nobody asked for more.\n' : 'No request waits.\n');
-      else io.out(requestsText(requests, (subject) => subjectLabel(subject, directory), io));
+      else io.out(requestsText(requests, (subject) => subjectLabel(subject, directory), policy.currency, io));
       return EXIT.ok;
     });
   },
@@ -111,7 +112,7 @@ function tellDecided(
 function decidedText(id: string, outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>): string {
   switch (outcome.outcome) {
     case 'approved':
-      return `${id} approved; the grant is live in set ${outcome.pointer.set}, edit ${outcome.pointer.edit}`;
+      return `${id} approved; it is live in set ${outcome.pointer.set}, edit ${outcome.pointer.edit}`;
     case 'declined':
       return `${id} declined`;
     case 'unknown':
@@ -122,22 +123,34 @@ function decidedText(id: string, outcome: Exclude<DecideOutcome, { outcome: 'inv
       return outcome.own === true
         ? `${id}: is a request of your own; somebody else has to decide, who is ${whoMayText(outcome.act, outcome.needs)}`
         : `${id}: to ${ACT_WORDS[outcome.act]} you must be ${whoMayText(outcome.act, outcome.needs)}`;
+    case 'stale':
+      return `${id}: the limits it changes are others by now; decline it, and have it asked for again`;
     case 'busy':
       return `${id}: others edit the limits at the same time; it stays pending, try again`;
   }
 }
 
+/** `+200`, or of an edit `500.00 EUR → 900.00 EUR`. */
+function wantedText({ amount, edit }: LimitRequest, currency: string): string {
+  if (edit === undefined) return `+${String(amount).replace(/^\+/, '')}`;
+  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+  if (row === undefined) return `${edit.count} changes`;
+  const more = edit.count > 1 ? `, ${edit.count - 1} more` : '';
+  const field = row.field === 'amount' ? '' : `${row.field} `;
+  return `${field}${differenceText(row, currency)}${more}`;
+}
+
 function requestsText(
   requests: readonly LimitRequest[],
   labelOf: (subject: string) => string,
+  currency: string,
   io: Pick<DeskIo, 'columns' | 'colours'>,
 ): string {
   const titles = ['id', 'state', 'group', 'limit', 'amount', 'from', 'until', 'by', 'why'];
-  const rows = requests.map(({ id, state, subject, limit, amount, from, until, requestedBy, reason }) =>
-    [
-      ...[id, state, labelOf(subject), limit, `+${String(amount).replace(/^\+/, '')}`],
-      ...[from, until, requestedBy, reason],
-    ].map(printable),
-  );
+  const rows = requests.map((request) => {
+    const { id, state, subject, limit, from = '', until = '', requestedBy, reason } = request;
+    const wanted = wantedText(request, currency);
+    return [id, state, labelOf(subject), limit, wanted, from, until, requestedBy, reason].map(printable);
+  });
   return wideOrLong(titles, rows, io.columns, paintWhen(io.colours));
 }

@@ -1,4 +1,6 @@
 import type { SetLimit } from '../../../functions/limits/desk/limit-edit.ts';
+import { readWrittenAmount } from '../../../functions/limits/written/written-amount.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
 import { isAtOnce } from '../../../policies/limits/limits.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { type Command, UsageError } from '../command.ts';
@@ -11,6 +13,7 @@ import {
   EDIT_EXITS,
   EDIT_FLAGS_HELP,
 } from './budget-flags.ts';
+import { readDayFlag } from './day-flag.ts';
 import { EDITING_FLAGS, editCommand } from './edit-command.ts';
 import { pickLimit } from './pick-limit.ts';
 import { SUBJECT_HELP, subjectOfWord } from './subject-word.ts';
@@ -95,7 +98,9 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
         subject,
         ...(id !== undefined && { limit: id }),
         unit,
-        ...(written.amount !== undefined && { amount: written.amount }),
+        ...(written.amount !== undefined && {
+          amount: amountOf(written.amount, standing, policy.currency),
+        }),
         ...(written.per !== undefined && { per: written.per }),
         ...fields,
       };
@@ -106,10 +111,35 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
 
 export const setCommand: Command = setCommandOn(BUDGET_DEPS);
 
+/** A share is one of what the limit has. @throws {UsageError} */
+function amountOf(written: string, standing: Limit | undefined, currency: string): string {
+  if (!written.endsWith('%')) return written;
+  const read = readWrittenAmount(written, { currency, was: standing && plainAmount(standing) });
+  if (read.ok) return read.text;
+  throw new UsageError(read.message);
+}
+
+/** As limits.yaml has it; undefined: it has no end, or none that a decimal can say. */
+function plainAmount({ amount, unit }: Limit): string | undefined {
+  if (amount === 'unlimited') return undefined;
+  switch (unit) {
+    case 'micros':
+      return `${Math.floor(amount / 1_000_000)}.${String(amount % 1_000_000).padStart(6, '0')}`;
+    case 'seconds':
+      return amount % 60 === 0 ? String(amount / 60) : undefined;
+    case 'millicpu':
+      return `${amount}m`;
+    default:
+      return String(amount);
+  }
+}
+
 type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;
 
 function fieldsOf(values: FlagValues<typeof FIELD_FLAGS>): Fields {
   const text = (value: string | undefined): string | null | undefined => (value === NONE ? null : value);
+  const day = (flag: string, value: string | undefined): string | null | undefined =>
+    value === undefined || value === NONE ? text(value) : readDayFlag(flag, value);
   const fields = {
     zone: text(values.zone),
     soft: text(values.soft),
@@ -122,8 +152,8 @@ function fieldsOf(values: FlagValues<typeof FIELD_FLAGS>): Fields {
     contact: text(values.contact),
     cost_center: text(values['cost-center']),
     reason: text(values.note),
-    from: text(values.from),
-    until: text(values.until),
+    from: day('from', values.from),
+    until: day('until', values.until),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }

@@ -15,7 +15,7 @@ import { forecasts } from './forecasts.ts';
 import { type Budget, withBudget } from './open-budget.ts';
 import { limitsInForce, standings, subjectLimits } from './standing.ts';
 import { limitText, standingJson, standingsText } from './standing-text.ts';
-import { SUBJECT_HELP, subjectLabel, subjectOfWord } from './subject-word.ts';
+import { knownSubject, SUBJECT_HELP, subjectLabel } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
 
 const HELP = `tollgate budget show <group> [flags]
@@ -39,7 +39,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
       const { desk, directory, policy, packed } = budget;
       const nowMs = io.nowMs();
       const live = await desk.live();
-      const subject = subjectOfWord(word, directory);
+      const subject = knownSubject(word, { directory, policy, limits: live?.limits ?? packed.limits });
       const limits = await limitsInForce(live?.limits ?? packed.limits, budget, nowMs);
       const levels = levelsAbove(subject, budget);
       const asked = subjectLimits(limits, directory, nowMs, (each) => levels.includes(each), true);

@@ -42,6 +42,7 @@ export const standingJson = (standing: ShownStanding, directory: Directory): obj
 };
 
 const right = { align: 'right' } as const;
+const amounts = { align: 'right', even: true } as const;
 const PATH_MIN = 12;
 const OWNER_ROOM = 8;
 
@@ -59,10 +60,10 @@ export function standingsText(
   const rows = shown.map((each) => rowOf(each, directory, currency, forecast, paint));
   const titles: Column[] = [
     { title: 'group' },
-    { title: 'limit', ...right },
-    { title: 'used', ...right },
-    { title: 'held', ...right },
-    { title: 'left', ...right },
+    { title: 'limit', ...amounts },
+    { title: 'used', ...amounts },
+    { title: 'held', ...amounts },
+    { title: 'left', ...amounts },
     { title: '%', ...right },
     ...(forecast ? [{ title: 'runs out' }] : []),
     { title: 'owner' },

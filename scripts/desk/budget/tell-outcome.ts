@@ -112,7 +112,7 @@ function approvalText(
   const who = whoMayText('approve', by);
   const next =
     request === undefined
-      ? `Somebody else has to approve this, who is ${who}. In an import no request is filed; make it a grant of its own.\n`
+      ? `Somebody else has to approve this, who is ${who}. No request was filed: too many are waiting already.\n`
       : `Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
   return `Nothing was changed yet.\n${rows(changes)}${next}`;
 }

@@ -48,7 +48,9 @@ export function tellPreview(
       : paint.warn(
           `${needsConfirmation.length} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
         ),
-    needsApproval.length === 0 ? '' : paint.warn('somebody else has to approve this grant\n'),
+    needsApproval.length === 0
+      ? ''
+      : paint.warn('somebody else has to approve this: it gives more than half as much again\n'),
     ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),
   ];
   io.out(`${lines.join('')}Nothing was written.\n`);

@@ -1,34 +1,41 @@
 import type { Total, TotalChange } from '../../../functions/limits/csv/totals.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
-import type { Paint } from '../paint.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
+import { type Paint, printable } from '../paint.ts';
 import { count } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
 
 /** What an import was made of. */
 export interface ImportFigures {
   readonly rowsRead: number;
+  /** How the file was understood, where it was written in another way. */
+  readonly notes: readonly string[];
   /** Limits the file does not name. */
   readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
   /** They are taken out. */
   readonly pruned: boolean;
 }
 
+const NOTES_SHOWN = 20;
+
 const right = { align: 'right' } as const;
+const amounts = { align: 'right', even: true } as const;
 
 /** The check sums: who sums the column of the spreadsheet must find them again. */
 export function totalsText(
   totals: readonly TotalChange[],
-  { rowsRead, unnamed, pruned }: ImportFigures,
+  { rowsRead, notes, unnamed, pruned }: ImportFigures,
   currency: string,
   columns: number,
   paint: Paint,
 ): string {
-  const told = totals.map(({ kind, per, unit, before, after }) => {
+  const told = totals.map(({ kind, per, unit, since, before, after }) => {
     const text = (total: Total): string => amountText(Number(total.amount), unit, currency);
     const difference = after.amount - before.amount;
     const sign = difference > 0n ? '+' : '';
     return [
       per === undefined ? kind : `${kind} per ${per}`,
+      since === undefined ? 'now' : `from ${instantText(since.atMs, since.zone)}`,
       count(before.limits),
       text(before),
       count(after.limits),
@@ -39,26 +46,20 @@ export function totalsText(
   });
   const titles = [
     { title: 'totals' },
+    { title: 'in force' },
     { title: 'limits', ...right },
-    { title: 'live now', ...right },
+    { title: 'live now', ...amounts },
     { title: 'limits', ...right },
-    { title: 'would be', ...right },
-    { title: 'change', ...right },
+    { title: 'would be', ...amounts },
+    { title: 'change', ...amounts },
     { title: 'unlimited', ...right },
   ];
   const notNamed =
     unnamed.length === 0
       ? ''
       : `${count(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}\n`;
-  return `${count(rowsRead)} rows read\n${notNamed}${table(titles, told, columns, paint.dim)}\n`;
+  const understood = notes.slice(0, NOTES_SHOWN).map((note) => `${printable(note)}\n`);
+  const more = notes.length - understood.length;
+  const rest = more > 0 ? `… and ${count(more)} more (--json lists all)\n` : '';
+  return `${count(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, told, columns, paint.dim)}\n`;
 }
-
-/** Sums may be more than a number holds, so they are texts. */
-export const totalsJson = (totals: readonly TotalChange[]): readonly object[] =>
-  totals.map(({ kind, unit, per, before, after }) => ({
-    kind,
-    unit,
-    per: per ?? null,
-    before: { ...before, amount: String(before.amount) },
-    after: { ...after, amount: String(after.amount) },
-  }));

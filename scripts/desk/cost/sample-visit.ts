@@ -80,7 +80,7 @@ function consoleOf(sample: SampleDesk, sessions: Sessions): Hono {
   });
   const signIn = { routes: new Hono<SignInEnv>(), requireUser };
   return createConsoleApp({
-    ...{ desk, read, policy, directory, pages, signIn },
+    ...{ desk, read, policy, directory, clock, pages, signIn },
     assets: createAssets(),
     log: silentLog,
   });

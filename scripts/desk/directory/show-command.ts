@@ -6,6 +6,7 @@ import {
   pathKey,
 } from '../../../policies/place/directory.ts';
 import { type Command, EXIT } from '../command.ts';
+import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { printable } from '../paint.ts';
@@ -20,7 +21,8 @@ the group or project, and the groups above it.
 ${LEDGER_FLAGS_HELP}
   --json               one JSON object
 
-Exit codes: 0 told, 1 the table does not answer, nothing was synced yet or the id or path is not known, 3 wrong usage`;
+Exit codes: 0 told, 1 the table does not answer, nothing was synced yet, 3 wrong usage or an id
+or path that is not known`;
 
 /** Nobody's job waits for the desk. */
 const TIMEOUT_MS = 15_000;
@@ -48,8 +50,8 @@ export const showCommandOn = (open: OpenDirectory): Command => ({
     }
     const found = find(word, whole.directory);
     if (found.length === 0) {
-      io.err(`${printable(word)}: no group and no project of the directory has this id or path\n`);
-      return EXIT.failed;
+      const { groupByPath, projectByPath } = whole.directory;
+      throw notInDirectory(printable(word), word, [...groupByPath.keys(), ...projectByPath.keys()]);
     }
     io.out(values.json ? `${JSON.stringify({ found })}\n` : foundText(found, io.columns));
     return EXIT.ok;

@@ -1,10 +1,10 @@
-import { closest } from '../../../policies/document/closest.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { UsageError } from '../command.ts';
 import { readChoice, readWhole } from '../flags.ts';
+import { notInDirectory } from './unknown-place.ts';
 
 /** Who asks, from where: what no file says. Put into a command's flags by `...PLACE_FLAGS`. */
 export const PLACE_FLAGS = {
@@ -80,7 +80,7 @@ function whereabouts({ project, group }: PlaceFlags, directory: Directory): Plac
   if (project !== undefined) return projectPlace(project, directory);
   if (group === undefined) return {};
   const found = groupOf(group, directory);
-  if (found === undefined) throw unknown('group', group, [...directory.groupByPath.keys()]);
+  if (found === undefined) throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
   return groupPlace(found, directory);
 }
 
@@ -98,7 +98,8 @@ function projectPlace(project: string, directory: Directory): Place {
   const parent = project.slice(0, Math.max(0, project.lastIndexOf('/')));
   const group =
     isId(project) || project.endsWith('/') ? undefined : directory.groupByPath.get(pathKey(parent));
-  if (group === undefined) throw unknown('project', project, [...directory.projectByPath.keys()]);
+  if (group === undefined)
+    throw notInDirectory(`--project ${project}`, project, directory.projectByPath.keys());
   return { projectPath: project, ...groupPlace(group, directory) };
 }
 
@@ -111,9 +112,3 @@ function groupPlace({ id }: { readonly id: number }, directory: Directory): Plac
 }
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
-
-function unknown(what: 'project' | 'group', text: string, known: readonly string[]): UsageError {
-  const like = closest(text, known);
-  const hint = like === undefined ? `expected an id or a path of it` : `did you mean ${like}?`;
-  return new UsageError(`--${what} ${text}: is not in the directory; ${hint}`);
-}

@@ -6,6 +6,7 @@ import {
   EDIT_FLAGS_HELP,
   readReason,
 } from '../budget/budget-flags.ts';
+import { readDayFlag } from '../budget/day-flag.ts';
 import { EDITING_FLAGS, editCommand } from '../budget/edit-command.ts';
 import { SUBJECT_HELP, subjectOfWord } from '../budget/subject-word.ts';
 import { type Command, UsageError } from '../command.ts';
@@ -40,7 +41,10 @@ export const freezeCommandOn = (deps: BudgetDeps): Command => ({
     const reason = readReason(values.reason);
     return editCommand(values, io, deps, (_base, { directory }) => {
       const subject = subjectOfWord(word, directory);
-      const edges = { ...(from !== undefined && { from }), ...(until !== undefined && { until }) };
+      const edges = {
+        ...(from !== undefined && { from: readDayFlag('from', from) }),
+        ...(until !== undefined && { until: readDayFlag('until', until) }),
+      };
       const edit = {
         kind: 'freeze',
         subject,

@@ -4,11 +4,13 @@ import { type PublishOutcome, publishLimits } from '../../../functions/limits/pu
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
+import { tellOutcome } from '../budget/tell-outcome.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
 import { rulesFiles } from '../rules-flags.ts';
+import { askSomebody } from './ask-somebody.ts';
 import { baseInFile } from './base-in-file.ts';
 import { osUserName, whoAndWhy } from './change-flags.ts';
 import { changesSince, changesText } from './changes.ts';
@@ -24,6 +26,7 @@ const HELP = `tollgate limits publish <limits.yaml> --why <text> [flags]
 
 Makes a limits document live: checked as a whole, written aside, and in force everywhere within five seconds by one flip
 of a pointer. No deploy, and running jobs are left alone. An edit of a set that is not live any more changes nothing.
+What makes a limit go more than half as far again waits for somebody else: tollgate budget approve <id>.
 
   --why <text>         the reason, for the change log
   --actor <name>       who changes them        (default: the user of this machine)
@@ -36,7 +39,8 @@ ${AGAINST_FLAGS_HELP}
 ${LEDGER_FLAGS_HELP}
   --json               one JSON object
 
-Exit codes: 0 live, 1 the table does not answer (ask tollgate limits show), 2 somebody else was first, 3 invalid`;
+Exit codes: 0 live, 1 the table does not answer (ask tollgate limits show), 2 somebody else was first or
+has to approve it, 3 invalid`;
 
 export interface PublishDeps {
   readonly open: OpenLimits;
@@ -101,6 +105,16 @@ async function publish(
       atMs: io.nowMs(),
       ...(base !== undefined && { base }),
     };
+    // Before a first set is live there is nothing to have more than.
+    const asked =
+      live &&
+      (await askSomebody(
+        yaml.value,
+        { ...who, source: change.source, base, confirmed: true },
+        { table, policy, directory, nowMs: io.nowMs },
+      ));
+    if (asked !== undefined)
+      return tellOutcome(asked, base, { currency: policy.currency, json: values.json, io });
     const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
     // The same document was valid a moment ago.
     if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));

@@ -85,7 +85,9 @@ async function reportShadow(args: readonly string[], io: DeskIo, open: OpenLedge
   try {
     const rules = await rulesInForce(values, ledger, io);
     const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
-    report = shadowReport(await simulate(ledger.store, span, group, rules, io), {
+    const figures = await simulate(ledger.store, span, group, rules, io);
+    group?.check();
+    report = shadowReport(figures, {
       ...span,
       ledger: ledger.description,
       ...(group !== undefined && { group: group.label }),

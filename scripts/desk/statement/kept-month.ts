@@ -13,8 +13,9 @@ import type { Control, Statement, StatementLine } from './statement.ts';
 
 export interface KeptMonthAsk {
   readonly month: Period;
-  readonly groupId: number;
-  /** Ids of the group's limits of money in this month. */
+  /** `group/101` or `instance`. */
+  readonly subject: string;
+  /** Ids of its limits of money in this month. */
   readonly limitIds: ReadonlySet<string>;
   /** IANA zone of the days of usage. */
   readonly usageZone: string;
@@ -34,8 +35,7 @@ export async function keptMonth(
   ask: KeptMonthAsk,
   { usage, periods }: KeptMonthDeps,
 ): Promise<Pick<Statement, 'lines' | 'totals' | 'controls' | 'notes'>> {
-  const { month, groupId, limitIds, usageZone } = ask;
-  const subject = `group/${groupId}`;
+  const { month, subject, limitIds, usageZone } = ask;
   const days = daysOf(month, usageZone);
   const tallies = await usage.readUsage(days.map(({ key }) => ({ subject, day: key })));
   // Days of usage go after two years, the counters never.
@@ -124,14 +124,15 @@ const lineOf = (
 
 function placed(
   day: Period,
-  { groupId, directory }: KeptMonthAsk,
+  { subject, directory }: KeptMonthAsk,
 ): Omit<StatementLine, 'jobs' | 'seconds' | 'micros'> {
-  const [root] = directory.chainById.get(groupId) ?? [];
-  const groupPath = directory.groupById.get(groupId)?.path;
+  const groupId = subject === 'instance' ? undefined : Number(subject.slice('group/'.length));
+  const [root] = (groupId === undefined ? undefined : directory.chainById.get(groupId)) ?? [];
+  const groupPath = groupId === undefined ? undefined : directory.groupById.get(groupId)?.path;
   return {
     ...{ day: day.key, dayStartMs: day.startMs, dayEndMs: day.endMs },
     ...(root !== undefined && { rootId: root.id, rootPath: root.path }),
-    groupId,
+    ...(groupId !== undefined && { groupId }),
     ...(groupPath !== undefined && { groupPath }),
     ...{ runnerClass: '', microsPerMinute: 0, priceVersion: '', kind: 'usage', late: false },
   };

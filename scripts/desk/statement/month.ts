@@ -47,13 +47,18 @@ function limitsOf(groupId: number, { limits, directory, nowMs }: LimitsThen): re
   return group === undefined ? own : [...own, ...limitsOfGroup(limits, group, nowMs)];
 }
 
-/** The group's limits of money that count in just these months, its own and those it has by default. */
+/** The limits of money of a group, or of the instance, that count in just these months, its own and those it has by default. */
 export function monthLimitsOf(
-  groupId: number | undefined,
+  subject: string | undefined,
   rule: MonthRule,
   then: LimitsThen,
 ): ReadonlySet<string> {
-  const own = groupId === undefined ? [] : limitsOf(groupId, then);
+  const own =
+    subject === undefined
+      ? []
+      : subject === 'instance'
+        ? limitsOn(then.limits, subject)
+        : limitsOf(Number(subject.slice('group/'.length)), then);
   const inMonth = own.filter(
     ({ kind, per, zone, fiscalStart }) =>
       kind === 'money' && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,

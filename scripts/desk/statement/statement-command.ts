@@ -3,6 +3,7 @@ import { usageZone } from '../../../functions/rollup/usage-zone.ts';
 import type { Period } from '../../../policies/limits/period.ts';
 import { pathKey } from '../../../policies/place/directory.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
+import { ALL_GROUPS } from '../evaluation/unknown-place.ts';
 import { readChoice, readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
@@ -19,7 +20,7 @@ import { statementCsv } from './statement-csv.ts';
 import { StatementTally } from './statement-tally.ts';
 import { statementTerminal } from './statement-terminal.ts';
 
-const HELP = `tollgate statement --month <month> --group <id | path> [flags]
+const HELP = `tollgate statement --month <month> (--group <id | path> | --all) [flags]
 
 What a group and everything below it is charged for a month, per project, runner class and day or job. A job belongs to
 the month and to the groups of its admission, wherever groups were moved since. Corrections are lines of their own;
@@ -27,7 +28,8 @@ those that came after the month was over are marked. Ninety days after its end a
 from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the closing entries of the group's limits. FOCUS and --by job need the jobs and are for younger months.
 
   --month <month>      2026-10, in the zone of the group's limit of money per month
-  --group <id | path>  e.g. acme/payments
+  --group <id | path>  e.g. acme/payments; instance is everything
+  --all                everything: the same as --group instance
   --by <what>          day or job                                           (default: day)
   --with-users         with --by job, in CSV and --json: who started it, an id or, after 90 days, a pseudonym
   --zone <zone>        where the month begins and ends, e.g. Europe/Berlin  (default: as the group's limit, else UTC)
@@ -58,6 +60,7 @@ export const statementCommand: Command = statementCommandOn(openDeskLedger);
 const FLAGS = {
   month: 'text',
   group: 'text',
+  all: 'switch',
   by: 'text',
   'with-users': 'switch',
   zone: 'text',
@@ -69,9 +72,13 @@ const FLAGS = {
 
 async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
-  const { month, group, format, json } = values;
+  const { month, format, json } = values;
   if (month === undefined) throw new UsageError('--month is missing: expected a month like 2026-10');
-  if (group === undefined) throw new UsageError('--group is missing: expected a group like acme/payments');
+  if (values.all && values.group !== undefined)
+    throw new UsageError('--group and --all: expected one of them');
+  const group = values.all ? ALL_GROUPS : values.group;
+  if (group === undefined)
+    throw new UsageError('--group is missing: expected a group like acme/payments, or --all');
   if (format !== undefined && json)
     throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
   const chosen = format === undefined ? 'terminal' : readChoice('format', format, FORMATS);
@@ -85,14 +92,14 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
   const rule = values.zone === undefined ? monthRuleOf(groupId, then) : { zone: readZone(values.zone) };
   const period = readMonth(month, rule, io.nowMs());
   const filter = billedTo(group, groupId, rules.directory);
-  const limitIds = monthLimitsOf(groupId, rule, then);
+  const limitIds = monthLimitsOf(filter.subject, rule, then);
   const tally = new StatementTally({
     month: period,
     zone: rule.zone,
     by,
     withUsers,
     counts: filter.counts,
-    groupId,
+    subject: filter.subject,
     limitIds,
     directory: rules.directory,
   });
@@ -113,22 +120,26 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     };
     const unknownGroup = filter.unknown ? filter.label : undefined;
     const { usage, periods } = ledger;
-    if (io.nowMs() > period.endMs + KEPT_MS && groupId !== undefined && usage && periods) {
+    if (io.nowMs() > period.endMs + KEPT_MS && filter.subject !== undefined && usage && periods) {
       if (by === 'job' || chosen === 'focus')
         throw new UsageError(
           `--month "${month}": is over for more than 90 days and only its days are kept; expected it without --by job and --format focus`,
         );
       const ask = {
         month: period,
-        groupId,
+        subject: filter.subject,
         limitIds,
         usageZone: zoneOfUsage(io),
         directory: rules.directory,
         nowMs: io.nowMs(),
       };
-      return { ...head, by: 'day', ...(await keptMonth(ask, { usage, periods })) };
+      const kept = await keptMonth(ask, { usage, periods });
+      // Nothing is kept of a group that nobody knows.
+      if (kept.lines.length === 0) filter.check();
+      return { ...head, by: 'day', ...kept };
     }
     await readInto(tally, watched(ledger.store, progressOf('items read', io)));
+    filter.check();
     return {
       ...head,
       by,

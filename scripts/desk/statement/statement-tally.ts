@@ -16,8 +16,8 @@ export interface TallyOptions {
   readonly withUsers?: boolean;
   /** Whether a record's job belongs to the group. */
   readonly counts: (record: JobRecord) => boolean;
-  /** The group, where its id is known. */
-  readonly groupId: number | undefined;
+  /** `group/101`, where its id is known, or `instance`. */
+  readonly subject: string | undefined;
   /** Ids of the group's limits of money in this month: their counters are compared. */
   readonly limitIds: ReadonlySet<string>;
   readonly directory: Directory;
@@ -100,8 +100,8 @@ export class StatementTally {
   }
 
   #isControl({ subject, limit, period }: CounterKey): boolean {
-    const { groupId, month, limitIds } = this.#options;
-    return subject === `group/${groupId}` && limitIds.has(limit) && period === month.key;
+    const { subject: own, month, limitIds } = this.#options;
+    return subject === own && limitIds.has(limit) && period === month.key;
   }
 
   #settle(record: JobRecord): void {

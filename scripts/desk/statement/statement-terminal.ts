@@ -1,7 +1,7 @@
 import { durationText } from '../../../policies/text/duration-text.ts';
 import { type Paint, printable } from '../paint.ts';
 import { count, day, money } from '../report/shadow-words.ts';
-import { table } from '../table.ts';
+import { type Column, table } from '../table.ts';
 import type { Statement, StatementLine } from './statement.ts';
 
 /** Some screens: the CSV has all. */
@@ -43,12 +43,12 @@ export function statementTerminal(statement: Statement, paint: Paint, columns: n
 function rowsText({ lines, currency, by }: Statement, paint: Paint, columns: number): string {
   if (lines.length === 0) return '';
   const right = { align: 'right' } as const;
-  const titles = [
+  const titles: Column[] = [
     { title: 'day' },
     { title: 'class' },
     { title: by === 'job' ? 'job' : 'jobs', ...right },
     { title: 'seconds', ...right },
-    { title: 'cost', ...right },
+    { title: 'cost', ...right, even: true },
     { title: '' },
     { title: 'project' },
   ];

@@ -9,7 +9,7 @@ import { consoleHouse } from './house.ts';
 
 /** Nobody is signed in. */
 function closed(): Hono {
-  const { desk, read, policy } = consoleHouse();
+  const { desk, read, policy, clock } = consoleHouse();
   const pages = new Hono<SignInEnv>();
   pages.get('/', (c) => c.text('page'));
   const signedOut = createMiddleware<SignInEnv>(async (c) => c.text('signed out', 401));
@@ -17,6 +17,7 @@ function closed(): Hono {
     desk,
     read,
     policy,
+    clock,
     directory: async () => undefined,
     pages,
     log: silentLog,

@@ -8,6 +8,7 @@ import { placesOf } from '../../../functions/console/read/places.ts';
 import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { Counter } from '../../../functions/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import type { ApprovalSettings } from '../../../functions/limits/desk/contract.ts';
 import { createLimitsDesk } from '../../../functions/limits/desk/create-limits-desk.ts';
 import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
 import { readDocument } from '../../../functions/limits/desk/plan.ts';
@@ -102,6 +103,7 @@ export function consoleHouse(
     readonly directory?: Directory;
     /** In force as long as no set is live. @default nothing */
     readonly packed?: LimitsDocument;
+    readonly approval?: ApprovalSettings;
     /** Where the pages read usage. @default the one the jobs of this house go to */
     readonly usage?: RollupStore;
   } = {},
@@ -117,6 +119,7 @@ export function consoleHouse(
   const known = new Map<string, Counter>();
   let ids = 0;
   const desk = createLimitsDesk({
+    ...(parts.approval !== undefined && { approval: parts.approval }),
     table: limitTable,
     policy,
     ...(parts.packed !== undefined && { packed: parts.packed }),
@@ -188,6 +191,7 @@ export function consoleHouse(
     await roll();
     return decisions;
   };
+  /** By somebody of finance; somebody else approves it where two are needed. */
   const apply = async (edits: readonly LimitEdit[]): Promise<string> => {
     const base = (await desk.live())?.pointer.set;
     const outcome = await desk.apply(edits, {
@@ -198,8 +202,13 @@ export function consoleHouse(
       base,
       confirmed: true,
     });
-    if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
-    return outcome.pointer.set;
+    if (outcome.outcome === 'live') return outcome.pointer.set;
+    if (outcome.outcome !== 'needs_approval' || outcome.request === undefined)
+      throw new Error(JSON.stringify(outcome));
+    const by = { actor: 'zoe', rights: [{ role: 'finance' } as const] };
+    const decided = await desk.decide(outcome.request.id, { verdict: 'approve' }, by);
+    if (decided.outcome !== 'approved') throw new Error(JSON.stringify(decided));
+    return decided.pointer.set;
   };
   /** What a counter shows, without the jobs. */
   const counts = (subject: string, limit: string, period: string, committed: number): void => {
@@ -220,6 +229,7 @@ export function consoleHouse(
   const appFor = (user: User): Hono =>
     createConsoleApp({
       desk,
+      clock,
       read,
       policy,
       directory: async () => directory,

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { NO_LIMITS } from '../../../functions/limits/changes/change-rows.ts';
+import { aDesk, FINANCE } from '../limits/desk/desk.ts';
 import { ANNA, BEN, money, nameOf, pathOf, SsmBench } from './ssm-bench.ts';
 
 const amountOf = (bench: SsmBench, group: number, id = 'money-month') => bench.desk.limit(group, id)?.amount;
@@ -119,6 +121,24 @@ describe('several parameters', () => {
     bench.put(2, [money(250)]);
     expect((await bench.sync()).refused).toEqual([]);
     expect(amountOf(bench, 2)).toBe(250 * EURO);
+  });
+
+  test('give no more than half as much again by themselves: one person writes a parameter', async () => {
+    const bench = new SsmBench();
+    const { desk } = aDesk({ clock: bench.clock });
+    const realDesk = { desk, packed: { document: {}, limits: NO_LIMITS } };
+    for (const group of [1, 2]) bench.put(group, [money(100)]);
+    await bench.sync(realDesk);
+    bench.put(1, JSON.stringify({ path: pathOf(1), limits: [money(100_000)], confirm: true }));
+    bench.put(2, [money(150)]);
+    const { refused, applied } = await bench.sync(realDesk);
+    expect(applied).toHaveLength(1);
+    expect(refused).toMatchObject([
+      { name: nameOf(1), problems: [expect.stringContaining('somebody else must approve it')] },
+    ]);
+    const bySubject = (await desk.live())?.limits.bySubject;
+    expect([1, 2].map((group) => bySubject?.get(`group/${group}`)?.[0]?.amount)).toEqual([100e6, 150e6]);
+    expect(await desk.requests({ actor: 'zoe', rights: FINANCE })).toEqual([]);
   });
 
   test('take effect but for the one that only the desk refuses', async () => {

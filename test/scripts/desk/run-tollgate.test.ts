@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { type Command, EXIT, UsageError } from '../../../scripts/desk/command.ts';
 import { COMMANDS, type CommandEntry } from '../../../scripts/desk/commands.ts';
@@ -50,6 +51,37 @@ test.each([[[]], [['--help']], [['-h']], [['help']]])(
     }
   },
 );
+
+test('--version says which one this is', async () => {
+  const root = aProject({ 'package.json': JSON.stringify({ version: '1.2.3' }) });
+  expect(await runDesk(['--version'], root, {}, commands)).toMatchObject({
+    code: 0,
+    out: 'tollgate 1.2.3\n',
+  });
+  expect((await runDesk(['--version', '--json'], root, {}, commands)).out).toBe('{"version":"1.2.3"}\n');
+});
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command and its flags', async (shell) => {
+  const { code, out } = await runDesk(['completion', shell], '/project/', {});
+  expect(code).toBe(0);
+  for (const { name } of COMMANDS) for (const word of name.split(' ')) expect(out).toContain(word);
+  expect(out).toContain(shell === 'fish' ? "__tollgate_is 'budget set'\" -l limit" : '--limit');
+});
+
+test('bash completes commands, then their own flags', async () => {
+  const { out } = await runDesk(['completion', 'bash'], '/project/', {});
+  const complete = (...words: string[]): readonly string[] => {
+    const script = `${out}\nCOMP_WORDS=(tollgate "$@"); COMP_CWORD=$#; _tollgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8' });
+    return stdout.split('\n').filter((line) => line !== '');
+  };
+  expect(complete('bud')).toEqual(['budget']);
+  expect(complete('budget', 'un')).toEqual(['undo']);
+  expect(complete('budget', 'set', 'acme', '--dry')).toEqual(['--dry-run']);
+  expect(complete('breakglass', 'e')).toEqual(['end']);
+  expect(complete('--ver')).toEqual(['--version']);
+  expect(complete('statement', '--al')).toEqual(['--all']);
+});
 
 test('--help and help tell a command’s help and do not run it', async () => {
   expect(await run('usage', '--help')).toMatchObject({ code: 0, out: 'help of usage\n', err: '' });

@@ -18,6 +18,31 @@ test('columns are aligned, numbers to the right, no blanks at the end of a line'
   ).toBe('rule      n  why\nbudgets   2\nx        10  text\n');
 });
 
+test('numbers of a column have as many decimals as the longest of them, and counts have none', () => {
+  const rows = [
+    ['a', '2.50'],
+    ['b', '0.125'],
+    ['c', '1,000.5 EUR'],
+    ['d', '3'],
+    ['e', '1.2.3'],
+  ];
+  expect(
+    table([{}, { align: 'right', even: true }], rows, 80)
+      .split('\n')
+      .map((line) => line.slice(3).trim()),
+  ).toEqual([...['2.500', '0.125', '1,000.500 EUR', '3', '1.2.3'], '']);
+  expect(
+    table(
+      [{}, {}],
+      [
+        ['a', '2.50'],
+        ['b', '0.125'],
+      ],
+      80,
+    ),
+  ).toBe('a  2.50\nb  0.125\n');
+});
+
 test('colours take no columns', () => {
   const { good } = paintWhen(true);
   const [painted, plain] = [

@@ -145,8 +145,8 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
 const MORE_THAN_OWNER: readonly string[] = ['POST /freezes/:id/lift'];
 
 const routes = (): readonly string[] => {
-  const { desk, read, policy } = consoleHouse();
-  const api = createApi({ desk, read, policy, directory: async () => undefined, log: silentLog });
+  const { desk, read, policy, clock } = consoleHouse();
+  const api = createApi({ desk, read, policy, clock, directory: async () => undefined, log: silentLog });
   return [
     ...new Set(
       api.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
@@ -171,8 +171,8 @@ test('every route stands in the table, and the table has no others', () => {
 });
 
 test('a route that nobody wrote into the table is denied to everybody', async () => {
-  const { desk, read, policy } = consoleHouse();
-  const api = createApi({ desk, read, policy, directory: async () => undefined, log: silentLog });
+  const { desk, read, policy, clock } = consoleHouse();
+  const api = createApi({ desk, read, policy, clock, directory: async () => undefined, log: silentLog });
   api.get('/secrets', (c) => c.text('secret'));
   const app = servedTo(USERS.admin, '/api/v1', api);
   expect((await app.request('/api/v1/secrets')).status).toBe(403);

@@ -49,7 +49,7 @@ test('an edit that does not say what it is of changes nothing', async () => {
   expect((await desk.live())?.pointer.edit).toBe(1);
 });
 
-test('more than three times as much is asked about again', async () => {
+test('more than three times as much is asked about again, and then takes somebody else', async () => {
   const { post } = await live();
   const edits = [{ ...EDIT, amount: 5_000 }];
   const answer = await post('/limits/edits', { edits, why: 'more' });
@@ -58,7 +58,9 @@ test('more than three times as much is asked about again', async () => {
     error: { code: 'needs_confirmation' },
     rows: [{ to: 5_000_000_000 }],
   });
-  expect((await post('/limits/edits', { edits, why: 'more', confirmed: true })).status).toBe(200);
+  const asked = await post('/limits/edits', { edits, why: 'more', confirmed: true });
+  expect(asked.status).toBe(202);
+  expect(await asked.json()).toMatchObject({ request: { edit: { count: 1 }, state: 'pending' } });
 });
 
 test('what is wrong is told at once and where it stands, in shape and in meaning', async () => {
@@ -182,7 +184,11 @@ test('a file that is only looked at has its jobs counted, too, where that is ask
       headers: { 'content-type': 'text/csv' },
       body: 'group_id,unit,limit,period\r\n104,money,1,month\r\n',
     });
-  expect(await (await send('')).json()).not.toHaveProperty('backtest');
+  const looked = await (await send('')).json();
+  expect(looked).not.toHaveProperty('backtest');
+  expect(looked).toMatchObject({
+    totals: [{ kind: 'money', per: 'month', since: null, after: { limits: 4, amount: '1001000000' } }, {}],
+  });
   expect(await (await send('&backtest=yes')).json()).toMatchObject({
     outcome: 'valid',
     backtest: { outcome: 'counted', all: { jobs: 1, wouldFail: 1, failed: 1 } },

@@ -5,7 +5,7 @@ import { importLimits } from '../../../../functions/limits/csv/import-limits.ts'
 import { CSV_BYTES_MAX, readRows } from '../../../../functions/limits/csv/read-rows.ts';
 import { totalChanges } from '../../../../functions/limits/csv/totals.ts';
 import type { LimitsDocument } from '../../../../functions/limits/limit-set.ts';
-import { aDirectory, aPolicy, someLimits } from '../../../policies/documents.ts';
+import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
 
 const GERMAN: CsvDialect = { delimiter: ';', decimal: ',' };
 const DOCUMENT: LimitsDocument = {
@@ -38,6 +38,7 @@ interface Come {
   readonly version?: string | undefined;
   readonly document?: LimitsDocument;
   readonly unnamed?: readonly object[];
+  readonly understood?: readonly object[];
 }
 
 /** The problems as texts, or what came of it. */
@@ -64,17 +65,61 @@ test('the export is what FEATURES promise, and keeps spreadsheets from spoiling 
   ]);
 });
 
-test('decimal comma and semicolon count only where they are declared', () => {
+test('decimal comma and semicolon are found, and what is still two things is asked about', () => {
   const german = exported(GERMAN);
   expect(german).toContain('acme/payments;101;money;7,50;month');
   expect(read(german, { dialect: GERMAN })).toMatchObject({ problems: [], document: DOCUMENT });
-  expect(read(german).problems).toEqual(["line 1: has no ',' but ';': say that ';' is the delimiter"]);
-  expect(read(`${HEAD}\n101,money,"7,50",month`).problems).toEqual([
-    "line 2, limit: '7,50' has a ','; write decimals like 1500.50, without grouping, or say that decimals have a comma",
+  expect(read(german)).toMatchObject({ problems: [], document: DOCUMENT });
+  expect(read(`${HEAD}\n101,money,"1,000",month`).problems).toEqual([
+    "line 2, limit: '1,000' may be 1000 or 1.0: write 1000, or 1.0",
   ]);
-  expect(read(`${HEAD.replaceAll(',', ';')}\n101;money;1.000;month`, { dialect: GERMAN }).problems).toEqual([
-    "line 2, limit: '1.000' has a '.'; write decimals like 1500,50, without grouping, or decimals have a comma here",
+  // Whoever says that decimals have a comma says what a point is.
+  const grouped = read(`${HEAD.replaceAll(',', ';')}\n101;money;1.000;month`, { dialect: GERMAN });
+  expect(grouped.understood).toMatchObject([{ line: 2, column: 'limit', written: '1.000', read: '1000' }]);
+});
+
+test('numbers and days are read as people write them, and it is told how', () => {
+  const head = 'group_id,unit,limit,period,valid_until';
+  const one = (cells: string) => read(`${head}\n${cells}`);
+  const limitOf = (cells: string): unknown =>
+    (one(cells).document?.limits as { money?: unknown }[] | undefined)?.at(-1);
+  expect(limitOf('102,money,"9,50",month,31.12.2026')).toMatchObject({ money: '9.50', until: '2026-12-31' });
+  expect(limitOf('102,money,12 EUR,month,31/12/2026')).toMatchObject({ money: '12', until: '2026-12-31' });
+  expect(one('101,money,+20%,month,').document?.limits).toContainEqual(
+    expect.objectContaining({ on: { group: 101 }, money: '9' }),
+  );
+  expect(one('102,money,"9,50",month,31.12.2026').understood).toEqual([
+    { line: 2, column: 'limit', written: '9,50', read: '9.50' },
+    { line: 2, column: 'valid_until', written: '31.12.2026', read: '2026-12-31' },
   ]);
+  expect(one('102,money,12 USD,month,01/02/2026').problems).toEqual([
+    "line 2, limit: '12 USD' is in USD, and all money here is in EUR: convert it, and write it in EUR",
+    "line 2, valid_until: '01/02/2026' may be 2026-02-01 or 2026-01-02: write 2026-02-01, or 2026-01-02",
+  ]);
+  expect(one('102,jobs,12 EUR,,').problems).toEqual([
+    "line 2, limit: '12 EUR' is money, and this limit counts something else",
+  ]);
+});
+
+test('a file as a spreadsheet saves it is read, and it is told how', () => {
+  const file =
+    'sep=;\r\ngroup_id;unit;limit;period;owner\r\n102;money;9,50;month;J\u00fcrgen\r\n102;cats;1;month;x';
+  const plain = file.split('\r\n').slice(0, 3).join('\r\n');
+  const owned = expect.objectContaining({ on: { group: 102 }, money: '9.50', owner: 'J\u00fcrgen' });
+  for (const bytes of [
+    Buffer.from(plain, 'utf8'),
+    Buffer.from(plain, 'latin1'),
+    Buffer.from(`\ufeff${plain}`, 'utf16le'),
+    Buffer.from(plain, 'utf16le'),
+    Buffer.from(`\ufeff${plain}`, 'utf16le').swap16(),
+  ])
+    expect(read(bytes).document?.limits).toContainEqual(owned);
+  // Lines are those of the file.
+  expect(read(file).problems[0]).toMatch(/^line 4, unit: 'cats'/);
+  const rows = readRows(Buffer.from(plain, 'latin1'), PLAIN_CSV);
+  expect(rows).toMatchObject({
+    notes: ['is not UTF-8: its letters are read as Windows-1252', 'cells are apart by semicolons'],
+  });
 });
 
 test('a byte order mark, other line breaks and empty rows change nothing', () => {
@@ -190,8 +235,8 @@ test.each<[string, string, Asked?]>([
   [`${SUBJECTS}\ngroup/102,,money,5,month,,,Mars/Base`, "line 2, timezone: 'Mars/Base'; expected a zone"],
   [`${HEAD},thresholds\n102,money,5,month,"50 x"`, "line 2, thresholds: 'x'; expected a whole percent"],
   [
-    `${HEAD},valid_from\n102,money,5,month,12/31/2026`,
-    "line 2, valid_from: '12/31/2026'; expected a day such as 2026-12-31",
+    `${HEAD},valid_from\n102,money,5,month,12/31/26`,
+    "line 2, valid_from: '12/31/26' has a year of two digits: write it like 2026-12-31",
   ],
 ])('%j is refused: %s', (file, message, asked) => {
   const { problems } = read(file, asked);
@@ -203,13 +248,33 @@ test('all mistakes are told at once, each with its line, and breaks within cells
   expect(problems.map((each) => each.split(':')[0])).toEqual(['line 2, limit', 'line 4, limit']);
 });
 
-test('a file that is no UTF-8, or too large, is not read', () => {
-  expect(read(Uint8Array.of(0x7a, 0xfc, 0x72)).problems[0]).toMatch(
-    /^file: is not UTF-8; save it as "CSV UTF-8"/,
+test('a file that is no text, or too large, is not read', () => {
+  expect(read(Uint8Array.of(0x7a, 0x81, 0x01)).problems[0]).toMatch(
+    /^file: has no letters that can be read; save it as "CSV UTF-8"/,
   );
   expect(read(new Uint8Array(CSV_BYTES_MAX + 1)).problems[0]).toMatch(
     /^file: has \d+ bytes; expected at most/,
   );
+});
+
+test('limits that follow each other are summed date by date, never together', () => {
+  const year = (group: number, money: number, next: number) => [
+    { on: { group }, id: 'this', money, per: 'month', until: '2026-12-31', zone: 'Europe/Berlin' },
+    { on: { group }, id: 'next', money: next, per: 'month', from: '2027-01-01', zone: 'Europe/Berlin' },
+  ];
+  const over = { on: { group: 102 }, id: 'old', money: 7, per: 'month', until: '2025-12-31' };
+  const before = someLimits({ limits: [...year(100, 100, 100), ...year(101, 10, 10), over] });
+  const after = someLimits({ limits: [...year(100, 100, 120), ...year(101, 10, 15), over] });
+  expect(
+    totalChanges(before, after, NOW_MS).map(({ since, ...total }) => [
+      since === undefined ? 'now' : new Date(since.atMs).toISOString(),
+      [total.before.limits, total.before.amount / 1_000_000n],
+      [total.after.limits, total.after.amount / 1_000_000n],
+    ]),
+  ).toEqual([
+    ['now', [2, 110n], [2, 110n]],
+    ['2026-12-31T23:00:00.000Z', [2, 110n], [2, 135n]],
+  ]);
 });
 
 test('totals tell what every kind and period comes to, before and after, past what a number holds', () => {
@@ -221,7 +286,7 @@ test('totals tell what every kind and period comes to, before and after, past wh
       { on: 'instance', jobs: 5 },
     ],
   });
-  expect(totalChanges(many('9007199254.740991'), after)).toEqual([
+  expect(totalChanges(many('9007199254.740991'), after, NOW_MS)).toEqual([
     {
       kind: 'money',
       unit: 'micros',

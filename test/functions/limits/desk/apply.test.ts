@@ -134,10 +134,14 @@ test('more than three times as much asks again, and so do 0 and unlimited; a sma
       outcome: 'needs_confirmation',
       rows: [{ subject: 'group/101', field: 'amount' }],
     });
-  expect(await desk.apply([money(1_500)], await by({ confirmed: false }))).toMatchObject({ outcome: 'live' });
+  for (const [amount, outcome] of [
+    [1_500, 'needs_approval'],
+    [750, 'live'],
+  ] as const)
+    expect(await desk.apply([money(amount)], await by({ confirmed: false }))).toMatchObject({ outcome });
 });
 
-test('a mode that becomes milder asks again, of a limit and of a rollout; a stricter one and a removal do not', async () => {
+test('a mode that becomes milder asks again, of a limit and of a rollout; and a limit that only watched goes without', async () => {
   const { desk, by } = await aLiveDesk();
   const limit = (mode: 'shadow' | 'enforce'): LimitEdit => ({
     kind: 'set',
@@ -151,9 +155,11 @@ test('a mode that becomes milder asks again, of a limit and of a rollout; a stri
       outcome: 'needs_confirmation',
       rows: [{ subject: 'group/101', field: 'mode', effect: 'loosens' }],
     });
-  await desk.apply([limit('shadow')], await by({ confirmed: true }));
+  const asked = await desk.apply([limit('shadow')], await by({ confirmed: true }));
+  if (asked.outcome !== 'needs_approval' || asked.request === undefined) throw new Error(asked.outcome);
+  await desk.decide(asked.request.id, { verdict: 'approve' }, { actor: 'zoe', rights: FINANCE });
   for (const edit of [
-    limit('enforce'),
+    { kind: 'set', subject: 'group/101', limit: 'money-month', soft: '80%' } as const,
     { kind: 'remove', subject: 'group/101', limit: 'money-month' } as const,
   ])
     expect(await desk.apply([edit], await by({ confirmed: false }))).toMatchObject({ outcome: 'live' });
@@ -187,8 +193,10 @@ test('removing a limit takes its grants along, and they show', async () => {
     [{ kind: 'remove', subject: 'group/101', limit: 'money-month' }],
     await by(),
   );
-  if (outcome.outcome !== 'live') throw new Error(outcome.outcome);
-  expect(outcome.rows.filter(({ field }) => field === 'amount')).toMatchObject([
+  if (outcome.outcome !== 'needs_approval' || outcome.request === undefined) throw new Error(outcome.outcome);
+  await desk.decide(outcome.request.id, { verdict: 'approve' }, { actor: 'zoe', rights: FINANCE });
+  const [entry] = (await desk.history({ max: 1 })).entries;
+  expect(entry?.rows?.filter(({ field }) => field === 'amount')).toMatchObject([
     { about: 'limit', whole: 'removed', effect: 'loosens' },
     { about: 'grant', whole: 'removed', effect: 'tightens' },
   ]);

@@ -17,15 +17,22 @@ const tableOf = (instance: string) =>
     random: Math.random,
   });
 
+/** Fewer each time: more takes two people. */
+const amountOf = (round: number, editor: number): number => 100 - round * 10 - editor;
+
 test('of many editors at many desks one wins, and the log has exactly who won', async () => {
   const table = tableOf('editors.example.com');
   const { desk, by } = await aLiveDesk({ table });
+  await desk.apply(
+    [{ kind: 'set', subject: 'group/104', unit: 'starts', amount: 100, per: 'day' }],
+    await by(),
+  );
   for (let round = 1; round <= 3; round += 1) {
     const mine = await by();
     const outcomes = await Promise.all(
       Array.from({ length: 5 }, (_, at) =>
         aDesk({ table }).desk.apply(
-          [{ kind: 'set', subject: 'group/104', limit: 'jobs-now', amount: round * 10 + at + 5 }],
+          [{ kind: 'set', subject: 'group/104', limit: 'starts-day', amount: amountOf(round, at) }],
           { ...mine, actor: `editor ${at}` },
         ),
       ),
@@ -40,7 +47,7 @@ test('of many editors at many desks one wins, and the log has exactly who won', 
     const winner = outcomes.findIndex(({ outcome }) => outcome === 'live');
     const { entries } = await desk.history({ subject: 'group/104', max: 1 });
     expect(entries).toMatchObject([
-      { edit: round + 1, actor: `editor ${winner}`, rows: [{ to: round * 10 + winner + 5 }] },
+      { edit: round + 2, actor: `editor ${winner}`, rows: [{ to: amountOf(round, winner) }] },
     ]);
   }
 });

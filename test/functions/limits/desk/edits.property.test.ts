@@ -144,7 +144,7 @@ test('of many editors of one base exactly one wins, and nothing of the others is
     fc.asyncProperty(fc.integer({ min: 2, max: 6 }), async (editors) => {
       const { desk, by, table } = aDesk();
       await desk.apply(
-        [{ kind: 'set', subject: 'group/101', unit: 'starts', amount: 5, per: 'day' }],
+        [{ kind: 'set', subject: 'group/101', unit: 'starts', amount: 10, per: 'day' }],
         await by(),
       );
       const mine = await by();
@@ -153,8 +153,8 @@ test('of many editors of one base exactly one wins, and nothing of the others is
         Array.from({ length: editors }, (_, at) =>
           aDesk({ table }).desk.apply(
             [
-              { kind: 'set', subject: 'group/101', limit: 'starts-day', amount: 10 + at },
-              { kind: 'set', subject: 'group/104', unit: 'starts', amount: 10 + at, per: 'day' },
+              { kind: 'set', subject: 'group/101', limit: 'starts-day', amount: 9 - at },
+              { kind: 'set', subject: 'group/104', unit: 'starts', amount: 9 - at, per: 'day' },
             ],
             { ...mine, actor: `editor ${at}` },
           ),
@@ -169,7 +169,7 @@ test('of many editors of one base exactly one wins, and nothing of the others is
       expect([
         live?.limits.bySubject.get('group/101')?.[0]?.amount,
         live?.limits.bySubject.get('group/104')?.[0]?.amount,
-      ]).toEqual([10 + won, 10 + won]);
+      ]).toEqual([9 - won, 9 - won]);
       expect((await desk.history({ max: 10 })).entries.map(({ actor }) => actor)).toEqual([
         `editor ${won}`,
         'ann',

@@ -134,10 +134,15 @@ test('approved by somebody whose grant was lost on the way, it is approved again
 test('a grant that no longer fits leaves the request waiting', async () => {
   const made = await aLiveDesk();
   const request = await filed(made);
-  await made.desk.apply([{ kind: 'remove', subject: 'group/101', limit: 'money-month' }], await made.by());
   const lead: Asker = { actor: 'lead', rights: FINANCE };
+  const remove = { kind: 'remove', subject: 'group/101', limit: 'money-month' } as const;
+  const asking = await made.desk.apply([remove], await made.by());
+  if (asking.outcome !== 'needs_approval' || asking.request === undefined) throw new Error(asking.outcome);
+  await made.desk.decide(asking.request.id, { verdict: 'approve' }, lead);
   expect(await made.desk.decide(request.id, { verdict: 'approve' }, lead)).toMatchObject({
     outcome: 'invalid',
   });
-  expect(await made.desk.requests(zoe)).toMatchObject([{ state: 'pending', granted: false }]);
+  expect(await made.desk.requests(zoe)).toContainEqual(
+    expect.objectContaining({ id: request.id, state: 'pending', granted: false }),
+  );
 });

@@ -18,6 +18,7 @@ import {
 import { revokeCommandOn } from '../../../../scripts/desk/budget/revoke-command.ts';
 import { setCommandOn } from '../../../../scripts/desk/budget/set-command.ts';
 import { showCommandOn } from '../../../../scripts/desk/budget/show-command.ts';
+import { undoCommandOn } from '../../../../scripts/desk/budget/undo-command.ts';
 import { COMMANDS } from '../../../../scripts/desk/commands.ts';
 import { freezeCommandOn } from '../../../../scripts/desk/freeze/freeze-command.ts';
 import { unfreezeCommandOn } from '../../../../scripts/desk/freeze/unfreeze-command.ts';
@@ -25,6 +26,14 @@ import { aRequest } from '../ledger-bench.ts';
 import { budgetBench, LIMITS } from './budget-bench.ts';
 
 type Bench = Awaited<ReturnType<typeof budgetBench>>;
+
+/** Made by one person and approved by another. */
+async function approved({ run }: Bench, ...[command, args]: Parameters<Bench['run']>): Promise<void> {
+  const { code, err } = await run(command, args);
+  expect(code).toBe(2);
+  const id = /Request (r-\S+) waits/.exec(err)?.[1] ?? '';
+  expect((await run(approveCommandOn, [id, '--actor', 'zoe'])).code).toBe(0);
+}
 
 /** One job of 1.00 that ended, four that hold as much. */
 async function withJobs(): Promise<Bench> {
@@ -180,10 +189,7 @@ test.each<[readonly string[], object]>([
   [['acme/platform', '500', 'EUR/month', '--soft', '80%'], { limit: 'money-month', amount: 500_000_000 }],
   [['102', '100', 'starts/hour'], { limit: 'starts-hour', amount: 100 }],
   [['acme/platform', '9'], { limit: 'jobs-now', amount: 9 }],
-  [
-    ['acme/platform', '--limit', 'jobs-now', '--mode', 'warn', '--confirm'],
-    { limit: 'jobs-now', amount: 7, mode: 'warn' },
-  ],
+  [['acme/platform', '--limit', 'jobs-now', '--soft', '5'], { limit: 'jobs-now', amount: 7 }],
   [['instance', 'unlimited', 'min/week'], { subject: 'instance', amount: 'unlimited' }],
   [['acme/payments/checkout', '256Gi', 'memory'], { subject: 'project/1001', amount: 2 ** 38 }],
 ])('budget set %j', async (args, expected) => {
@@ -191,6 +197,23 @@ test.each<[readonly string[], object]>([
   expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
   const { limits } = await json(lsCommandOn);
   expect(limits).toContainEqual(expect.objectContaining(expected));
+});
+
+test.each<[Parameters<Bench['run']>[0], readonly string[], string]>([
+  [showCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+  [showCommandOn, ['4711'], 'the directory knows no group of this id'],
+  [showCommandOn, ['project/4711'], 'the directory knows no project of this id'],
+  [showCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
+  [lsCommandOn, ['--group', '4711'], 'the directory knows no group of this id'],
+  [lsCommandOn, ['--group', 'acme/paymets'], 'did you mean acme/payments?'],
+  [historyCommandOn, ['4711'], 'the directory knows no group of this id'],
+  [historyCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
+  [historyCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+])('%# what nobody knows is not shown as nothing: %j', async (command, args, said) => {
+  const { run } = await budgetBench();
+  const { code, out, err } = await run(command, args);
+  expect([code, out]).toEqual([3, '']);
+  expect(err).toContain(said);
 });
 
 test('"none" takes a field out', async () => {
@@ -206,17 +229,31 @@ test.each<[readonly string[], string]>([
   [['acme/payments'], 'expected a group and an amount'],
   [['acme/paymets', '5'], '"acme/paymets": the directory knows no group'],
   [['acme/platform', '5'], 'several limits like this; expected --limit with one of minutes-month, jobs-now'],
-  [['acme/payments', '5', 'USD/month'], '"USD": expected EUR, min'],
+  [['acme/payments', '5', 'USD/month'], 'is in USD, and all money here is in EUR'],
+  [['acme/payments', '5', 'widgets'], '"widgets": expected EUR, min'],
   [['acme/payments', '5', 'EUR/fortnight'], '"fortnight" in "5 EUR/fortnight": expected a period'],
   [['acme/payments', '5', 'min'], 'expected a period'],
   [['acme/payments', '5', '--mode', 'hard'], '--mode "hard": expected off'],
-  [['acme/payments', '1,5', 'EUR/month'], 'decimal'],
+  [['acme/payments', '1.500', 'EUR/month'], 'may be 1500 or 1.5'],
+  [['acme/payments', '8', '--until', '01/02/2027'], 'may be 2027-02-01 or 2027-01-02'],
+  [['instance', '+20%'], 'expected'],
   [['acme/payments', '5', '--as', 'root'], '--as "root": expected admin'],
 ])('budget set %j is refused with the remedy', async (args, message) => {
   const { run, live } = await budgetBench();
   const { code, err } = await run(setCommandOn, [...args, '--reason', 'x']);
   expect([code, (await live())?.edit]).toEqual([3, 1]);
   expect(err).toContain(message);
+});
+
+test.each<[readonly string[], object]>([
+  [['acme/payments', '+20%'], { amount: 9_000_000 }],
+  [['acme/payments', '9,50 €'], { amount: 9_500_000 }],
+  [['acme/payments', 'EUR', '9.50'], { amount: 9_500_000 }],
+  [['acme/payments', '9,50', 'EUR/month'], { amount: 9_500_000 }],
+])('budget set %j is read as it is written', async (args, expected) => {
+  const { run, json } = await budgetBench();
+  expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject(expected);
 });
 
 test('without a reason nothing is changed', async () => {
@@ -233,13 +270,21 @@ test('a milder mode needs --confirm', async () => {
   expect(await run(setCommandOn, args)).toMatchObject({ code: 2, out: '' });
 });
 
-test('more than threefold needs --confirm', async () => {
+test('more than threefold needs --confirm, and then somebody else', async () => {
   const { run, live } = await budgetBench();
   const args = ['acme/payments', '75', '--reason', 'x'];
   const asked = await run(setCommandOn, args);
   expect([asked.code, (await live())?.edit]).toEqual([2, 1]);
   expect(asked.err).toContain('Say --confirm');
-  expect((await run(setCommandOn, [...args, '--confirm'])).code).toBe(0);
+  const two = await run(setCommandOn, [...args, '--confirm']);
+  expect([two.code, (await live())?.edit]).toEqual([2, 1]);
+  expect(two.err).toMatch(/Request r-\S+ waits for somebody else/);
+  const id = /Request (r-\S+) waits/.exec(two.err)?.[1] ?? '';
+  expect((await run(requestsCommandOn, [])).out).toContain('7.50 EUR → 75.00 EUR');
+  expect((await run(approveCommandOn, [id])).code).toBe(2);
+  const done = await run(approveCommandOn, [id, '--actor', 'zoe']);
+  expect(done.out).toContain('approved; it is live');
+  expect((await live())?.edit).toBe(2);
 });
 
 test('an edit of a set that is not live any more changes nothing and shows both versions', async () => {
@@ -286,11 +331,12 @@ test('as long as no set is live nothing is changed unless told to begin one', as
 });
 
 test('a removed limit asks nothing, and those above it still do', async () => {
-  const { run, json } = await budgetBench();
+  const bench = await budgetBench();
+  const { run, json } = bench;
   expect((await run(removeCommandOn, ['acme/payments', 'money-day', '--reason', 'x'])).err).toContain(
     'expected one of money-month',
   );
-  expect((await run(removeCommandOn, ['acme/payments', 'money-month', '--reason', 'x'])).code).toBe(0);
+  await approved(bench, removeCommandOn, ['acme/payments', 'money-month', '--reason', 'x']);
   const { limits } = await json(showCommandOn, 'acme/payments');
   expect(limits).toMatchObject([{ subject: 'group/100', own: false }]);
 });
@@ -301,7 +347,7 @@ test('a grant is on top at once, shown with its id, and revoked by it', async ()
     'acme/payments',
     '+2.50',
     '--until',
-    '2026-12-31',
+    '31.12.2026',
     '--reason',
     'release',
     '--ticket',
@@ -394,7 +440,7 @@ test('an export is edited and imported: shown with totals first, then live as a 
   const { code, out } = await run(importCommandOn, ['limits.csv']);
   expect(code).toBe(0);
   expect(out).toContain('5 rows read\n');
-  expect(out).toMatch(/money per month +2 +9,007\.50 EUR +2 +12,002\.00 EUR +\+2,994\.50 EUR\n/);
+  expect(out).toMatch(/money per month +now +2 +9,007\.50 EUR +2 +12,002\.00 EUR +\+2,994\.50 EUR\n/);
   expect(out).toContain('loosens   acme           money-month  amount  9,000.00 EUR → 12,000.00 EUR');
   expect(out).toContain('3 of 5 jobs would have failed');
   expect((await live())?.edit).toBe(1);
@@ -464,14 +510,38 @@ test('a file of a set that nobody has any more is refused', async () => {
   expect([forced.code, forced.err.includes('was exported from set')]).toEqual([3, true]);
 });
 
+test('the last edit is taken back by an edit of its own, and only while it is the last', async () => {
+  const { run, json, live } = await budgetBench();
+  await run(setCommandOn, ['acme/payments', '9', '--reason', 'more people']);
+  const dry = await run(undoCommandOn, ['--dry-run']);
+  expect(dry.out).toContain('9.00 EUR → 7.50 EUR');
+  expect((await live())?.edit).toBe(2);
+  expect((await run(undoCommandOn, ['2'])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await json(historyCommandOn, '--count', '1')).edits).toMatchObject([
+    { edit: 3, why: 'undoes edit 2: more people', rows: [{ from: 9_000_000, to: 7_500_000 }] },
+  ]);
+  const late = await run(undoCommandOn, ['2']);
+  expect([late.code, (await live())?.edit]).toEqual([2, 3]);
+  expect(late.err).toContain('others edited since');
+  // Taken back itself, and what takes two by hand takes two here.
+  expect((await run(undoCommandOn, [])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 9_000_000 });
+  await run(setCommandOn, ['acme/payments', '1', '--reason', 'slip', '--confirm']);
+  const back = await run(undoCommandOn, ['--confirm']);
+  expect(back.code).toBe(2);
+  expect(back.err).toMatch(/Request r-\S+ waits for somebody else/);
+});
+
 test('only --prune takes limits out that the file does not name', async () => {
-  const { run, json, folder } = await budgetBench();
+  const bench = await budgetBench();
+  const { run, json, folder } = bench;
   const { out } = await run(exportCommandOn, []);
   writeFileSync(join(folder, 'few.csv'), out.split('\r\n').slice(0, 3).join('\r\n'));
   const stay = await run(importCommandOn, ['few.csv']);
   expect(stay.out).toContain('3 limits are not in the file and stay');
   expect(stay.out).toContain('No limit differs');
-  expect((await run(importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x'])).code).toBe(0);
+  await approved(bench, importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x']);
   expect((await json(lsCommandOn)).limits).toHaveLength(2);
 });
 

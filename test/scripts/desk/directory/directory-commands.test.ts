@@ -59,7 +59,7 @@ test('an id may be a group and a project, a path is found whatever its case, and
     found: [{ kind: 'group', id: 3, path: 'g1/g3', visibility: 'private', above: [{ id: 1, path: 'g1' }] }],
   });
   const unknown = await tell('directory', 'show', 'nowhere');
-  expect(unknown).toMatchObject({ code: EXIT.failed, out: '' });
+  expect(unknown).toMatchObject({ code: EXIT.invalid, out: '' });
   expect(unknown.err).toContain('nowhere');
 });
 

@@ -79,9 +79,10 @@ test('--group takes an id or a path, with everything below', async () => {
   for (const group of ['101', 'acme/payments', 'ACME/Payments'])
     expect((await jsonOf(bench, '--group', group)).totals, group).toMatchObject({ jobs: 5, wouldFail: 2 });
   expect((await jsonOf(bench, '--group', 'acme')).totals.jobs).toBe(6);
-  const unknown = await jsonOf(bench, '--group', 'elsewhere');
-  expect(unknown.totals.jobs).toBe(0);
-  expect(unknown.notes[0]).toContain('elsewhere');
+  expect((await jsonOf(bench, '--group', 'instance')).totals).toEqual((await jsonOf(bench)).totals);
+  await expect(jsonOf(bench, '--group', 'acme/paymets')).rejects.toThrow(
+    '--group acme/paymets: is not in the directory; did you mean acme/payments?',
+  );
 });
 
 test('--since and --until are half-open, and the counters know what was before', async () => {

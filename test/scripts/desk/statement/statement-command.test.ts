@@ -130,6 +130,27 @@ test('corrections are lines of their own, and those after the end of the month a
   });
 });
 
+test('a group that nobody knows is no statement of 0.00', async () => {
+  const bench = await house();
+  for (const [group, said] of [
+    ['acme/paymets', '--group acme/paymets: is not in the directory; did you mean acme/payments?'],
+    ['elsewhere', '--group elsewhere: is not in the directory; expected an id or a path of it'],
+    ['4711', '--group 4711: is not in the directory'],
+  ] as const)
+    await expect(run(bench, '--month', '2026-11', '--group', group)).rejects.toThrow(said);
+  await expect(run(bench, '--month', '2026-11', '--group', 'acme', '--all')).rejects.toThrow(UsageError);
+});
+
+test('everything is the sum of its roots, by its own name or by --all', async () => {
+  const bench = await house();
+  const month = ['--month', '2026-11', '--zone', 'UTC'];
+  const all = await jsonOf(bench, ...month, '--all');
+  expect(all.group).toBe('all groups');
+  expect(all.totals).toEqual((await jsonOf(bench, ...month, '--group', 'acme')).totals);
+  expect(all.totals.micros).toBeGreaterThan(0);
+  expect((await jsonOf(bench, ...month, '--group', 'instance')).totals).toEqual(all.totals);
+});
+
 test('a group above has the jobs of all groups below', async () => {
   const bench = await house();
   const { lines } = await jsonOf(bench, '--month', '2026-11', '--group', 'acme', '--zone', 'Europe/Berlin');
