@@ -24,8 +24,9 @@ const HELP = `tollgate statement --month <month> (--group <id | path> | --all) [
 
 What a group and everything below it is charged for a month, per project, runner class and day or job. A job belongs to
 the month and to the groups of its admission, wherever groups were moved since. Corrections are lines of their own;
-those that came after the month was over are marked. Ninety days after its end a month has lines by day only: they are read
-from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the closing entries of the group's limits. FOCUS and --by job need the jobs and are for younger months.
+those that came after the month was over are marked. Ninety days after its end a month has lines by day only: they are
+read from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the closing entries of the group's
+limits. FOCUS and --by job need the jobs and are for younger months.
 
   --month <month>      2026-10, in the zone of the group's limit of money per month
   --group <id | path>  e.g. acme/payments; instance is everything
