@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -42,6 +42,10 @@ let node: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'image-'));
   chmodSync(folder, 0o755);
+  for (let above = folder; isRoot && above !== dirname(above); above = dirname(above)) {
+    if ((statSync(above).mode & 0o001) === 0)
+      throw new Error(`${above}: nobody but its owner may enter; set TMPDIR to a folder of mode 711 or 1777`);
+  }
   // The Dockerfile's own copies and its own RUN, without the network.
   const build = join(folder, 'build');
   mkdirSync(build);
