@@ -126,13 +126,17 @@ function otherwise(
   const isRejected = outcome.outcome === 'rejected';
   if (isRejected !== (state === 'REJECTED') || outcome.generation !== generation)
     return `job ${job.jobId} is ${outcome.outcome} as generation ${outcome.generation}, expected ${expected} (${refusedBy})`;
-  return isRejected ? wrongReasons(decision, outcome.violations) : undefined;
+  return isRejected ? wrongReasons(decision, outcome.violations, outcome.repeated) : undefined;
 }
 
-/** Every reason names a limit that refuses the job, with its figures; a limit that is smaller than the job is always named. */
+/**
+ * Every reason names a limit that refuses the job, with its figures. A limit that is smaller than the job is always named
+ * in an answer that is not read back from its record, which has as many reasons as it has room for.
+ */
 function wrongReasons(
   { job: { jobId }, ask, refusedBy }: ExpectedJob,
   violations: readonly Violation[],
+  isReadBack: boolean,
 ): string | undefined {
   const refusing = ask.claims.filter(({ counter }) => refusedBy.includes(counter));
   const told = new Set<string>();
@@ -150,6 +154,8 @@ function wrongReasons(
     if ('committed' in reason && reason.committed + asked <= limitAmount)
       return `job ${jobId} is told that ${asked} on top of ${reason.committed} do not fit ${limitAmount}`;
   }
+  if (violations.length === 0) return `job ${jobId} is rejected without a reason`;
+  if (isReadBack) return undefined;
   const untold = refusing.find((claim) => neverFits(claim) && !told.has(claim.counter));
   return untold && `job ${jobId} is not told that it is larger than ${untold.counter}`;
 }
