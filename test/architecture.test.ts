@@ -310,6 +310,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'functions/console/unreadable-request.ts',
     'functions/console/stale-import.ts',
     'functions/rollup/agreement-text.ts',
+    'functions/rollup/group-sum.ts',
     'functions/console/view/',
     'functions/console/read/contract.ts',
     'functions/console/read/explain/explained.ts',

@@ -13,12 +13,14 @@ import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
 import { readPlatform } from './parse-platform.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
+import { readZone } from './parse-validity.ts';
 import { looksSecret } from './parse-variables.ts';
 import type { DocumentProblem, Parsed } from './parsed.ts';
 import { Reading } from './reading.ts';
 
 const KEYS = [
   'currency',
+  'zone',
   'prices',
   'estimate',
   'platform',
@@ -45,7 +47,8 @@ export function parsePolicy(document: unknown, version: string): Parsed<Policy, 
     .text('a currency code such as EUR', (text) => /^[A-Z]{3}$/.test(text));
   const prices = readPrices(reading.at('prices'));
   const platform = readPlatform(reading.at('platform'));
-  const rules = readRules(reading.at('rules'), { runnerClasses: runnerClassNames(prices) }, platform);
+  const names = { runnerClasses: runnerClassNames(prices), zone: readZone(reading) ?? 'UTC' };
+  const rules = readRules(reading.at('rules'), names, platform);
   const trust = reading.at('trust_variables');
   const policy: Policy = {
     version,

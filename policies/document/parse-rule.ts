@@ -52,7 +52,7 @@ export function readRule(
   const onError =
     optional(reading.at('on_error'), 'what an error means', ON_ERROR) ??
     (ruleClass === 'security' ? 'closed' : 'open');
-  const exempt = readExempt(reading.at('exempt'), names.runnerClasses);
+  const exempt = readExempt(reading.at('exempt'), names);
   const binds = reading.at('binds_platform');
   const bindsPlatform = binds.isThere && binds.boolean() === true;
   const check = isCounted(kind) ? undefined : STATELESS_RULES[kind].read(reading, names);

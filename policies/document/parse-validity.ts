@@ -20,9 +20,11 @@ export function readEdge(reading: Reading, edge: 'start' | 'end', zone: string):
   return atMs ?? reading.expected('a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00');
 }
 
-/** The calendar that days are meant on; undefined, with a problem told, for what is no zone. @default UTC */
-export const readZone = (reading: Reading): string | undefined =>
-  reading.at('zone').isThere ? reading.at('zone').text('a zone such as Europe/Berlin or UTC', isZone) : 'UTC';
+/** The calendar that days are meant on; undefined, with a problem told, for what is no zone. */
+export const readZone = (reading: Reading, ifAbsent = 'UTC'): string | undefined =>
+  reading.at('zone').isThere
+    ? reading.at('zone').text('a zone such as Europe/Berlin or UTC', isZone)
+    : ifAbsent;
 
 export function checkOrder(reading: Reading, fromMs: number | undefined, untilMs: number | undefined): void {
   if (fromMs !== undefined && untilMs !== undefined && untilMs <= fromMs)

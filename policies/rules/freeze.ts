@@ -1,9 +1,9 @@
 import { readMatch } from '../document/parse-match.ts';
+import { readZone } from '../document/parse-validity.ts';
 import { Reading } from '../document/reading.ts';
 import { frozenUntilMs } from '../freeze/freeze-window.ts';
 import { readFreezeWindows } from '../freeze/freeze-window-reading.ts';
 import { frozenLabelling } from '../freeze/frozen-label.ts';
-import { isZone } from '../limits/zone.ts';
 import type { Check } from '../rule.ts';
 import type { KnownNames, StatelessRuleKind } from './stateless-rule-kind.ts';
 
@@ -18,7 +18,7 @@ export const freeze: StatelessRuleKind = {
 };
 
 function readFreeze(reading: Reading, names: KnownNames): Check {
-  const zone = readZone(reading.at('zone'));
+  const zone = readZone(reading, names.zone) ?? names.zone;
   const windows = readFreezeWindows(reading.at('windows'), zone);
   const why = readWhy(reading.at('why'));
   // Read a second time, for what it says only: problems were noted when the rule's own match was read.
@@ -37,9 +37,6 @@ function readFreeze(reading: Reading, names: KnownNames): Check {
     ];
   };
 }
-
-const readZone = (reading: Reading): string =>
-  (reading.isThere ? reading.text('a zone such as Europe/Berlin or UTC', isZone) : undefined) ?? 'UTC';
 
 const readWhy = (reading: Reading): string | undefined =>
   reading.isThere ? reading.text(`a text of at most ${WHY_CHARACTERS_MAX} characters`, isWhy) : undefined;

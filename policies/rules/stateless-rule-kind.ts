@@ -14,7 +14,9 @@ export interface StatelessRuleKind {
   readonly read: (reading: Reading, names: KnownNames) => Check;
 }
 
-/** Names the document defined before its rules. */
+/** What the document defined before its rules. */
 export interface KnownNames {
   readonly runnerClasses: readonly string[];
+  /** IANA zone in which days in rules are meant that name none themselves. */
+  readonly zone: string;
 }

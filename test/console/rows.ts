@@ -3,6 +3,7 @@ import type { LimitRow } from '../../functions/console/view/limit-row.ts';
 import type { GroupRow } from '../../functions/console/view/overview.ts';
 import type { BurnUp, SubjectView } from '../../functions/console/view/subject.ts';
 import type { LogEntry } from '../../functions/limits/desk/history.ts';
+import { groupSum } from '../../functions/rollup/group-sum.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */
 export const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
@@ -86,16 +87,15 @@ export function aGroup(index: number): GroupRow {
     grants: index % 6 === 1 ? 1 : 0,
     ...(index === 2 && { frozen: { id: 'f1', reason: 'Audit until Friday', zone: 'UTC' } }),
     ...(index % 9 === 0 && { pool: { childrenAmount: amount * 2, children: 4, unlimited: 0, larger: [] } }),
+    metered: {
+      settledMicros: without ? 12_340_000 : settled,
+      heldMicros: without ? 560_000 : held,
+      seconds: 72_000,
+      jobs: 812,
+      sinceDay: '2026-11-01',
+    },
     ...(without
-      ? {
-          metered: {
-            settledMicros: 12_340_000,
-            heldMicros: 560_000,
-            seconds: 72_000,
-            jobs: 812,
-            sinceDay: '2026-11-01',
-          },
-        }
+      ? {}
       : {
           budget: aLimit({
             subject,
@@ -209,6 +209,7 @@ export const EDITS: readonly LogEntry[] = [
 
 /** A group with one of everything. */
 export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
+  const children = [aGroup(11), aGroup(21), aGroup(31)].map((row) => ({ ...row, parentId: 101 }));
   const budget = aLimit({
     euros: 700,
     baseAmount: 500 * EUR,
@@ -354,8 +355,14 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
     ],
     freezes: [],
     history: { entries: EDITS },
-    children: [aGroup(11), aGroup(21), aGroup(31)].map((row) => ({ ...row, parentId: 101 })),
+    children,
     childCount: 3,
+    childrenSum: groupSum(
+      'group/101',
+      { settledMicros: 2_498_700_000, heldMicros: 261_300_000, seconds: 412_200, jobs: 9_102 },
+      children.map(({ metered }) => metered),
+      3,
+    ),
     may: {
       tighten: true,
       loosen: true,
@@ -371,7 +378,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
 
 /** A group nobody knows anything of yet. */
 export const AN_EMPTY_SUBJECT: SubjectView = {
-  ...(({ burnUp: _, ...rest }: SubjectView) => rest)(aSubject()),
+  ...(({ burnUp: _, childrenSum: __, ...rest }: SubjectView) => rest)(aSubject()),
   subject: 'group/300',
   path: 'acme/new',
   limits: [],

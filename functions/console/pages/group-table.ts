@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { GroupSum, UsedInMonth } from '../../rollup/group-sum.ts';
 import type { GroupRow } from '../view/overview.ts';
 import { bar } from './bar.ts';
 import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.ts';
@@ -6,24 +7,55 @@ import { pathText, subjectHref, subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts';
 
+export interface GroupTableParts {
+  /** Where the groups below a group are. */
+  readonly tree?: (groupId: number) => string;
+  /** Of groups right below one: a column of this month, of which rows and rest come to what the group used. */
+  readonly sum?: GroupSum | undefined;
+}
+
 /** One line a group: a bar, and beside it the same as text. */
 export const groupTable = (
   rows: readonly GroupRow[],
   caption: string,
   telling: Telling,
-  tree?: (groupId: number) => string,
+  { tree, sum }: GroupTableParts = {},
 ): Markup => html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="stack"><caption class="hidden">${caption}</caption>
-<thead><tr><th scope="col">Whose</th><th scope="col">Use</th><th scope="col" class="n wide">Used</th><th scope="col" class="n wide">Spent</th><th scope="col" class="n wide">Held</th><th scope="col" class="n wide">Limit</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th></tr></thead>
-<tbody>${rows.map((row) => groupLine(row, telling, tree))}</tbody></table></div>`;
+<thead><tr><th scope="col">Whose</th><th scope="col">Use</th><th scope="col" class="n wide">Used</th><th scope="col" class="n wide">Spent</th><th scope="col" class="n wide">Held</th><th scope="col" class="n wide">Limit</th><th scope="col" class="n">Left</th><th scope="col">Runs out</th>${sum !== undefined && html`<th scope="col" class="n">This month</th>`}</tr></thead>
+<tbody>${rows.map((row) => groupLine(row, telling, tree, sum !== undefined))}</tbody>${sumRows(rows, sum)}</table></div>`;
 
-function groupLine(row: GroupRow, telling: Telling, tree: ((groupId: number) => string) | undefined): Markup {
+/** Nothing where all of it is 0. */
+function sumRows(rows: readonly GroupRow[], sum: GroupSum | undefined): Markup | '' {
+  if (sum === undefined) return '';
+  const { rest, restLabel, total } = sum;
+  return html`<tbody>${rows.length > 0 && micros(rest) !== 0 && sumRow(html`<span class="soft">${restLabel}</span>`, rest)}${sumRow(html`Together <small class="soft">spent and held this month</small>`, total)}</tbody>`;
+}
+
+const sumRow = (label: Markup, used: UsedInMonth): Markup =>
+  html`<tr><th scope="row">${label}</th><td class="bar-cell"></td>${WIDE_BETWEEN.map(() => html`<td class="n wide"></td>`)}<td class="wide"></td><td class="wide"></td>${monthCell(used)}</tr>`;
+
+/** Used, Spent, Held, Limit: what budgets count adds up to nothing, each has a period of its own. */
+const WIDE_BETWEEN = [1, 2, 3, 4] as const;
+
+const monthCell = (used: UsedInMonth): Markup =>
+  html`<td class="n" data-l="this month">${bare(micros(used), 'micros')}</td>`;
+
+const micros = ({ settledMicros, heldMicros }: UsedInMonth): number => settledMicros + heldMicros;
+
+function groupLine(
+  row: GroupRow,
+  telling: Telling,
+  tree: GroupTableParts['tree'],
+  hasMonth: boolean,
+): Markup {
+  const month = hasMonth ? monthCell(row.metered) : '';
   const below =
     tree !== undefined && row.groupId !== undefined && row.children > 0
       ? html`<small><a href="${tree(row.groupId)}">${counted(row.children, 'group')} below<span class="hidden"> ${row.path}</span></a></small>`
       : '';
   const name = html`<th scope="row" class="path">${link(row)} ${tags(row)}${below}</th>`;
   const { budget } = row;
-  if (budget === undefined) return html`<tr>${name}${meteredCells(row, telling)}</tr>`;
+  if (budget === undefined) return html`<tr>${name}${meteredCells(row, telling)}${month}</tr>`;
   const { settled, held, unit } = budget;
   const limit = budget.amount === 'unlimited' ? undefined : budget.amount;
   const forecast = budget.forecast?.atEndAmount;
@@ -33,7 +65,7 @@ function groupLine(row: GroupRow, telling: Telling, tree: ((groupId: number) => 
     limit === undefined
       ? html`<span class="soft">never</span>`
       : runsOut(budget.forecast, budget.zone, telling.nowMs, onlyWatches(budget))
-  }</td></tr>`;
+  }</td>${month}</tr>`;
 }
 
 const link = ({ subject, path }: GroupRow): Markup =>
@@ -57,12 +89,9 @@ function kindTag(subject: string): Markup | undefined {
 }
 
 function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
-  const spent = metered === undefined ? '–' : amount(metered.settledMicros, 'micros', telling);
-  const held = metered === undefined ? '–' : amount(metered.heldMicros, 'micros', telling);
-  return html`<td class="bar-cell"><small class="soft">no budget${
-    metered !== undefined &&
-    html`<span class="hidden">, cost this month ${amount(metered.settledMicros, 'micros', telling)}</span>`
-  }</small></td><td class="n wide">–</td><td class="n wide">${spent}</td><td class="n wide">${held}</td><td class="n wide">–</td><td class="n wide">–</td><td class="soft wide">–</td>`;
+  const spent = amount(metered.settledMicros, 'micros', telling);
+  const held = amount(metered.heldMicros, 'micros', telling);
+  return html`<td class="bar-cell"><small class="soft">no budget<span class="hidden">, cost this month ${spent}</span></small></td><td class="n wide">–</td><td class="n wide">${spent}</td><td class="n wide">${held}</td><td class="n wide">–</td><td class="n wide">–</td><td class="soft wide">–</td>`;
 }
 
 /** What an eye looking down the list must not miss. */

@@ -39,7 +39,7 @@ ${instanceCard(overview, telling)}
 <section class="card" aria-labelledby="groups"><h2 id="groups" class="hidden">Groups</h2>${isNothing(shown) ? '' : filters(shown)}${
       overview.rows.length === 0
         ? emptyNote(asked)
-        : html`${BAR_KEY}${groupTable(overview.rows, 'Groups and their budgets', telling, (id) => address('/', { under: id, sort: asked.sort }))}${pages(overview, asked)}`
+        : html`${BAR_KEY}${groupTable(overview.rows, 'Groups and their budgets', telling, { tree: (id) => address('/', { under: id, sort: asked.sort }), sum: overview.sum })}${pages(overview, asked)}`
     }</section>`,
   );
 }
@@ -60,10 +60,7 @@ function instanceCard({ instance }: Overview, telling: Telling): Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
   if (budget === undefined || budget.amount === 'unlimited') {
-    return html`<section class="card" aria-labelledby="whole"><h2 id="whole"><a href="/instance">The whole GitLab</a><small class="soft">no budget of its own</small></h2>${
-      metered !== undefined &&
-      html`<p>${amount(metered.settledMicros, 'micros', telling)} spent and ${amount(metered.heldMicros, 'micros', telling)} held this month, in ${counted(metered.jobs, 'job')}.</p>`
-    }</section>`;
+    return html`<section class="card" aria-labelledby="whole"><h2 id="whole"><a href="/instance">The whole GitLab</a><small class="soft">no budget of its own</small></h2><p>${amount(metered.settledMicros, 'micros', telling)} spent and ${amount(metered.heldMicros, 'micros', telling)} held this month, in ${counted(metered.jobs, 'job')}.</p></section>`;
   }
   const { settled, held, unit, amount: limit, period, forecast } = budget;
   return html`<section class="card" aria-labelledby="whole"><h2 id="whole"><a href="/instance">The whole GitLab</a><small class="soft">${period?.label}</small></h2>

@@ -39,7 +39,7 @@ ${main !== undefined && mainCard(main, view, telling)}
 ${view.kind !== 'project' && usagePart(view, telling)}
 ${
   childCount > 0 &&
-  html`<section class="card" aria-labelledby="children"><h2 id="children">${counted(childCount, 'group')} right below</h2>${BAR_KEY}${groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', telling)}${
+  html`<section class="card" aria-labelledby="children"><h2 id="children">${counted(childCount, 'group')} right below</h2>${BAR_KEY}${groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', telling, { sum: view.childrenSum })}${
     childCount > Math.min(children.length, CHILDREN_SHOWN) &&
     html`<p><a href="${address('/', { under: subject.startsWith('group/') ? subject.slice('group/'.length) : undefined, view: 'tree' })}">All ${counted(childCount, 'group')}</a></p>`
   }</section>`

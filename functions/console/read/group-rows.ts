@@ -1,9 +1,7 @@
 /** The rows of one page, with numbers as they stand now. */
 import { counterName } from '../../../policies/claim.ts';
-import { dayNumber } from '../../../policies/limits/calendar.ts';
 import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
-import { periodAt } from '../../../policies/limits/period.ts';
-import { dayIn } from '../../../policies/limits/zone.ts';
+import { firstOfMonth, usedTogether } from '../../rollup/group-sum.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { GroupRow, Metered } from '../view/overview.ts';
 import { askedMode } from './asked-mode.ts';
@@ -81,7 +79,7 @@ function groupRow(
     ...whereOf(of, places, scope),
     ...(budget !== undefined && { budget }),
     others: havings.length - (budget === undefined ? 0 : 1),
-    ...(budget?.kind !== 'money' && { metered }),
+    metered,
     ...(frozen !== undefined && { frozen }),
     grants: grants.length,
     ...(pool !== undefined && { pool }),
@@ -148,17 +146,7 @@ const havingsOfRow = (of: RowOf, limits: LimitSet, nowMs: number): readonly Havi
     ? (limits.bySubject.get(of) ?? []).map((limit) => ({ limit, byDefault: false }))
     : havingsOfPlace(of, limits, nowMs);
 
-export const firstOfMonth = (zone: string, nowMs: number): number =>
-  dayNumber(dayIn(zone, periodAt('month', zone, nowMs).startMs));
-
-export function meteredOf(days: readonly DayUsage[], fromDay: number): Metered {
-  const counted = days.filter(({ number }) => number >= fromDay);
-  const sum = (of: (day: DayUsage) => number): number => counted.reduce((total, day) => total + of(day), 0);
-  return {
-    settledMicros: sum((day) => day.settledMicros),
-    heldMicros: sum((day) => day.heldMicros),
-    seconds: sum((day) => day.seconds),
-    jobs: sum((day) => day.jobs),
-    sinceDay: dayText(fromDay),
-  };
-}
+export const meteredOf = (days: readonly DayUsage[], fromDay: number): Metered => ({
+  ...usedTogether(days.filter(({ number }) => number >= fromDay)),
+  sinceDay: dayText(fromDay),
+});

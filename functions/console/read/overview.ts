@@ -6,12 +6,13 @@
  * their period before, at most {@link RANKED_MAX} groups and once in {@link RECENT_MS} for all viewers of a process.
  */
 import { counterName } from '../../../policies/claim.ts';
+import { firstOfMonth } from '../../rollup/group-sum.ts';
 import type { Overview, OverviewAsked } from '../view/overview.ts';
 import { askedModes } from './asked-mode.ts';
 import type { Reading } from './console-read-deps.ts';
 import type { Viewer } from './contract.ts';
 import { isBudget } from './group-limits.ts';
-import { firstOfMonth, groupRows, isEarlier, meteredOf, type RowsFrom } from './group-rows.ts';
+import { groupRows, isEarlier, meteredOf, type RowsFrom } from './group-rows.ts';
 import { leading } from './leading.ts';
 import { byRunOut, bySpent, type Candidate } from './overview-order.ts';
 import { counterIn, periodPairs } from './period-pair.ts';
@@ -19,6 +20,7 @@ import { NOWHERE } from './places.ts';
 import { placesAsked } from './places-asked.ts';
 import { havingsOfPlace, isGroup, placeSubject, type RowPlace } from './row-places.ts';
 import { scopeOf } from './scope.ts';
+import { stepSum } from './step-sum.ts';
 import { chainOf } from './subjects-above.ts';
 import { readDays, today } from './usage-days.ts';
 
@@ -56,6 +58,7 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
     // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
     if ((asked.sort ?? 'runs-out-first') === 'runs-out-first')
       page.sort((a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)));
+    const sum = await stepSum(asked.under, page, from, reading);
     return {
       set,
       currency: reading.policy.currency,
@@ -70,6 +73,7 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
       ...(start > 0 && { previous: String(Math.max(0, start - max)) }),
       unranked,
       ...(instance !== undefined && { instance }),
+      ...(sum !== undefined && { sum }),
     };
   };
 

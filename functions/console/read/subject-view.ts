@@ -7,13 +7,14 @@ import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
 import type { RecountOutcome } from '../../ledger/recount-outcome.ts';
 import { zoneOfSubject } from '../../limits/desk/zone-of-subject.ts';
 import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../rollup/budget-agreement.ts';
+import { firstOfMonth, groupSum } from '../../rollup/group-sum.ts';
 import type { LimitRow } from '../view/limit-row.ts';
 import type { SubjectAsked, SubjectView } from '../view/subject.ts';
 import { burnUpOf, chartDays } from './burn-up.ts';
 import type { Reading } from './console-read-deps.ts';
 import type { Viewer } from './contract.ts';
 import { freezeRows } from './freeze-rows.ts';
-import { firstOfMonth, firstToRunOut, groupRows, type RowsFrom } from './group-rows.ts';
+import { firstToRunOut, groupRows, meteredOf, type RowsFrom } from './group-rows.ts';
 import { viewerHistory } from './history.ts';
 import { limitsAbove } from './limits-above.ts';
 import { mayOf } from './may.ts';
@@ -108,6 +109,14 @@ export const subjectViewOf =
       history,
       children: childRows,
       childCount: children.length,
+      ...(children.length > 0 && {
+        childrenSum: groupSum(
+          subject,
+          meteredOf(usage, monthFrom),
+          childRows.map(({ metered }) => metered),
+          children.length,
+        ),
+      }),
       may: mayOf(subject, rightsOf(viewer.roles), { limits, directory, nowMs }),
     };
   };

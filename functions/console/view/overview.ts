@@ -1,3 +1,4 @@
+import type { GroupSum, UsedInMonth } from '../../rollup/group-sum.ts';
 import type { FreezeRow, LimitRow } from './limit-row.ts';
 
 /**
@@ -43,6 +44,8 @@ export interface Overview {
   readonly unranked: number;
   /** The whole instance; only for who sees all. */
   readonly instance?: GroupRow;
+  /** Of a step of the tree: with it the `metered` of the rows come to what the group above them used. */
+  readonly sum?: GroupSum;
 }
 
 export interface GroupRow {
@@ -65,8 +68,8 @@ export interface GroupRow {
   readonly budget?: LimitRow;
   /** How many other limits it has in force. */
   readonly others: number;
-  /** Of a group without a budget of money: what it used this month. */
-  readonly metered?: Metered;
+  /** What it used this month, whatever its budgets count. */
+  readonly metered: Metered;
   /** Nothing of it starts now. */
   readonly frozen?: FreezeRow;
   /** Grants in force or to come, on all of its limits. */
@@ -85,11 +88,6 @@ export interface PoolNote {
   readonly larger: readonly string[];
 }
 
-export interface Metered {
-  /** This calendar month, in the rollup's zone. */
-  readonly settledMicros: number;
-  readonly heldMicros: number;
-  readonly seconds: number;
-  readonly jobs: number;
+export interface Metered extends UsedInMonth {
   readonly sinceDay: string;
 }

@@ -2,6 +2,7 @@ import type { Mode } from '../../../policies/mode.ts';
 import type { Unit } from '../../../policies/unit.ts';
 import type { HistoryPage } from '../../limits/desk/history.ts';
 import type { BudgetAgreement } from '../../rollup/budget-agreement.ts';
+import type { GroupSum } from '../../rollup/group-sum.ts';
 import type { FreezeRow, LimitRow, PeriodRow } from './limit-row.ts';
 import type { GroupRow, PoolNote } from './overview.ts';
 import type { UsageView } from './usage.ts';
@@ -50,6 +51,8 @@ export interface SubjectView {
   /** Groups right below, by path, at most 25: `overview({under})` pages through more. */
   readonly children: readonly GroupRow[];
   readonly childCount: number;
+  /** With it the `metered` of `children` come to what the group used this month; absent without children. */
+  readonly childrenSum?: GroupSum;
   /** What the viewer may do here; the desk decides anew when they do. */
   readonly may: May;
 }

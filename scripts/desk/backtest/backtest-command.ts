@@ -6,7 +6,8 @@ import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
 import { groupFilter } from '../report/group-filter.ts';
-import { readSpan } from '../report/span.ts';
+import { readSpan, SPAN_HELP } from '../report/span.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { type BacktestResult, backtestText, notesOf } from './backtest-text.ts';
@@ -19,6 +20,7 @@ that would not have run takes no room of those after it. Only reads: no counter 
 
   --since <time>       14d, 36h, 8w ago, a day (2026-10-01) or an instant   (default: 60d)
   --until <time>       the same                                             (default: now)
+                       ${SPAN_HELP}
   --group <id | path>  counts only jobs of this group and below
 ${RULES_FLAGS_HELP}
 ${LEDGER_FLAGS_HELP}
@@ -44,7 +46,7 @@ async function runBacktest(args: readonly string[], io: DeskIo, open: OpenLedger
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   });
-  const span = readSpan(values.since ?? '60d', values.until, io.nowMs());
+  const span = readSpan(values.since ?? '60d', values.until, io.nowMs(), rollupZone(io));
   const rules = readRules(values, io);
   const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
   const ledger = await open(values, io);

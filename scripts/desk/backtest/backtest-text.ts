@@ -1,13 +1,12 @@
 import type { BacktestFigures, GroupRow } from '../../../functions/backtest/figures.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type Paint, printable } from '../paint.ts';
-import { count, day, money } from '../report/shadow-words.ts';
+import { count, money, spanText } from '../report/shadow-words.ts';
+import type { ZonedSpan } from '../report/span.ts';
 import { table } from '../table.ts';
 
 /** What `--json` prints. */
-export interface BacktestResult extends BacktestFigures {
-  readonly sinceMs: number;
-  readonly untilMs: number;
+export interface BacktestResult extends BacktestFigures, ZonedSpan {
   /** For people: whose books. */
   readonly ledger: string;
   readonly group?: string;
@@ -58,14 +57,14 @@ export function backtestText(
   paint: Paint,
   columns: number,
 ): string {
-  const { currency, group, sinceMs, untilMs, ledger, notes } = result;
+  const { currency, group, ledger, notes } = result;
   const of = group === undefined ? '' : ` of ${printable(group)}`;
   const difference = result.nowMicros - result.thenMicros;
   const sign = difference > 0 ? '+' : '';
   const estimated =
     result.estimatedMicros === 0 ? '' : `, of it ${money(result.estimatedMicros, currency)} only estimated`;
   const head = [
-    paint.dim(`${day(sinceMs)} to ${day(untilMs)}${of}, by ${printable(ledger)}`),
+    paint.dim(`${spanText(result)}${of}, by ${printable(ledger)}`),
     paint.strong(
       `${count(result.rejectedNow)} of ${count(result.jobs)} jobs would be rejected; ${count(result.rejectedThen)} were.`,
     ),

@@ -11,6 +11,7 @@ import { type FlagValues, readFlags } from '../flags.ts';
 import { setShown } from '../limits/live-set.ts';
 import { setText } from '../limits/set-text.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { backtestEdit } from './backtest-edit.ts';
 import {
   BUDGET_DEPS,
@@ -155,7 +156,7 @@ function tellGone(
     );
   else
     io.err(
-      `Nothing was changed: the file was exported from set ${base}, which is not live any more, and too old to compare with.\n${shown === undefined ? '' : setText(shown, paintWhen(io.colours))}Export again, and make the changes there.\n`,
+      `Nothing was changed: the file was exported from set ${base}, which is not live any more, and too old to compare with.\n${shown === undefined ? '' : setText(shown, rollupZone(io), paintWhen(io.colours))}Export again, and make the changes there.\n`,
     );
   return EXIT.wouldReject;
 }

@@ -38,7 +38,8 @@ ${SUBJECT_HELP}
   --mode <mode>        ${MODES.join(', ')}
   --thresholds <list>  50,75,90,100: percent at which the owner is told
   --owner, --contact, --cost-center, --note <text>   about the limit; --note stands on it, --reason in the change log
-  --from, --until <day>                              it asks nothing before and after
+  --from, --until <day>                              it asks nothing before and after; days are meant whole, in the
+                                                     time zone of the limit
                        "${NONE}" takes a field out
   --dry-run            shows what would change and writes nothing
 ${EDIT_FLAGS_HELP}

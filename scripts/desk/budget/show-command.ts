@@ -12,6 +12,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { agreementLines, agreementsOf } from './agreements.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
 import { forecasts } from './forecasts.ts';
+import { groupsBelow, groupsBelowText } from './groups-below.ts';
 import { type Budget, withBudget } from './open-budget.ts';
 import { limitsInForce, standings, subjectLimits } from './standing.ts';
 import { limitText, standingJson, standingsText } from './standing-text.ts';
@@ -21,7 +22,8 @@ import { wideOrLong } from './wide-or-long.ts';
 const HELP = `tollgate budget show <group> [flags]
 
 One group: how its limits and those of the groups above it stand, what is said about each, and the grants, freezes and
-break-glasses there are, with the ids by which they are taken back.
+break-glasses there are, with the ids by which they are taken back. Then what the groups right below it and its own projects
+used this month (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC): spent and held, which comes to what the group used.
 
 ${SUBJECT_HELP}
 ${BUDGET_FLAGS_HELP}
@@ -48,6 +50,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
       const told = await forecasts(found, budget, io);
       const shown = found.map((each, index) => ({ ...each, forecast: told[index] }));
       const agreements = await agreementsOf(subject, found, budget, io);
+      const below = await groupsBelow(subject, budget, io);
       const exceptions = exceptionsOf(live?.document ?? packed.document, limits, levels, nowMs);
       if (values.json) {
         const rows = shown.map(({ limit, ...each }, index) => ({
@@ -62,7 +65,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
         }));
         const set = live?.pointer.set ?? null;
         io.out(
-          `${JSON.stringify({ subject, path: subjectLabel(subject, directory), set, currency: policy.currency, limits: rows, exceptions })}\n`,
+          `${JSON.stringify({ subject, path: subjectLabel(subject, directory), set, currency: policy.currency, limits: rows, exceptions, below: below ?? null })}\n`,
         );
         return EXIT.ok;
       }
@@ -93,6 +96,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
         io.out(notes.join(''));
         io.out(agreementLines(agreements, policy.currency, rollupZone(io), paint));
       }
+      if (below !== undefined) io.out(groupsBelowText(subject, below, budget, io.columns, paint));
       io.out(exceptionsText(exceptions, budget, io.columns, paint));
       return EXIT.ok;
     });

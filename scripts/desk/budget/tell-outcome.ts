@@ -7,6 +7,7 @@ import { type DeskIo, EXIT, type ExitCode } from '../command.ts';
 import { setShown } from '../limits/live-set.ts';
 import { setText } from '../limits/set-text.ts';
 import { type Paint, paintWhen, printable } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { changeRowsText } from './change-rows.ts';
 
 /** How something is told. */
@@ -64,7 +65,7 @@ function textOf(
     case 'unchanged':
       return 'It is so already; nothing was written.\n';
     case 'stale':
-      return staleText(outcome, base, rows, paint);
+      return staleText(outcome, base, rows, telling.io);
     case 'forbidden':
       return `${paint.bad('Refused')}, nothing was changed:\n${outcome.denied.map(deniedText).join('')}`;
     case 'needs_confirmation':
@@ -83,10 +84,11 @@ export function staleText(
   { live, mine, theirs }: Omit<Of<'stale'>, 'outcome'>,
   base: string | undefined,
   rows: (changes: readonly ChangeRow[]) => string,
-  paint: Paint,
+  io: Pick<DeskIo, 'colours' | 'env'>,
 ): string {
+  const paint = paintWhen(io.colours);
   const head = `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n`;
-  const set = live === undefined ? '' : setText(setShown(live.pointer, live.change), paint);
+  const set = live === undefined ? '' : setText(setShown(live.pointer, live.change), rollupZone(io), paint);
   const part = (title: string, changes: readonly ChangeRow[] | undefined, none: string): string =>
     `${paint.strong(title)}\n${changes === undefined || changes.length === 0 ? `${none}\n` : rows(changes)}`;
   return [

@@ -34,7 +34,7 @@ export function tellPreview(
   // What it would do to a set that is gone helps nobody but beside what became of that set.
   if (stale) {
     const changes = (some: typeof rows): string => changeRowsText(some, currency, io.columns, paint);
-    io.err(staleText({ live, mine: rows, ...(theirs !== undefined && { theirs }) }, base, changes, paint));
+    io.err(staleText({ live, mine: rows, ...(theirs !== undefined && { theirs }) }, base, changes, io));
     return code;
   }
   const lines = [

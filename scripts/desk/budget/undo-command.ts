@@ -3,6 +3,7 @@ import { readFlags, readWhole } from '../flags.ts';
 import { setShown } from '../limits/live-set.ts';
 import { NOTHING_LIVE, setText } from '../limits/set-text.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS_HELP,
@@ -53,7 +54,7 @@ export const undoCommandOn = (deps: BudgetDeps): Command => ({
         if (values.json) io.out(`${JSON.stringify({ outcome: 'stale', live: shown })}\n`);
         else
           io.err(
-            `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(shown, paintWhen(io.colours))}`,
+            `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(shown, rollupZone(io), paintWhen(io.colours))}`,
           );
         return EXIT.wouldReject;
       }

@@ -4,6 +4,7 @@ import { readFlags, readWhole } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen, printable } from '../paint.ts';
+import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { type Confirm, confirmOnTerminal } from '../truth/confirm.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
@@ -36,6 +37,7 @@ const EXITS = 'Exit codes: 0 done, 1 GitLab does not answer, 3 wrong usage';
 const STANDING_FLAGS = { ...FLAGS, since: 'text', ...LEDGER_FLAGS, ...RULES_FLAGS } as const;
 const STANDING_FLAGS_HELP = `${FLAGS_HELP}
   --since <time>       the recorded jobs that are asked again: 24h, 7d, a day   (default: 24h)
+                       ${SPAN_HELP}
 ${LEDGER_FLAGS_HELP}
 ${RULES_FLAGS_HELP}`;
 

@@ -6,6 +6,7 @@ import type { DeskLedger, OpenLedger } from '../ledger/open-ledger.ts';
 import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { armedReport } from '../report/armed-report.ts';
 import { readSpan } from '../report/span.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import type { RulesFlags } from '../rules-flags.ts';
 import { rulesInForce } from '../rules-in-force.ts';
 import type { GitLabPlace } from '../truth/gitlab-flags.ts';
@@ -31,7 +32,7 @@ export interface StandingAsked {
  */
 export async function readStanding(asked: StandingAsked, io: DeskIo): Promise<ControllerStanding> {
   const { controller, controllers } = asked;
-  const span = readSpan(asked.flags.since ?? '24h', undefined, io.nowMs());
+  const span = readSpan(asked.flags.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
   const scopes = await askGitLab(() => controllers.scopes(controller.id));
   const books = await openBooks(asked, io);
   const nowMs = io.nowMs();

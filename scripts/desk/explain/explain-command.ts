@@ -9,6 +9,7 @@ import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { explanationText } from './explanation-text.ts';
 import { readJobReference } from './job-reference.ts';
@@ -20,6 +21,7 @@ const HELP = `tollgate explain <job id | decision id> [flags]
 
 Why was this job decided as it was? Every rule: what it said then and what it says now; every counter: its numbers
 then and now; price, versions and the text the developer read. Only reads: no counter is touched.
+Times are those of $TOLLGATE_ROLLUP_ZONE, else of UTC; --json has Unix milliseconds.
 
   <job id>             4711, or the address of the job's page; explains the last decision about it
   <decision id>        d-4711-1, as on the job page and in the log
@@ -68,7 +70,7 @@ async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): P
     const using: ExplainWith = { rules, again, nowMs, counters };
     const explanation = explanationOf(record, using);
     if (values.json) io.out(`${JSON.stringify(explanation)}\n`);
-    else io.out(explanationText(explanation, paintWhen(io.colours), io.columns));
+    else io.out(explanationText(explanation, rollupZone(io), paintWhen(io.colours), io.columns));
     return EXIT.ok;
   } finally {
     await ledger.close();

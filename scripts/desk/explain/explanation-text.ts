@@ -7,16 +7,17 @@ import type { Violation } from '../../../policies/reason.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { classColumn } from '../../../policies/text/class-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { reasonLine } from '../../../policies/text/reason-line.ts';
 import { type Paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
 
-/** The explanation for people, with a line break at its end. */
-export function explanationText(told: Explanation, paint: Paint, columns: number): string {
+/** The explanation for people, with a line break at its end. @param zone - in which times are told */
+export function explanationText(told: Explanation, zone: string, paint: Paint, columns: number): string {
   const explanation = harmless(told);
   const { rejectionText, notRecorded } = explanation;
   const sections = [
-    headText(explanation, paint, columns),
+    headText(explanation, zone, paint, columns),
     section('Rules', rulesText(explanation, paint, columns), paint),
     section('Counters', countersText(explanation, columns, paint), paint),
     ...(rejectionText === undefined
@@ -41,15 +42,15 @@ const indented = (text: string): string =>
     .map((line) => `  ${line}\n`)
     .join('');
 
-function headText(explanation: Explanation, paint: Paint, columns: number): string {
+function headText(explanation: Explanation, zone: string, paint: Paint, columns: number): string {
   const { jobId, job, outcome, decisionId, currency, atDecision, now } = explanation;
   const word = outcome === 'admitted' ? paint.good(outcome) : paint.bad(outcome);
   const title = `${paint.strong(`Job ${jobId}${job.name === undefined ? '' : ` "${job.name}"`}`)}: ${word}, decision ${decisionId}\n`;
   const rows = [
     ['project', job.projectPath ?? idText(job.projectId)],
     ['pipeline', idText(job.pipelineId)],
-    ['decided', `${instant(explanation.decidedAtMs)}, answered by ${answeredBy(explanation)}`],
-    ['state', stateText(explanation)],
+    ['decided', `${instantText(explanation.decidedAtMs, zone)}, answered by ${answeredBy(explanation)}`],
+    ['state', stateText(explanation, zone)],
     ['price then', priceText(atDecision, currency)],
     ['price now', now === undefined ? 'not asked again' : priceText(now, currency)],
     ['policy', versionText(atDecision.policyVersion, explanation.now?.policyVersion)],
@@ -59,8 +60,6 @@ function headText(explanation: Explanation, paint: Paint, columns: number): stri
 }
 
 const idText = (id: number | undefined): string => (id === undefined ? 'not recorded' : String(id));
-const instant = (atMs: number): string =>
-  `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 function answeredBy({ answered, unchecked }: Explanation): string {
   const who =
@@ -72,13 +71,16 @@ function answeredBy({ answered, unchecked }: Explanation): string {
   return unchecked === undefined ? who : `${who}; charged without asking: ${unchecked}`;
 }
 
-function stateText({ state, flagged, endedAtMs, dueAtMs, durationSeconds }: Explanation): string {
+function stateText(
+  { state, flagged, endedAtMs, dueAtMs, durationSeconds }: Explanation,
+  zone: string,
+): string {
   const ran = durationSeconds === undefined ? '' : ` after ${durationText(durationSeconds)}`;
   const when =
     endedAtMs !== undefined
-      ? `, ended ${instant(endedAtMs)}${ran}`
+      ? `, ended ${instantText(endedAtMs, zone)}${ran}`
       : dueAtMs !== undefined
-        ? `, looked after at ${instant(dueAtMs)}`
+        ? `, looked after at ${instantText(dueAtMs, zone)}`
         : '';
   return `${state}${when}${flagged ? '; flagged: it was rejected, or given up, and is charged all the same' : ''}`;
 }

@@ -1,8 +1,10 @@
+import { instantText } from '../../../policies/text/instant-text.ts';
 /** Which GitLabs a table has books of. A program that is told another name refuses to work on it; these commands decide. */
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
 import { type DeskRegister, openRegister } from '../ledger/open-ledger.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { table as tableText } from '../table.ts';
 import { forgetInstance } from './forget-instance.ts';
 
@@ -81,7 +83,7 @@ export const lsCommandOn = (open: OpenRegister): Command =>
       const rows = known.map(({ instance, gitlabUrl, openedAtMs }) => [
         instance,
         gitlabUrl ?? '–',
-        openedAtMs === 0 ? '–' : new Date(openedAtMs).toISOString(),
+        openedAtMs === 0 ? '–' : instantText(openedAtMs, rollupZone(io)),
       ]);
       io.out(tableText([{}, {}, {}], [['Instance', 'Answers at', 'Last opened'], ...rows], io.columns));
     },

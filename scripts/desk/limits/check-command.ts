@@ -6,6 +6,7 @@ import { type Command, EXIT } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
 import { readLive, setShown } from './live-set.ts';
 import { directoryOf, type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
@@ -53,7 +54,7 @@ export const checkCommandOn = (open: OpenLimits): Command => ({
     if (values.json) io.out(`${JSON.stringify({ live: shown })}\n`);
     else {
       const paint = paintWhen(io.colours);
-      io.out(`${setText(shown, paint)}${paint.good('fits')} ${files.policy}\n`);
+      io.out(`${setText(shown, rollupZone(io), paint)}${paint.good('fits')} ${files.policy}\n`);
     }
     return EXIT.ok;
   },

@@ -9,6 +9,7 @@ import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../c
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
 import { askSomebody } from './ask-somebody.ts';
 import { baseInFile } from './base-in-file.ts';
@@ -123,7 +124,9 @@ async function publish(
     if (values.json) io.out(`${JSON.stringify({ outcome: 'live', ...shown, changes })}\n`);
     else {
       const paint = paintWhen(io.colours);
-      io.out(`${changesText(changes, io)}${paint.good('live')} in ${description}\n${setText(shown, paint)}`);
+      io.out(
+        `${changesText(changes, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
+      );
     }
     return EXIT.ok;
   });
@@ -152,6 +155,6 @@ function staleText(
   if (live === undefined || shown === undefined)
     return `Nothing was published: this is ${mine}, and no set was ever live. Say --base ${NONE}.\n`;
   return `Nothing was published: this is ${mine}, and another one is live.
-${setText(shown, paintWhen(io.colours))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
+${setText(shown, rollupZone(io), paintWhen(io.colours))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
 `;
 }

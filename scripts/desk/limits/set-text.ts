@@ -1,11 +1,12 @@
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../paint.ts';
 import type { SetShown } from './live-set.ts';
 
-/** Three lines about one set. */
-export function setText({ set, edit, at, actor, why, source }: SetShown, paint: Paint): string {
+/** Three lines about one set. @param zone - in which times are told */
+export function setText({ set, edit, at, actor, why, source }: SetShown, zone: string, paint: Paint): string {
   return [
     `set    ${paint.strong(set)}, edit ${edit}`,
-    `since  ${at}`,
+    `since  ${instantText(Date.parse(at), zone)}`,
     `by     ${printable(actor)}, from ${printable(source)}: ${printable(why)}`,
     '',
   ].join('\n');

@@ -1,7 +1,9 @@
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { baseLine } from './base-in-file.ts';
 import { limitsYaml } from './limits-yaml.ts';
 import { type KeptSet, type LiveSet, readKept, readLive, setShown } from './live-set.ts';
@@ -58,7 +60,7 @@ function tellDocument(live: LiveSet | undefined, io: DeskIo): ExitCode {
 }
 
 function tellKept({ set, change, document }: KeptSet, io: DeskIo): ExitCode {
-  const since = `of ${new Date(change.atMs).toISOString()}`;
+  const since = `of ${instantText(change.atMs, rollupZone(io))}`;
   io.out(`# Set ${set} ${since}. Publish it, and what was done since is undone\n${limitsYaml(document)}`);
   return EXIT.ok;
 }
@@ -71,6 +73,6 @@ function tellKeptJson({ set, change, document }: KeptSet, io: DeskIo): ExitCode 
 
 function tell(live: LiveSet | undefined, io: DeskIo): ExitCode {
   if (live === undefined) io.out(`${NOTHING_LIVE}\n`);
-  else io.out(setText(setShown(live.pointer, live.change), paintWhen(io.colours)));
+  else io.out(setText(setShown(live.pointer, live.change), rollupZone(io), paintWhen(io.colours)));
   return EXIT.ok;
 }

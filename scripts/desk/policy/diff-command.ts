@@ -5,7 +5,8 @@ import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { type Paint, paintWhen, printable } from '../paint.ts';
-import { readSpan } from '../report/span.ts';
+import { readSpan, SPAN_HELP } from '../report/span.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { table } from '../table.ts';
 import { progressOf } from '../truth/progress.ts';
@@ -33,6 +34,7 @@ Usage
   --limits <file>      the limits here                                      (default: policies/limits.yaml)
   --directory <file>   which groups have which defaults and rollouts        (default: policies/directory.yaml)
   --since <time>       also asks jobs recorded since then: 14d, 36h, 8w ago, a day or an instant
+                       ${SPAN_HELP}
 ${LEDGER_FLAGS_HELP}
   --force              prices that jump are meant
   --exit-code          exit 2 if there is any difference
@@ -77,7 +79,7 @@ async function askAgain(
   io: DeskIo,
   open: OpenLedger,
 ): Promise<{ readonly recorded: ComparedRules; readonly ledger: string }> {
-  const span = readSpan(since, undefined, io.nowMs());
+  const span = readSpan(since, undefined, io.nowMs(), rollupZone(io));
   const ledger = await open(flags, io);
   const progress = progressOf('jobs asked again', io);
   try {

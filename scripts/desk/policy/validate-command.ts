@@ -2,6 +2,7 @@ import { selfLockout } from '../../../policies/self-lockout.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode } from '../command.ts';
 import { readFlags } from '../flags.ts';
 import { type Paint, paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
 import { table } from '../table.ts';
@@ -54,7 +55,9 @@ function validate(args: readonly string[], io: DeskIo): ExitCode {
   const result: ValidateJson = {
     valid,
     lockout,
-    warnings: warningsOf(documents, nowMs).map((text) => shortPath(text, io.cwd)),
+    warnings: warningsOf(documents, { nowMs, usageZone: rollupZone(io) }).map((text) =>
+      shortPath(text, io.cwd),
+    ),
     policy: {
       version: policy.model.version,
       currency: policy.model.currency,

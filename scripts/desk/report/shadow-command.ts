@@ -8,6 +8,7 @@ import { readChoice, readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type DeskLedger, type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { rulesInForce } from '../rules-in-force.ts';
 import { progressOf } from '../truth/progress.ts';
@@ -19,7 +20,7 @@ import { type ShadowReport, shadowReport } from './shadow-report.ts';
 import { ShadowSimulation } from './shadow-simulation.ts';
 import { shadowTerminal } from './shadow-terminal.ts';
 import { count } from './shadow-words.ts';
-import { readSpan, type Span } from './span.ts';
+import { readSpan, SPAN_HELP, type Span } from './span.ts';
 
 const HELP = `tollgate report shadow [flags]
 
@@ -38,6 +39,7 @@ Limits and groups are those that are live beside the ledger, unless a file is na
 
   --since <time>       14d, 36h, 2w ago, a day (2026-11-01) or an instant   (default: 14d)
   --until <time>       the same                                             (default: now)
+                       ${SPAN_HELP}
   --group <id | path>  only jobs of this group and below
   --format <format>    terminal, csv or html                                (default: terminal)
   --out <file>         writes the report there
@@ -78,7 +80,7 @@ const FLAGS = {
 async function reportShadow(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
   const format = formatOf(values.format, values.json);
-  const span = readSpan(values.since ?? '14d', values.until, io.nowMs());
+  const span = readSpan(values.since ?? '14d', values.until, io.nowMs(), rollupZone(io));
   const givenUrl = readGitlabUrl(values['gitlab-url']);
   const ledger = await open(values, io);
   let report: ShadowReport;

@@ -1,3 +1,4 @@
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { visible } from '../../../policies/text/plain-text.ts';
 import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
 import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
@@ -5,16 +6,16 @@ import { SHADOW_STYLE } from './shadow-style.ts';
 import {
   apartSentence,
   count,
-  day,
   money,
   naiveSentence,
   rejectedSentences,
+  spanText,
   verdictSentence,
 } from './shadow-words.ts';
 
 /** One page with nothing to load: it is mailed and archived. */
 export function shadowHtml(report: ShadowReport): string {
-  const { group, sinceMs, untilMs, ledger, ifArmed, rows, notes } = report;
+  const { group, zone, ledger, ifArmed, rows, notes } = report;
   const title = `Shadow report${group === undefined ? '' : `: ${group}`}`;
   const armed = [retrySentence(ifArmed), ...rejectedSentences(report)].filter((line) => line !== undefined);
   const sentences = [naiveSentence(report), apartSentence(report), ...notes].filter(
@@ -33,17 +34,17 @@ export function shadowHtml(report: ShadowReport): string {
 <body>
 <main>
 <h1>${escaped(title)}</h1>
-<p class="span">${escaped(`${day(sinceMs)} to ${day(untilMs)}, by ${ledger}`)}</p>
+<p class="span">${escaped(`${spanText(report)}, by ${ledger}`)}</p>
 <p class="verdict">${escaped(armedSentence(ifArmed))}</p>
 ${armed.map((sentence) => `<p>${escaped(sentence)}</p>`).join('\n')}
 ${ifArmed.rows.length === 0 ? '' : armedTableHtml(ifArmed)}
-${ifArmed.rows.map(jobsHtml).join('\n')}
+${ifArmed.rows.map((row) => jobsHtml(row, zone)).join('\n')}
 <p class="verdict">${escaped(verdictSentence(report))}.</p>
 ${sentences.map((sentence) => `<p>${escaped(sentence)}</p>`).join('\n')}
 ${rows.length === 0 ? '' : tableHtml(report)}
 ${rows
   .filter(({ examples }) => examples.length > 0)
-  .map(jobsHtml)
+  .map((row) => jobsHtml(row, zone))
   .join('\n')}
 </main>
 </body>
@@ -96,7 +97,10 @@ const cell = (label: string, text: string): string => `<td data-label="${label}"
 const number = (label: string, text: string): string =>
   `<td class="n" data-label="${label}">${escaped(text)}</td>`;
 
-function jobsHtml(row: Pick<ReportRow, 'group' | 'rule' | 'code' | 'jobs' | 'examples'>): string {
+function jobsHtml(
+  row: Pick<ReportRow, 'group' | 'rule' | 'code' | 'jobs' | 'examples'>,
+  zone: string,
+): string {
   const shown = row.examples.length;
   const of =
     shown < row.jobs
@@ -105,16 +109,16 @@ function jobsHtml(row: Pick<ReportRow, 'group' | 'rule' | 'code' | 'jobs' | 'exa
   return `<details>
 <summary>${escaped(`${row.group}: ${row.rule}`)} <code>${escaped(row.code)}</code>, ${of}</summary>
 <ul>
-${row.examples.map(jobHtml).join('\n')}
+${row.examples.map((job) => jobHtml(job, zone)).join('\n')}
 </ul>
 </details>`;
 }
 
-function jobHtml(job: ReportJob): string {
+function jobHtml(job: ReportJob, zone: string): string {
   const name = escaped(job.jobName ?? `job ${job.jobId}`);
   const where = job.projectPath === undefined ? '' : ` <span class="dim">${escaped(job.projectPath)}</span>`;
   const link = job.url === undefined ? `${name} (${job.jobId})` : `<a href="${escaped(job.url)}">${name}</a>`;
-  return `<li><time>${day(job.decidedAtMs)}</time> ${link}${where}</li>`;
+  return `<li><time datetime="${new Date(job.decidedAtMs).toISOString()}">${instantText(job.decidedAtMs, zone)}</time> ${link}${where}</li>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

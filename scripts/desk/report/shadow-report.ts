@@ -2,10 +2,10 @@ import type { ArmedForecast } from '../../../functions/backtest/if-armed.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { type ArmedReport, armedReport } from './armed-report.ts';
 import type { ShadowFigures, ShadowJob, ShadowRow } from './shadow-figures.ts';
-import type { Span } from './span.ts';
+import type { ZonedSpan } from './span.ts';
 
 /** The figures with everything a reader needs beside them. What `--json` prints. */
-export interface ShadowReport extends Span {
+export interface ShadowReport extends ZonedSpan {
   /** For people: whose books. */
   readonly ledger: string;
   /** The group it is about, if not all. */
@@ -32,7 +32,7 @@ export interface ReportJob extends ShadowJob {
   readonly url?: string;
 }
 
-export interface ReportWith extends Span {
+export interface ReportWith extends ZonedSpan {
   readonly ledger: string;
   readonly group?: string;
   readonly currency: string;
@@ -44,11 +44,12 @@ export interface ReportWith extends Span {
 }
 
 export function shadowReport(figures: ShadowFigures, using: ReportWith): ShadowReport {
-  const { sinceMs, untilMs, ledger, group, currency, directory, gitlabUrl, armed, notes } = using;
+  const { sinceMs, untilMs, zone, ledger, group, currency, directory, gitlabUrl, armed, notes } = using;
   const { rows, ...totals } = figures;
   return {
     sinceMs,
     untilMs,
+    zone,
     ledger,
     ...(group !== undefined && { group }),
     currency,

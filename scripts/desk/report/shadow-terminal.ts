@@ -1,3 +1,4 @@
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
 import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
@@ -5,10 +6,10 @@ import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
 import {
   apartSentence,
   count,
-  day,
   money,
   naiveSentence,
   rejectedSentences,
+  spanText,
   verdictSentence,
 } from './shadow-words.ts';
 
@@ -19,10 +20,10 @@ const ROWS_SHOWN = 40;
 
 export function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number): string {
   const report = harmless(raw);
-  const { group, sinceMs, untilMs, ledger, ifArmed, rows, notes } = report;
+  const { group, zone, ledger, ifArmed, rows, notes } = report;
   const of = group === undefined ? '' : ` of ${group}`;
   const lines = [
-    paint.dim(`${day(sinceMs)} to ${day(untilMs)}${of}, by ${ledger}`),
+    paint.dim(`${spanText(report)}${of}, by ${ledger}`),
     paint.strong(armedSentence(ifArmed)),
     retrySentence(ifArmed),
     ...rejectedSentences(report),
@@ -33,7 +34,7 @@ export function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number)
   ].filter((line) => line !== undefined);
   const parts = [`${lines.join('\n')}\n`];
   if (ifArmed.rows.length > 0) parts.push(armedRowsText(ifArmed, paint, columns));
-  if (rows.length > 0) parts.push(rowsText(report, paint, columns), jobsText(rows, paint, columns));
+  if (rows.length > 0) parts.push(rowsText(report, paint, columns), jobsText(rows, zone, paint, columns));
   return parts.join('\n');
 }
 
@@ -102,7 +103,7 @@ function rowsText({ rows, currency }: ShadowReport, paint: Paint, columns: numbe
     : `${text}${paint.dim(`… and ${rows.length - ROWS_SHOWN} rows more: --format csv has them all`)}\n`;
 }
 
-function jobsText(rows: readonly ReportRow[], paint: Paint, columns: number): string {
+function jobsText(rows: readonly ReportRow[], zone: string, paint: Paint, columns: number): string {
   return rows
     .slice(0, ROWS_SHOWN)
     .filter(({ examples }) => examples.length > 0)
@@ -110,7 +111,7 @@ function jobsText(rows: readonly ReportRow[], paint: Paint, columns: number): st
       const shown = row.examples.slice(0, JOBS_SHOWN);
       const title = `${row.group}: ${row.rule} [${row.code}]${shown.length < row.jobs ? `, the latest ${shown.length} of ${count(row.jobs)}` : ''}`;
       const jobs = shown.map((job) => [
-        `  ${day(job.decidedAtMs)}`,
+        `  ${instantText(job.decidedAtMs, zone)}`,
         job.jobName ?? '',
         job.url ?? `job ${job.jobId}${job.projectPath === undefined ? '' : ` of ${job.projectPath}`}`,
       ]);

@@ -1,5 +1,7 @@
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { moneyText } from '../../../policies/text/money-text.ts';
 import type { ShadowReport } from './shadow-report.ts';
+import type { ZonedSpan } from './span.ts';
 
 /** `9,102` */
 export const count = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -7,8 +9,9 @@ export const count = (value: number): string => String(value).replace(/\B(?=(\d{
 export const money = (micros: number, currency: string): string =>
   `${moneyText(micros, 'nearest')} ${currency}`;
 
-export const day = (atMs: number): string =>
-  `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+/** `1 Nov 2026 00:00 Europe/Berlin to 21 Nov 2026 13:07 Europe/Berlin` */
+export const spanText = ({ sinceMs, untilMs, zone }: ZonedSpan): string =>
+  `${instantText(sinceMs, zone)} to ${instantText(untilMs, zone)}`;
 
 /** Rules and limits that only watch, in one sentence: `37 of 9,102 jobs would have failed by what only watches`. */
 export function verdictSentence({ totals, currency }: ShadowReport): string {

@@ -2,12 +2,14 @@ import { createLedger } from '../../../functions/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../functions/ledger/ledger.ts';
 import { systemClock } from '../../../functions/ledger/system-clock.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Command, type DeskIo, EXIT } from '../command.ts';
 import { readFlags, readWhole } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen, printable } from '../paint.ts';
-import { count, day, money } from '../report/shadow-words.ts';
+import { count, money } from '../report/shadow-words.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { table } from '../table.ts';
 
@@ -101,7 +103,7 @@ function heldText(
   currency: string,
   stale: boolean,
   cut: boolean,
-  io: Pick<DeskIo, 'columns' | 'colours'>,
+  io: Pick<DeskIo, 'columns' | 'colours' | 'env'>,
 ): string {
   if (jobs.length === 0) return stale ? 'No job is past its due time.\n' : 'No job holds anything.\n';
   const paint = paintWhen(io.colours);
@@ -120,7 +122,7 @@ function heldText(
       state,
       printable(runnerClass),
       money(heldMicros, currency),
-      day(Date.parse(decidedAt)),
+      instantText(Date.parse(decidedAt), rollupZone(io)),
       overdueSeconds === 0 ? '' : paint.warn(durationText(overdueSeconds, 'down')),
       printable([projectPath, jobName].filter((each) => each !== null).join(' ')),
     ],

@@ -6,7 +6,8 @@ import { readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type DeskTable, openDeskTable } from '../ledger/open-ledger.ts';
 import { count } from '../report/shadow-words.ts';
-import { readSpan } from '../report/span.ts';
+import { readSpan, SPAN_HELP } from '../report/span.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { type Confirm, confirmOnTerminal } from '../truth/confirm.ts';
 import { exportedLines } from './exported-files.ts';
 
@@ -20,6 +21,7 @@ The folder is a copy of the bucket that the deployment prints as ExportBucketNam
 
   --since <time>       what was written from then on, as a time ago (2d), a day or an instant   (default: all of it)
   --until <time>       and before then: leaves out what damaged the table                       (default: now)
+                       ${SPAN_HELP}
   --yes                does not ask
 ${LEDGER_FLAGS_HELP}
   --json               the report as one JSON object
@@ -50,7 +52,7 @@ async function restore(args: readonly string[], io: DeskIo, deps: RestoreCommand
   const [folder] = words;
   if (folder === undefined) throw new UsageError('a folder is missing: expected a copy of the export');
   const nowMs = io.nowMs();
-  const { sinceMs, untilMs } = readSpan(values.since ?? EVER, values.until, nowMs);
+  const { sinceMs, untilMs } = readSpan(values.since ?? EVER, values.until, nowMs, rollupZone(io));
   const opened = await deps.open(values, io, ATTEMPTS_MAX);
   try {
     if (!values.yes) {

@@ -22,11 +22,13 @@ export interface LimitsThen {
   readonly directory: Directory;
   /** Unix ms. */
   readonly nowMs: number;
+  /** IANA zone of the deployment, for where no limit says one. */
+  readonly zone: string;
 }
 
 /**
  * The months of a group's books: of its limit of money per month, its own or the one it has by default, or of the nearest
- * group above that has one, so that a statement adds up to what that limit's counter shows. UTC's without any.
+ * group above that has one, so that a statement adds up to what that limit's counter shows. The deployment's without any.
  */
 export function monthRuleOf(groupId: number | undefined, then: LimitsThen): MonthRule {
   const chain = groupId === undefined ? [] : (then.directory.chainById.get(groupId) ?? []);
@@ -37,7 +39,7 @@ export function monthRuleOf(groupId: number | undefined, then: LimitsThen): Mont
     const { zone, fiscalStart } = limit;
     return { zone, ...(fiscalStart !== undefined && { fiscalStart }) };
   }
-  return { zone: 'UTC' };
+  return { zone: then.zone };
 }
 
 /** Its own, with those that are over, and the ones it has by default. */

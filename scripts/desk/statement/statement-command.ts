@@ -1,5 +1,4 @@
 import type { LedgerStore } from '../../../functions/ledger/store.ts';
-import { usageZone } from '../../../functions/rollup/usage-zone.ts';
 import type { Period } from '../../../policies/limits/period.ts';
 import { pathKey } from '../../../policies/place/directory.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../command.ts';
@@ -8,6 +7,7 @@ import { readChoice, readFlags } from '../flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { paintWhen } from '../paint.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { billedTo } from './billed-to.ts';
@@ -28,12 +28,13 @@ those that came after the month was over are marked. Ninety days after its end a
 read from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the closing entries of the group's
 limits. FOCUS and --by job need the jobs and are for younger months.
 
-  --month <month>      2026-10, in the zone of the group's limit of money per month
+  --month <month>      2026-10, with its last day, in the zone of the group's limit of money per month
   --group <id | path>  e.g. acme/payments; instance is everything
   --all                everything: the same as --group instance
   --by <what>          day or job                                           (default: day)
   --with-users         with --by job, in CSV and --json: who started it, an id or, after 90 days, a pseudonym
-  --zone <zone>        where the month begins and ends, e.g. Europe/Berlin  (default: as the group's limit, else UTC)
+  --zone <zone>        where the month begins and ends, e.g. Europe/Berlin  (default: as the group's limit,
+                       else $TOLLGATE_ROLLUP_ZONE, else UTC)
   --format <format>    terminal, csv or focus (FOCUS 1.2, CSV)              (default: terminal)
   --out <file>         writes the statement there
 ${LEDGER_FLAGS_HELP}
@@ -89,7 +90,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
     throw new UsageError('--with-users: belongs to --by job, and not to --format focus');
   const rules = readRules(values, io);
   const groupId = groupIdOf(group, rules);
-  const then = { limits: rules.limits, directory: rules.directory, nowMs: io.nowMs() };
+  const then = { limits: rules.limits, directory: rules.directory, nowMs: io.nowMs(), zone: rollupZone(io) };
   const rule = values.zone === undefined ? monthRuleOf(groupId, then) : { zone: readZone(values.zone) };
   const period = readMonth(month, rule, io.nowMs());
   const filter = billedTo(group, groupId, rules.directory);
@@ -130,7 +131,7 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
         month: period,
         subject: filter.subject,
         limitIds,
-        usageZone: zoneOfUsage(io),
+        usageZone: rollupZone(io),
         directory: rules.directory,
         nowMs: io.nowMs(),
       };
@@ -158,14 +159,6 @@ async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedg
   const off = statement.controls.some(({ shownMicros, settledMicros }) => shownMicros !== settledMicros);
   // While jobs still end, a counter and its jobs are not read at one instant.
   return off && io.nowMs() >= period.endMs ? EXIT.wouldReject : EXIT.ok;
-}
-
-/** As the rollup writes them. @throws {UsageError} */
-function zoneOfUsage({ env }: DeskIo): string {
-  const problems: string[] = [];
-  const zone = usageZone(env, problems);
-  if (problems.length > 0) throw new UsageError(problems.join('; '));
-  return zone;
 }
 
 async function readInto(tally: StatementTally, store: LedgerStore): Promise<void> {

@@ -1,6 +1,7 @@
 import { durationText } from '../../../policies/text/duration-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../paint.ts';
-import { count, day, money } from '../report/shadow-words.ts';
+import { count, money } from '../report/shadow-words.ts';
 import { type Column, table } from '../table.ts';
 import type { Statement, StatementLine } from './statement.ts';
 
@@ -11,7 +12,7 @@ export function statementTerminal(statement: Statement, paint: Paint, columns: n
   const { group, month, zone, startMs, endMs, ledger, totals, currency, controls, notes } = statement;
   const lines = [
     paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
-    paint.dim(`${day(startMs)} to ${day(endMs)}, by ${printable(ledger)}`),
+    paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
     `${count(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
     ...(totals.correctedMicros === 0 && totals.lateMicros === 0
       ? []

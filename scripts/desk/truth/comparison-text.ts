@@ -1,6 +1,7 @@
 import type { Finding, FindingKind } from '../../../functions/truth/enforcement-proof.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../paint.ts';
-import { count, day } from '../report/shadow-words.ts';
+import { count } from '../report/shadow-words.ts';
 import { table } from '../table.ts';
 import type { Acted } from './act-on-verdicts.ts';
 import type { Comparison } from './compare-with-gitlab.ts';
@@ -19,8 +20,8 @@ const WORDS: Readonly<Record<FindingKind, string>> = {
   duration: 'charged for another duration',
 };
 
-/** Whether rejections were enforced and every job that ran was asked about. */
-export function proofText(comparison: Comparison, paint: Paint): string {
+/** Whether rejections were enforced and every job that ran was asked about. @param zone - in which times are told */
+export function proofText(comparison: Comparison, zone: string, paint: Paint): string {
   const { figures, unadmittedShare, sinceMs, unasked, runners } = comparison;
   const { compared, rejected, rejectedRan, admitted, admittedRan, ran, unadmitted, unseen } = figures;
   const judged = (bad: number, text: string): string => (bad === 0 ? paint.good(text) : paint.bad(text));
@@ -36,7 +37,7 @@ export function proofText(comparison: Comparison, paint: Paint): string {
     RUNNER_NOTES[runners],
   ];
   return [
-    paint.dim(`${count(compared)} jobs compared with GitLab, since ${day(sinceMs)}`),
+    paint.dim(`${count(compared)} jobs compared with GitLab, since ${instantText(sinceMs, zone)}`),
     judged(rejectedRan, `${count(rejected - rejectedRan)} of ${count(rejected)} rejected jobs did not run.`),
     `${count(admittedRan)} of ${count(admitted)} admitted jobs have run or run.`,
     judged(

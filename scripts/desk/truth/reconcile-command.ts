@@ -9,7 +9,8 @@ import { type OpenLedger, openDeskLedger, openToRepair } from '../ledger/open-le
 import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { paintWhen } from '../paint.ts';
 import { count } from '../report/shadow-words.ts';
-import { readSpan } from '../report/span.ts';
+import { readSpan, SPAN_HELP } from '../report/span.ts';
+import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { ACT_MAX, type Acted, actOn, isComplete } from './act-on-verdicts.ts';
 import { type Compared, compareWithGitLab } from './compare-with-gitlab.ts';
@@ -22,6 +23,7 @@ const ASKED_MAX = 100_000;
 
 const FLAGS_HELP = `${GITLAB_FLAGS_HELP}
   --since <time>       compares live jobs and those since then: 24h, 7d, a day or an instant   (default: 24h)
+                       ${SPAN_HELP}
   --max <number>       jobs GitLab is asked about one by one, at most                          (default: 5000)
 ${LEDGER_FLAGS_HELP}
   --json               the comparison as one JSON object`;
@@ -81,7 +83,9 @@ async function reconcile(args: readonly string[], io: DeskIo, deps: ReconcileDep
   const paint = paintWhen(io.colours);
   const differences = comparison.findings.filter(({ remedy }) => remedy !== 'none');
   if (!values.json)
-    io.out(`${proofText(comparison, paint)}\n${findingsText(differences, paint, io.columns)}`);
+    io.out(
+      `${proofText(comparison, rollupZone(io), paint)}\n${findingsText(differences, paint, io.columns)}`,
+    );
   const tell = (acted: Acted | undefined): void => {
     if (values.json) io.out(`${JSON.stringify({ ...comparison, ...(acted !== undefined && { acted }) })}\n`);
     else if (acted !== undefined) io.out(`\n${actedText(acted, paint)}`);
@@ -130,7 +134,7 @@ export const proofCommandOn = (deps: ReconcileDeps): Command => ({
     if (values.json) io.out(`${JSON.stringify({ ...comparison, findings: breaches })}\n`);
     else {
       const listed = breaches.length === 0 ? '' : `\n${findingsText(breaches, paint, io.columns)}`;
-      io.out(`${proofText(comparison, paint)}${listed}`);
+      io.out(`${proofText(comparison, rollupZone(io), paint)}${listed}`);
     }
     return comparison.figures.unadmitted > 0 ? EXIT.wouldReject : EXIT.ok;
   },
@@ -155,7 +159,7 @@ async function compare(
   { open, gitlabAt, clock }: ReconcileDeps,
 ): Promise<Compared> {
   const place = readGitLabPlace(values, io);
-  const { sinceMs } = readSpan(values.since ?? '24h', undefined, io.nowMs());
+  const { sinceMs } = readSpan(values.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
   const askedMax = values.max === undefined ? 5_000 : readWhole('max', values.max, 0, ASKED_MAX);
   const gitlab = await gitlabAt(place);
   const ledger = await open(values, io);

@@ -102,7 +102,22 @@ test('the platform is exempt from every rule, unless the rule says that it binds
   expect(rules({ binds_platform: true })).toBe('enforce');
 });
 
+test.each([
+  [{}, {}, '2026-12-31', '2027-01-01T00:00:00.000Z'],
+  [{ zone: 'Europe/Berlin' }, {}, '2026-12-31', '2026-12-31T23:00:00.000Z'],
+  [{ zone: 'Europe/Berlin' }, {}, '2026-03-29', '2026-03-29T22:00:00.000Z'],
+  [{ zone: 'Europe/Berlin' }, {}, '2026-10-25', '2026-10-25T23:00:00.000Z'],
+  [{ zone: 'Europe/Berlin' }, { zone: 'America/New_York' }, '2026-12-31', '2027-01-01T05:00:00.000Z'],
+  [{ zone: 'Europe/Berlin' }, {}, '2026-12-31T18:00Z', '2026-12-31T18:00:00.000Z'],
+])('of a policy with %j an exemption with %j until %s ends at %s', (policy, exemption, until, endsAt) => {
+  const exempt = [{ groups: [1], reason: 'r', until, ...exemption }];
+  const parsed = parsePolicy({ ...policyDocument({ rules: [images({ exempt })] }), ...policy }, 'v');
+  const [found] = parsed.ok ? (parsed.value.rules[0]?.exempt ?? []) : [];
+  expect(new Date(found?.untilMs ?? 0).toISOString()).toBe(endsAt);
+});
+
 test.each<[object, string]>([
+  [{ groups: [1], reason: 'r', until: 'never', zone: 'CEST+1' }, 'expected a zone such as Europe/Berlin'],
   [{ reason: 'r', until: 'never' }, 'names no jobs'],
   [{ groups: [1], until: 'never' }, 'missing; expected a reason'],
   [{ groups: [1], reason: 'r' }, 'missing; expected the last day'],

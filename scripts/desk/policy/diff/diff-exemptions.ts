@@ -4,12 +4,14 @@ import type { Change, Effect } from './change.ts';
 import { added, leafText, leaves, removed, valueText } from './leaves.ts';
 
 /** Keys that say for how long and why, not for whom. */
-const ABOUT: ReadonlySet<string> = new Set(['reason', 'until', 'ticket']);
+const ABOUT: ReadonlySet<string> = new Set(['reason', 'until', 'zone', 'ticket']);
 
 export interface ExemptionsWith {
   /** The rule rejects before or after the change. */
   readonly enforced: boolean;
   readonly nowMs: number;
+  /** IANA zones of the two policies. */
+  readonly zones: { readonly from: string; readonly to: string };
 }
 
 /** Exemptions that came, went, or last longer or shorter; one is the same if it is for the same jobs. */
@@ -17,7 +19,7 @@ export function exemptionChanges(
   rule: string,
   from: readonly unknown[],
   to: readonly unknown[],
-  { enforced, nowMs }: ExemptionsWith,
+  { enforced, nowMs, zones }: ExemptionsWith,
 ): readonly Change[] {
   const at = `${rule}.exempt`;
   const gone = removed(from, to).map(entryOf);
@@ -28,11 +30,14 @@ export function exemptionChanges(
     const index = gone.findIndex((other) => leaves(forWhom(each), forWhom(other)).length === 0);
     const [earlier] = index === -1 ? [] : gone.splice(index, 1);
     if (earlier === undefined) {
-      const effect = told(isOver(each, nowMs) ? 'neutral' : 'loosens');
+      const effect = told(endMs(each, zones.to) <= nowMs ? 'neutral' : 'loosens');
       changes.push({ at, what: `+ ${valueText(each)}`, effect });
     } else {
       for (const leaf of leaves(earlier, each)) {
-        const effect = leaf.path[0] === 'until' ? told(untilEffect(leaf.from, leaf.to, nowMs)) : 'neutral';
+        const isEnd = leaf.path[0] === 'until' || leaf.path[0] === 'zone';
+        const effect = isEnd
+          ? told(untilEffect(endMs(earlier, zones.from), endMs(each, zones.to), nowMs))
+          : 'neutral';
         changes.push({
           at: `${at}[${valueText(forWhom(each))}].${leaf.path.join('.')}`,
           what: leafText(leaf),
@@ -42,7 +47,7 @@ export function exemptionChanges(
     }
   }
   for (const each of gone) {
-    const over = isOver(each, nowMs);
+    const over = endMs(each, zones.from) <= nowMs;
     const what = `- ${valueText(each)}${over ? ' (was over)' : ''}`;
     changes.push({ at, what, effect: told(over ? 'neutral' : 'tightens') });
   }
@@ -52,13 +57,12 @@ export function exemptionChanges(
 const forWhom = (exemption: WrittenEntry): WrittenEntry =>
   Object.fromEntries(Object.entries(exemption).filter(([key]) => !ABOUT.has(key)));
 
-const isOver = ({ until }: WrittenEntry, nowMs: number): boolean => endMs(until) <= nowMs;
-
-function untilEffect(from: unknown, to: unknown, nowMs: number): Effect {
-  const [before, after] = [endMs(from), endMs(to)];
+function untilEffect(before: number, after: number, nowMs: number): Effect {
   if (before === after || (before <= nowMs && after <= nowMs)) return 'neutral';
   return after > before ? 'loosens' : 'tightens';
 }
 
-const endMs = (until: unknown): number =>
-  (typeof until === 'string' ? readInstant(until, 'end') : undefined) ?? Number.POSITIVE_INFINITY;
+const endMs = ({ until, zone }: WrittenEntry, ofPolicy: string): number =>
+  (typeof until === 'string'
+    ? readInstant(until, 'end', typeof zone === 'string' ? zone : ofPolicy)
+    : undefined) ?? Number.POSITIVE_INFINITY;

@@ -11,6 +11,7 @@ export type { Side } from './diff-rules.ts';
 export function policyChanges(from: Side, to: Side, nowMs: number): readonly Change[] {
   return [
     ...sectionChanges('currency', from, to),
+    ...sectionChanges('zone', from, to),
     ...priceChanges(from, to, nowMs),
     ...sectionChanges('estimate', from, to),
     ...sectionChanges('platform', from, to),

@@ -1,8 +1,8 @@
 import type { Policy } from '../../../../policies/policy.ts';
 import type { Rule } from '../../../../policies/rule.ts';
-import { entriesAt, listOf, type WrittenEntry } from '../warnings/warning.ts';
+import { entriesAt, listOf, rulesZone, type WrittenEntry } from '../warnings/warning.ts';
 import type { Change, Effect } from './change.ts';
-import { exemptionChanges } from './diff-exemptions.ts';
+import { type ExemptionsWith, exemptionChanges } from './diff-exemptions.ts';
 import { leafText, leaves } from './leaves.ts';
 import { ruleEffect } from './rule-directions.ts';
 
@@ -15,6 +15,7 @@ export interface Side {
 /** Rules that came, went, changed or moved, by id, in the order of the new document. */
 export function ruleChanges(from: Side, to: Side, nowMs: number): readonly Change[] {
   const [before, after] = [rulesOf(from), rulesOf(to)];
+  const zones = { from: rulesZone(from.document), to: rulesZone(to.document) };
   const gone = [...before.values()]
     .filter(({ rule }) => !after.has(rule.id))
     .map(
@@ -26,7 +27,7 @@ export function ruleChanges(from: Side, to: Side, nowMs: number): readonly Chang
     );
   const there = [...after.values()].flatMap((each): readonly Change[] => {
     const earlier = before.get(each.rule.id);
-    if (earlier !== undefined) return changed(earlier, each, nowMs);
+    if (earlier !== undefined) return changed(earlier, each, { nowMs, zones });
     const effect = each.rule.mode === 'enforce' ? 'tightens' : 'neutral';
     return [{ at: `rules.${each.rule.id}`, what: `added (${labelOf(each.rule)})`, effect }];
   });
@@ -47,7 +48,11 @@ const labelOf = ({ kind, mode }: Rule): string => `${kind}, ${mode}`;
 
 const goneEffect = ({ mode }: Rule): Effect => (mode === 'enforce' ? 'loosens' : 'neutral');
 
-function changed(from: WrittenRule, to: WrittenRule, nowMs: number): readonly Change[] {
+function changed(
+  from: WrittenRule,
+  to: WrittenRule,
+  using: Omit<ExemptionsWith, 'enforced'>,
+): readonly Change[] {
   const at = `rules.${to.rule.id}`;
   if (from.rule.kind !== to.rule.kind)
     return [{ at: `${at}.kind`, what: `${from.rule.kind} → ${to.rule.kind}`, effect: 'unclear' }];
@@ -63,7 +68,7 @@ function changed(from: WrittenRule, to: WrittenRule, nowMs: number): readonly Ch
           : 'neutral';
       return { at: [at, ...leaf.path].join('.'), what: leafText(leaf), effect };
     }),
-    ...exemptionChanges(at, exemptOf(from), exemptOf(to), { enforced, nowMs }),
+    ...exemptionChanges(at, exemptOf(from), exemptOf(to), { ...using, enforced }),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Documents } from '../documents.ts';
 import { absentFields } from './absent-fields.ts';
+import { daysOfOtherZone } from './days-of-other-zone.ts';
 import { enginesOfServices } from './engines-of-services.ts';
 import { exemptionEnds } from './exemption-ends.ts';
 import { freezeEnds } from './freeze-ends.ts';
@@ -10,7 +11,10 @@ import { unnamed } from './unnamed.ts';
 import { entryOf, type Warning, type Written } from './warning.ts';
 
 /** What is valid and probably not meant, `file:line:col path: message`, policy first. */
-export function warningsOf(documents: Documents, nowMs: number): readonly string[] {
+export function warningsOf(
+  documents: Documents,
+  { nowMs, usageZone }: Pick<Written, 'nowMs' | 'usageZone'>,
+): readonly string[] {
   const { policy, limits, directory } = documents;
   const written: Written = {
     policy: policy.model,
@@ -19,12 +23,14 @@ export function warningsOf(documents: Documents, nowMs: number): readonly string
     limitsDocument: limits.document.value,
     directory,
     nowMs,
+    usageZone,
   };
   const onPolicy = [
     noPlatform,
     neverMatch,
     shadowed,
     exemptionEnds,
+    daysOfOtherZone,
     freezeEnds,
     absentFields,
     unnamed,

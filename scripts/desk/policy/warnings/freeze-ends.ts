@@ -1,12 +1,12 @@
 import { readInstant } from '../../../../policies/document/instant.ts';
-import { entriesAt, entryOf, listOf, type Warning, type Written } from './warning.ts';
+import { entriesAt, entryOf, listOf, rulesZone, type Warning, type Written } from './warning.ts';
 
 /** Freezes that are over: all their windows end in the past. Weekly ones (with days) never end. */
 export function freezeEnds({ policyDocument, nowMs }: Written): readonly Warning[] {
   return entriesAt(policyDocument, 'rules').flatMap((rule, order): Warning[] => {
     const windows = listOf(rule.windows).map(entryOf);
     if (rule.kind !== 'freeze' || windows.length === 0) return [];
-    const zone = typeof rule.zone === 'string' ? rule.zone : 'UTC';
+    const zone = typeof rule.zone === 'string' ? rule.zone : rulesZone(policyDocument);
     const isOver = windows.every(({ days, until }) => {
       const endMs = typeof until === 'string' ? readInstant(until, 'end', zone) : undefined;
       return days === undefined && endMs !== undefined && endMs <= nowMs;

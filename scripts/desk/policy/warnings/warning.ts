@@ -12,6 +12,8 @@ export interface Written {
   readonly limitsDocument: unknown;
   readonly directory: Directory;
   readonly nowMs: number;
+  /** IANA zone of the deployment's days. */
+  readonly usageZone: string;
 }
 
 /** Something valid that is probably not meant, at its place in the document. */
@@ -27,3 +29,9 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 /** The entries under a key of a document, e.g. its rules. */
 export const entriesAt = (document: unknown, key: string): readonly WrittenEntry[] =>
   listOf(entryOf(document)[key]).map(entryOf);
+
+/** Where days in the rules of a policy begin and end that name no zone themselves. The document was read: what it has is one. */
+export function rulesZone(policyDocument: unknown): string {
+  const { zone } = entryOf(policyDocument);
+  return typeof zone === 'string' ? zone : 'UTC';
+}

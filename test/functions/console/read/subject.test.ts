@@ -78,6 +78,23 @@ test('counter, days and projects of a page are reconciled: by how much they diff
   expect(listed + otherProjectsMicros).toBe(80_000_000);
 });
 
+test('the groups below a group and what its own projects used come to what the group used', async () => {
+  const { read, used } = await live();
+  await used('group/100', '2026-11-02', 100_000_000, 9);
+  await used('group/101', '2026-11-02', 60_000_000, 5);
+  await used('group/102', '2026-11-20', 15_000_000, 1);
+  const view = await read.subject('group/100', {}, USERS.finance);
+  expect(view?.children.map(({ path, metered }) => [path, metered.settledMicros])).toEqual([
+    ['acme/payments', 60_000_000],
+    ['acme/platform', 15_000_000],
+  ]);
+  expect(view?.childrenSum).toMatchObject({
+    total: { settledMicros: 100_000_000, jobs: 9 },
+    rest: { settledMicros: 25_000_000, jobs: 3 },
+    restLabel: 'Projects right in this group',
+  });
+});
+
 test('what is not theirs looks as if it were not there', async () => {
   const { read } = await live();
   const outside = [

@@ -73,6 +73,32 @@ test('limits are listed the fullest first, with what is used, held and left', as
   ]);
 });
 
+test('the groups right below a group, and what its own projects used, come to what the group used this month', async () => {
+  const { run, json, spend } = await budgetBench();
+  await spend('group/100', [50_000_000, 50_000_000]);
+  await spend('group/101', [60_000_000]);
+  const { out } = await run(showCommandOn, ['acme']);
+  const lines = out.split('\n');
+  const first = lines.findIndex((line) => line.startsWith('this month'));
+  expect(lines.slice(first, first + 5).map((line) => line.split(/ {2,}/))).toEqual([
+    ['this month', 'EUR', 'jobs'],
+    ['acme/payments', '60.00', '0'],
+    ['acme/platform', '0.00', '0'],
+    ['Projects right in this group', '40.00', '0'],
+    ['acme', '100.00', '0'],
+  ]);
+  const { below } = await json(showCommandOn, 'acme');
+  expect(below.groups.map(({ settledMicros }: { settledMicros: number }) => settledMicros)).toEqual([
+    60_000_000, 0,
+  ]);
+  expect(below).toMatchObject({
+    total: { settledMicros: 100_000_000 },
+    rest: { settledMicros: 40_000_000 },
+    restLabel: 'Projects right in this group',
+  });
+  expect((await json(showCommandOn, 'acme/payments')).below).toBeNull();
+});
+
 test('--group lists the group and what is below it, and nothing above', async () => {
   const { json } = await withJobs();
   const of = async (group: string) =>

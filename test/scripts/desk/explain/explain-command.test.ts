@@ -37,6 +37,17 @@ async function explanationOf(house: Bench, word: string): Promise<Explanation> {
   return JSON.parse(out);
 }
 
+test('people read the times of the deployment, with the name of its zone; --json has instants', async () => {
+  const house = bench();
+  await house.ask([aRequest(1)]);
+  const { io, told } = house.desk();
+  const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
+  await explainCommandOn(house.opening()).run(['d-1-1', ...house.flags], { ...io, env });
+  expect(told.out).toMatch(/decided +21 Nov 2026 13:00 Europe\/Berlin, answered by/);
+  expect(told.out).not.toContain('UTC');
+  expect((await explanationOf(house, 'd-1-1')).decidedAtMs).toBe(Date.parse('2026-11-21T12:00:00Z'));
+});
+
 test('a rejection: the rule, the numbers it met, what they are now, and the text the developer read', async () => {
   const house = bench();
   const [, , rejected] = await house.ask([aRequest(1), aRequest(2), aRequest(3)]);

@@ -62,7 +62,7 @@ test('a document that was published is shown with who, why and where from', asyn
   expect(await publish()).toMatchObject({ code: 0, err: '' });
   const set = await live();
   expect((await run('show')).out).toBe(
-    `set    ${set}, edit 1\nsince  2026-11-21T12:00:00.000Z\nby     jane, from file limits.yaml: new year\n`,
+    `set    ${set}, edit 1\nsince  21 Nov 2026 12:00 UTC\nby     jane, from file limits.yaml: new year\n`,
   );
   expect(JSON.parse((await run('show', '--json')).out)).toMatchObject({
     live: { set, edit: 1, actor: 'jane', why: 'new year', source: 'file limits.yaml' },
@@ -171,7 +171,7 @@ test('an edit is undone with the document of the set before it', async () => {
   const shown = await run('show', '--document', '--set', `${first}`);
   expect(shown.out.split('\n').slice(1)).toEqual(before);
   expect(shown.out).toMatch(
-    /^# Set \w+ of 2026-11-21T12:00:00\.000Z\. Publish it, and what was done since is undone\n/,
+    /^# Set \w+ of 21 Nov 2026 12:00 UTC\. Publish it, and what was done since is undone\n/,
   );
   expect(JSON.parse((await run('show', '--json', '--set', `${first}`)).out).kept).toMatchObject({
     set: first,

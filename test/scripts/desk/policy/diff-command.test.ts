@@ -304,6 +304,12 @@ test.each<[string, string, string, RegExp]>([
     '{ groups: [101], reason: x, until: 2026-11-20 }',
     /^neutral /,
   ],
+  [
+    'ends at the end of a day further east',
+    PAYMENTS,
+    '{ groups: [101], reason: x, until: 2026-12-31, zone: Asia/Tokyo }',
+    /^tightens rules\.images\.exempt\[\{groups: \[101\]\}\]\.zone absent → Asia\/Tokyo$/,
+  ],
   ['gets another reason', PAYMENTS, '{ groups: [101], reason: y, until: 2026-12-31 }', /^neutral /],
 ])('an exemption %s', async (_, old, recent, expected) => {
   expect(await changes(exempting(old), exempting(recent))).toEqual([expect.stringMatching(expected)]);

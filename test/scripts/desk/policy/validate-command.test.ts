@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { aProject, runDesk } from '../desk-run.ts';
 import { DIRECTORY, desk, LIMITS, POLICY } from './documents.ts';
 
 const validate = (policy: string, limits = LIMITS, ...flags: string[]) =>
@@ -57,6 +58,25 @@ const exempt = (until: string): string =>
   withRules(
     `{ id: images, kind: image, mode: enforce, on_missing: skip, tags: fixed, exempt: [{ groups: [101], reason: moving, until: ${until} }] }`,
   );
+
+test.each([
+  ['UTC', '2026-12-31', '', 0],
+  ['Europe/Berlin', '2026-12-31', '', 1],
+  ['Europe/Berlin', 'never', '', 0],
+  ['Europe/Berlin', '2026-12-31', 'zone: Europe/Berlin\n', 0],
+])(
+  'days of %s: an exemption until %s in a policy that says "%s" warns %i times',
+  async (zone, until, said, times) => {
+    const files = { 'policies/policy.yaml': `${said}${exempt(until)}`, 'policies/limits.yaml': 'limits: []' };
+    const root = aProject({ ...files, 'policies/directory.yaml': DIRECTORY });
+    const env = { TOLLGATE_ROLLUP_ZONE: zone };
+    const { out } = await runDesk(['policy', 'validate', '--json'], root, { env });
+    const found: readonly string[] = JSON.parse(out).warnings;
+    expect(
+      found.filter((text) => text.includes(`days of this deployment are those of ${zone}`)),
+    ).toHaveLength(times);
+  },
+);
 
 test.each([
   ['2026-11-20', ['the exemption "moving" of rule images is over']],

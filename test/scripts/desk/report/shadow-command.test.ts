@@ -58,6 +58,17 @@ test('the naive count goes by the limits document that is given', async () => {
   expect((await jsonOf(bench)).totals).toMatchObject({ jobs: 6, wouldFail: 3, naive: 3 });
 });
 
+test.each(['terminal', 'html'])('people read days and times of the deployment: %s', async (format) => {
+  const bench = await house();
+  const { io, told } = bench.desk();
+  const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
+  const args = ['--since', '2026-11-01', '--until', '2026-11-21', '--format', format, ...bench.flags];
+  await shadowReportCommandOn(bench.opening()).run(args, { ...io, env });
+  expect(told.out).toContain('1 Nov 2026 00:00 Europe/Berlin to 22 Nov 2026 00:00 Europe/Berlin');
+  expect(told.out).toContain('21 Nov 2026 13:05 Europe/Berlin');
+  expect(told.out).not.toContain('UTC');
+});
+
 test('totals, rows and jobs with links to their pages', async () => {
   const found = await jsonOf(await house());
   expect(found.totals).toMatchObject({ jobs: 6, wouldFail: 3, naive: 4, rejected: 0 });

@@ -106,6 +106,15 @@ test('the month is the one of the zone of the limit, and --zone may say another'
   expect(utc).toMatchObject({ startMs: Date.UTC(2026, 11, 1), totals: { jobs: 0 }, controls: [] });
 });
 
+test('where no limit says a zone, the month is the one of the deployment', async () => {
+  const bench = await house();
+  const { io, told } = bench.desk();
+  const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Asia/Tokyo' };
+  const args = ['--month', '2026-11', '--group', '102', '--json', ...bench.flags];
+  await statementCommandOn(bench.opening()).run(args, { ...io, env });
+  expect(JSON.parse(told.out)).toMatchObject({ zone: 'Asia/Tokyo', startMs: Date.UTC(2026, 9, 31, 15) });
+});
+
 test('corrections are lines of their own, and those after the end of the month are late', async () => {
   const { lines, totals } = await jsonOf(await house(), ...NOVEMBER, '--by', 'job');
   expect(

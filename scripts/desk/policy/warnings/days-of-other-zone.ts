@@ -1,0 +1,21 @@
+import { entriesAt, entryOf, listOf, type Warning, type Written } from './warning.ts';
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Exemptions that end with a day of UTC because nobody said a zone, where the deployment's days are others. */
+export function daysOfOtherZone({ policyDocument, usageZone }: Written): readonly Warning[] {
+  if (usageZone === 'UTC' || entryOf(policyDocument).zone !== undefined) return [];
+  return entriesAt(policyDocument, 'rules').flatMap((rule, order) =>
+    listOf(rule.exempt)
+      .map(entryOf)
+      .flatMap(({ until, zone, reason }, index): Warning[] => {
+        if (zone !== undefined || typeof until !== 'string' || !DAY.test(until)) return [];
+        return [
+          {
+            path: ['rules', order, 'exempt', index, 'until'],
+            message: `the exemption "${String(reason)}" of rule ${String(rule.id)} ends with a day of UTC, while days of this deployment are those of ${usageZone}; say zone, here or once above the rules`,
+          },
+        ];
+      }),
+  );
+}
