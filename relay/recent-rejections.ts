@@ -19,7 +19,7 @@ export interface RememberedRejection {
 interface Brake extends RememberedRejection {
   /** In the words of requests, so that other jobs of it can be found. */
   readonly subject: string;
-  /** With the subject it is on, as the ledger calls it. */
+  /** Includes the subject it is on, as the ledger calls it. */
   readonly limit: string;
   /** What the rejected job asked of the limit; absent where the size does not matter: any job of the subject is refused. */
   readonly asked?: { readonly unit: string; readonly amount: number };
@@ -105,7 +105,7 @@ export class RecentRejections {
 
   #remember(brake: Brake): void {
     const before = this.#brakes.get(nameOf(brake));
-    // Of a limit that refuses everybody, a job too large for it tells nothing new.
+    // A job too large for a limit that refuses everybody tells nothing new.
     if (before !== undefined && brake.onlyKind && !before.onlyKind && this.#isFresh(before)) return;
     if (before !== undefined) this.#forget(before);
     this.#brakes.set(nameOf(brake), brake);

@@ -5,7 +5,7 @@ import type { Settings } from '../settings/settings.ts';
 
 export interface DeadLettersProps {
   readonly settings: Settings;
-  /** Whose letters: `settle-stream`. */
+  /** The program whose letters these are: `settle-stream`. */
   readonly of: string;
 }
 

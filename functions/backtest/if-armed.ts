@@ -14,11 +14,11 @@ export interface ArmedForecast {
   readonly untilMs: number;
   /** Jobs that were asked about. */
   readonly jobs: number;
-  /** Of these: an enabled controller would have failed them. */
+  /** Part of `jobs`: those an enabled controller would have failed. */
   readonly wouldFail: number;
   /**
-   * Of `wouldFail`: another try of a job of the same pipeline that is counted already. GitLab retries a rejected job where
-   * its `retry:` allows it, up to twice and under new ids.
+   * Part of `wouldFail`: another try of a job of the same pipeline that is counted already. GitLab retries a rejected job
+   * where its `retry:` allows it, up to twice and under new ids.
    */
   readonly repeats: number;
   /** Rejected then, and ran all the same: the controller was in dry run, or they passed us by. */
@@ -87,7 +87,7 @@ const tryKey = ({ jobId, facts: { projectId, pipelineId, jobName } }: JobRecord)
     ? String(jobId)
     : JSON.stringify([projectId, pipelineId, jobName]);
 
-/** Of one limit a job is counted once, whatever it has against it. */
+/** A job counts once per limit, however many violations of it there are. */
 function rowsOf(
   record: JobRecord,
   { violations }: Pick<JobRecord, 'violations'>,

@@ -1,5 +1,5 @@
 /**
- * Whose jobs GitLab asks us about, as the sweep last read it. It lies beside the books for whoever learns of jobs and cannot
+ * The jobs GitLab asks us about, as the sweep last read it. It lies beside the books for whoever learns of jobs and cannot
  * ask GitLab: a job nobody was to be asked about is no bypass.
  */
 export interface ControllerScope {

@@ -263,7 +263,7 @@ const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   adjusted: readNumber(item, 'ad'),
 });
 
-/** Without an end, but for a user's: people ask about what was done by hand long after. */
+/** Never expires, unless it is a user's: people ask about what was done by hand long after. */
 export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item {
   const { pk, sk } = keys.adjustment(entry.key, entry.id);
   return {

@@ -65,8 +65,8 @@ export interface Ledger {
   rebuild(options: RebuildOptions): Promise<RebuildReport>;
   /**
    * Which of these things (any texts) nobody has said within the last `ttlMs`; from now on they are said. One per key,
-   * same order; of equal keys the first is first. A table that does not answer makes everything new.
-   * With a `ttlMs` of 0 or less it only asks: nothing stands afterwards that did not before.
+   * same order; only the first of equal keys can be new. A table that does not answer makes everything new. A `ttlMs` of 0
+   * or less only asks and leaves nothing behind.
    */
   announceOnce(
     keys: readonly string[],
@@ -157,7 +157,7 @@ export interface JobEnd {
 export interface BypassAsk extends HoldAsk, JobEnd {}
 
 export interface Adjustment {
-  /** Of a period: what is counted at once gives itself back. */
+  /** Counts a period: what is counted at once gives itself back. */
   readonly counter: CounterKey;
   /** Whole units, not 0: above 0 a debit (spent as well), below 0 a credit. */
   readonly amount: number;

@@ -7,7 +7,7 @@ import type { CounterReset, CounterWrite } from './store.ts';
 
 /** What is counted nowhere is kept as long as what counts in a month. */
 const SHORTEST_DAYS = 32;
-/** In which people ask about a job, after its periods are over. */
+/** How long people ask about a job after its periods are over. */
 const ASKING_DAYS = 90;
 /** GitLab's longest job is a month: until it ends it may settle in a period that is over, or its pipeline start another. */
 const LONGEST_JOB_DAYS = 35;

@@ -5,7 +5,7 @@ import type { Verdict, Weighing } from './weighing.ts';
 
 /** One read of one item takes a few milliseconds. What takes longer is our trouble, and the decision stands as it is. */
 const ASK_MS_MAX = 300;
-/** With less the answer would come too late to be of use. */
+/** An answer with less time left would come too late to be of use. */
 const ASK_MS_MIN = 20;
 
 const STALE: HoldOutcome = { outcome: 'undecided', cause: 'stale_limits' };
@@ -24,7 +24,10 @@ export class StaleLimits {
     this.#clock = clock;
   }
 
-  /** Without the jobs that other limits might let in: those are told so. A rejected job takes no room, so the rest stands. */
+  /**
+   * Takes out the jobs that other limits might let in and tells them so. A rejected job takes no room, so the rest
+   * stands.
+   */
   async sifted(weighing: Weighing): Promise<Weighing> {
     const hanging = weighing.verdicts.filter(hangsOnLimits);
     if (hanging.length === 0 || (await this.#areCurrent())) return weighing;

@@ -84,8 +84,8 @@ export class LimitStore {
   }
 
   /**
-   * To be asked before a job is rejected for a limit: true if another set than `version` (`LimitSet.version`) is live by
-   * now, so that the job is to be evaluated anew. Looks at the pointer after it was called; false if that cannot be read.
+   * Called before a job is rejected for a limit: true if another set than `version` (`LimitSet.version`) is live by now,
+   * so that the job is to be evaluated anew. Looks at the pointer after it was called; false if that cannot be read.
    */
   async recheck(version: string): Promise<boolean> {
     await this.#check();

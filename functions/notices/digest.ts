@@ -8,7 +8,7 @@ import { counted } from './telling.ts';
 
 /** More lines nobody reads; the console has them all. */
 export const NOTICES_PER_MESSAGE_MAX = 40;
-/** Of the notices in all their forms, with room for what stands around them in a message of SNS. */
+/** Bounds the notices in all their forms and leaves room for what stands around them in a message of SNS. */
 const NOTICES_BYTES_MAX = 220_000;
 
 interface Kind {
@@ -160,7 +160,7 @@ function jobsPart(notices: readonly Notice[], what: string): string | undefined 
     : `jobs of ${notices.length} groups ${what}`;
 }
 
-/** Of the notices alone, whatever order they come in. */
+/** Hashes the notices alone, whatever order they come in. */
 const idOf = (notices: readonly Notice[]): string =>
   createHash('sha256')
     .update(JSON.stringify(notices.map(({ id }) => id).sort()))

@@ -60,8 +60,8 @@ export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
 });
 
 /**
- * By the groups of the record. One from before they were recorded: by those the directory knows now, and of a group it
- * does not know only what the record says.
+ * Uses the groups of the record. A record from before they were recorded gets those the directory knows now, and where the
+ * directory does not know its group, only what the record says.
  */
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>

@@ -21,7 +21,7 @@ import { SignInError } from './sign-in-error.ts';
 export interface GitLabSignInDeps {
   /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
-  /** Of the application registered in GitLab, confidential, scope `openid`. */
+  /** Id of the application registered in GitLab, confidential, scope `openid`. */
   readonly clientId: string;
   /** Asked for again every few minutes, so that a new secret needs no restart. */
   readonly clientSecret: () => Promise<string>;

@@ -25,7 +25,7 @@ export interface StoredParameter {
   /** `/tollgate/prod/limits/101` */
   readonly name: string;
   readonly type: string;
-  /** Of a SecureString the encrypted text. */
+  /** The encrypted text if it is a SecureString. */
   readonly value: string;
   /** 1, 2, 3 …; anew from 1 when it was deleted and made again. */
   readonly version: number;

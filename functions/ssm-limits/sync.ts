@@ -13,7 +13,7 @@ import type { ChangedParameter, KeptLimit, LimitsInForce } from './plan-edits.ts
 import { publish } from './publish.ts';
 
 export interface SyncDeps {
-  /** Of the parameters, without a slash at its end: `/tollgate/prod/limits`. */
+  /** Path of the parameters, no trailing slash: `/tollgate/prod/limits`. */
   readonly path: string;
   readonly parameters: Parameters;
   readonly marks: Marks;

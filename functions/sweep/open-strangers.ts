@@ -24,7 +24,7 @@ export class OpenStrangers {
     return this.open.has(jobId);
   }
 
-  /** Of running jobs that a list showed: those that nobody admitted are remembered. */
+  /** Remembers the running jobs of a list that nobody admitted. */
   async meet(truths: readonly JobTruth[], run: SweepRun): Promise<void> {
     const unknown = truths.filter(
       (truth) =>

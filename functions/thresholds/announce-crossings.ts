@@ -90,7 +90,7 @@ async function highestOf(
     const watched = watchedBy.get(counterName(transition.after.key));
     if (watched === undefined || watched.limit.amount === 'unlimited') continue;
     const limitAmount = watched.limit.amount;
-    // By its level, not by its step: a step that was lost is made good by the next one.
+    // Told by its level, not by its step: the next step makes good for one that was lost.
     for (const crossing of crossings({ after: transition.after }, watched.limit)) {
       const reached = { crossing, limitAmount, ...watched };
       const name = crossingId(reached, '');

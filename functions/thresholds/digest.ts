@@ -46,6 +46,6 @@ const isReached = ({ crossing, limitAmount }: ToldCrossing): boolean => crossing
 const shareOf = ({ crossing, limitAmount }: ToldCrossing): number =>
   limitAmount === 0 ? Number.MAX_VALUE : crossing.level.amount / limitAmount;
 
-/** Of the crossings alone: numbers and forecasts differ when a message has to be sent again. */
+/** Hashes the crossings alone: numbers and forecasts differ when a message has to be sent again. */
 const idOf = (crossings: readonly ToldCrossing[]): string =>
   shortId(JSON.stringify(crossings.map((each) => crossingId(each)).sort()));

@@ -16,7 +16,7 @@ export const readExempt = (reading: Reading, runnerClasses: readonly string[]): 
 function readExemption(reading: Reading, runnerClasses: readonly string[]): Exemption | undefined {
   if (!reading.object([...CONDITION_KEYS, 'reason', 'until', 'ticket'])) return undefined;
   const conditions = readConditions(reading, runnerClasses);
-  // With none it would lift the whole rule, which `mode: off` says honestly.
+  // An exemption without conditions would lift the whole rule, which `mode: off` says honestly.
   if (!CONDITION_KEYS.some((key) => reading.at(key).isThere))
     reading.refuse(`names no jobs; expected one of ${CONDITION_KEYS.join(', ')}`);
   const reason = reading.at('reason').text(`a reason of at most ${TEXT_CHARACTERS_MAX} characters`, isText);

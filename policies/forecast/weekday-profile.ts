@@ -1,7 +1,7 @@
 import { weekday } from '../limits/calendar.ts';
 import type { History } from './daily-usage.ts';
 
-/** With less than two of each weekday one odd Tuesday would make every Tuesday odd. */
+/** Two of each weekday: with fewer, one odd Tuesday would make every Tuesday odd. */
 const PROFILE_DAYS_MIN = 14;
 
 /** What a day is expected to use, by weekday; 0 is Monday. Seven numbers, not whole. */

@@ -3,10 +3,10 @@
  * No registry, `library/` or `latest` is put in.
  */
 export interface ImageReference {
-  /** With the registry and its port, if it names one. */
+  /** Includes the registry and its port, if it names one. */
   readonly name: string;
   readonly tag?: string;
-  /** With its algorithm: `sha256:…`. Always written out, never a variable. */
+  /** Includes its algorithm: `sha256:…`. Always written out, never a variable. */
   readonly digest?: string;
 }
 

@@ -46,7 +46,7 @@ function isHarder(one: Reason, other: Reason): boolean {
   return opens === before ? missing(one) > missing(other) : opens > before;
 }
 
-/** Without a time it does not open by itself. */
+/** A reason without a time does not open by itself. */
 function opensAtMs(reason: Reason): number {
   if (reason.code === 'GROUP_FROZEN') return reason.untilMs ?? Number.POSITIVE_INFINITY;
   return 'limitAmount' in reason ? (reason.resetsAtMs ?? Number.POSITIVE_INFINITY) : 0;

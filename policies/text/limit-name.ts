@@ -23,7 +23,7 @@ export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }
 
-/** Whose limit it is, for a place within a line. */
+/** Names whose limit it is, for a place within a line. */
 export const labelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
   shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
 

@@ -52,7 +52,7 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   return {
     path: found.path,
     list: found.get,
-    // Without presence a name that does not come is an empty one.
+    // If the key has no presence, a name that does not come is an empty one.
     key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
     value: (message) => value.get(message) as RawValue,
     flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),

@@ -58,7 +58,7 @@ export type SchemaTrust = 'earned' | 'given' | 'placeholder';
 
 export const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {
   earned: start('unproven'),
-  /** Of a router that speaks this schema for certain, because whoever started it gave it the same. */
+  /** For a router that certainly speaks this schema, because whoever started it gave it the same. */
   given: start('proven'),
   placeholder: start('placeholder'),
 };

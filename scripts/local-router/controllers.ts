@@ -46,7 +46,7 @@ export class Controllers {
     this.#byId.set(id, { ...controller, ...change });
   }
 
-  /** Whose call this is, or why it is refused. A disabled controller may still connect. */
+  /** The controller that calls, or why it is refused. A disabled controller may still connect. */
   identify(metadata: Metadata): Controller | CallRefusal {
     if (metadata.get('gitlab-agent-type')[0] !== 'runnerc') {
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');

@@ -23,7 +23,7 @@ export interface Inherited {
 export interface RuledVariables {
   /** `rules:variables` of the rule that matched. */
   readonly ofRules: Variables;
-  /** Of GitLab's settings or of who starts the pipeline. */
+  /** Given by GitLab's settings or by who starts the pipeline. */
   readonly given: Variables;
 }
 

@@ -18,7 +18,7 @@ export interface RowWith {
   readonly counter: Counter | undefined;
   /** How far it goes by rule and rollout. */
   readonly asked: Mode;
-  /** Of its subject, the last four weeks at least; absent: nothing is forecast. */
+  /** The subject's usage of the last four weeks at least; absent: nothing is forecast. */
   readonly usage?: readonly DayUsage[] | undefined;
   readonly byDefault: boolean;
 }

@@ -33,7 +33,7 @@ export interface Overview {
   readonly rows: readonly GroupRow[];
   /** Lines that match, in all. */
   readonly total: number;
-  /** Of `total`: projects, runner classes, runners and users with limits of their own. */
+  /** Part of `total`: projects, runner classes, runners and users with limits of their own. */
   readonly others: number;
   /** 1-based number of the first row. */
   readonly first: number;
@@ -48,7 +48,7 @@ export interface Overview {
 export interface GroupRow {
   /** `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, `instance` */
   readonly subject: string;
-  /** Of groups alone. */
+  /** Present for groups only. */
   readonly groupId?: number;
   readonly parentId?: number;
   /** Full path of a group or project, name of a class; `The whole GitLab` for the instance. */
@@ -65,7 +65,7 @@ export interface GroupRow {
   readonly budget?: LimitRow;
   /** How many other limits it has in force. */
   readonly others: number;
-  /** Of a group without a budget of money: what it used this month. */
+  /** What a group without a budget of money used this month. */
   readonly metered?: Metered;
   /** Nothing of it starts now. */
   readonly frozen?: FreezeRow;
@@ -79,7 +79,7 @@ export interface PoolNote {
   /** What the closest limits below come to. */
   readonly childrenAmount: number;
   readonly children: number;
-  /** Of `children`: they are not in the sum. */
+  /** Part of `children`: those that are not in the sum. */
   readonly unlimited: number;
   /** Paths of children whose own limit is larger than this one, or unlimited: this one binds them. At most ten. */
   readonly larger: readonly string[];

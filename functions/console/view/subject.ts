@@ -36,7 +36,7 @@ export interface SubjectView {
   }[];
   readonly pools: readonly (PoolNote & { readonly limit: string })[];
   readonly burnUp?: BurnUp;
-  /** Of each budget in force whether counter, usage and records say the same, and why not. */
+  /** Says for each budget in force whether counter, usage and records agree, and why not. */
   readonly agreements: readonly BudgetAgreement[];
   /** This period of the chart's limit, or this month without one. */
   readonly usage: UsageView;

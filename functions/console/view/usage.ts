@@ -6,7 +6,7 @@ export interface UsageView {
   readonly toDay: string;
   readonly jobs: number;
   readonly rejected: number;
-  /** Of these: ran all the same, in dry run or past us; no part of `bypass`. */
+  /** Part of `rejected`: ran all the same, in dry run or past us; no part of `bypass`. */
   readonly ranRejected: number;
   readonly unmetered: number;
   readonly bypass: number;

@@ -19,7 +19,7 @@ export interface ChangeRow {
   readonly from: FieldValue;
   readonly to: FieldValue;
   readonly unit?: Unit;
-  /** Of `from` and `until`: the IANA zone their days are meant in. Absent: UTC. */
+  /** IANA zone in which the days of `from` and `until` are meant. Absent: UTC. */
   readonly zone?: string;
   readonly effect: Effect;
   /** All of it is new, or all of it goes. */
@@ -30,5 +30,5 @@ export type ChangeAbout = 'limit' | 'grant' | 'freeze' | 'breakglass' | 'rollout
 
 export type FieldValue = number | string | null;
 
-/** By name, in the order they are told in; what is not there is left out. */
+/** Keyed by name, in the order they are told in; what is not there is left out. */
 export type Fields = ReadonlyMap<string, number | string>;

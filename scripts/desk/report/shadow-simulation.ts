@@ -44,7 +44,7 @@ export class ShadowSimulation {
   readonly #options: ShadowOptions;
   readonly #replay: NaiveReplay;
   readonly #rows = new Map<string, RowTally>();
-  /** By number of the job: who is counted, and where. */
+  /** Indexed by the job's number: who is counted, and where. */
   readonly #groups: (GroupOfJob | undefined)[] = [];
   readonly #groupsKnown = new Map<string, GroupOfJob>();
   readonly #naive = new Set<number>();

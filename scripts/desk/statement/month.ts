@@ -16,7 +16,7 @@ export interface MonthRule {
 /** Within every month of that name: fiscal months begin on the 28th at the latest. */
 const DAY_INSIDE = 28;
 
-/** Whose limits, and by when: defaults come and go with the dates on them. */
+/** The limits of a moment: defaults come and go with the dates on them. */
 export interface LimitsThen {
   readonly limits: LimitSet;
   readonly directory: Directory;

@@ -52,7 +52,7 @@ export interface Edition {
   readonly grants: readonly WrittenGrant[];
   readonly prices: readonly PriceVersion[];
   readonly exemptions: readonly WrittenExemption[];
-  /** By group id; root groups have none. */
+  /** Keyed by group id; root groups have none. */
   readonly parentOf: ReadonlyMap<number, number>;
 }
 
