@@ -7,7 +7,7 @@ import type { Verdict } from './verdict.ts';
 export const REMEMBERED_MS = 60_000;
 /** Limits, not jobs: more than this were used up within a minute only in an attack, and the oldest go first. */
 export const REMEMBERED_MAX = 10_000;
-/** Kinds of jobs that fitted since; of more the oldest are refused again until the brake's minute is over. */
+/** Kinds of jobs that fitted since; beyond so many the oldest are refused again until the brake's minute is over. */
 export const KINDS_MAX = 50;
 
 export interface RememberedRejection {

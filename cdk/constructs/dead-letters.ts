@@ -12,7 +12,7 @@ export interface DeadLettersProps {
 /** As long as SQS keeps anything: a fortnight's holiday is not too late. */
 const KEPT = Duration.days(14);
 
-/** What was given up. Of a stream it has where to read, not what: the items themselves are in the table. */
+/** What was given up. A stream's letters say where to read, not what: the items themselves are in the table. */
 export class DeadLetters extends Construct {
   readonly queue: Queue;
 

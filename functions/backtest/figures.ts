@@ -53,7 +53,7 @@ export interface RejectionRow {
 
 type Open<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
-/** Groups × rules × limits: of more nobody reads the end, and what is beyond is counted in the totals only. */
+/** Groups × rules × limits: nobody reads the end of a longer list, and what is beyond is counted in the totals only. */
 export const ROWS_MAX = 20_000;
 const EXAMPLES_MAX = 10;
 

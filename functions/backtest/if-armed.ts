@@ -47,7 +47,7 @@ export interface ArmedRow {
   readonly examples: readonly JobRecord[];
 }
 
-/** Groups × rules × limits: of more nobody reads the end, and what is beyond is counted in the totals only. */
+/** Groups × rules × limits: nobody reads the end of a longer list, and what is beyond is counted in the totals only. */
 const ROWS_MAX = 5_000;
 const EXAMPLES_MAX = 10;
 
@@ -81,7 +81,7 @@ export async function ifArmed(
   return { sinceMs, untilMs, ...totals, rows: [...rows.values()].sort(byWeight) };
 }
 
-/** A retried job has another id, and everything else as before. Without a pipeline every job is one of its own. */
+/** A retried job has another id, and everything else as before. A job without a pipeline is one of its own. */
 const tryKey = ({ jobId, facts: { projectId, pipelineId, jobName } }: JobRecord): string =>
   pipelineId === undefined || jobName === undefined
     ? String(jobId)

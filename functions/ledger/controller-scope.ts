@@ -47,7 +47,7 @@ export interface ScopeRead extends Pick<ControllerScope, 'controllerId' | 'state
   readonly runnerIds: readonly number[];
 }
 
-/** What was in scope before keeps its time; of a first look or another controller nobody knows it. */
+/** What was in scope before keeps its time; nobody knows it at a first look or for another controller. */
 export function scopeAfter(
   before: ControllerScope | undefined,
   read: ScopeRead,

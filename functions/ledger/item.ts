@@ -287,7 +287,7 @@ export const decodeAdjustment = (item: Item, keys: LedgerKeys): AdjustmentEntry 
   atMs: readNumber(item, 'at'),
 });
 
-/** One item of a scan. `unknown`: of a kind or in a form that this version does not know; it is taken for nothing else. */
+/** One item of a scan. `unknown`: this version does not know its kind or form; it is taken for nothing else. */
 export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   const sk = readText(item, SK);
   if (isNewer(item)) return { kind: 'unknown', sk };

@@ -27,7 +27,7 @@ const DAY_MS = DAY_SECONDS * 1000;
  * after the longest period it counts in can still be open, because a rebuild recounts open periods from their records.
  * Undefined: never, for what counts in a limit that never starts anew.
  *
- * @param atMs - of a correction entry, when it was written; of a record, {@link recordExpiresAtSeconds}.
+ * @param atMs - when a correction entry was written; for a record, {@link recordExpiresAtSeconds}.
  * @param counted - where it counts; a claim that was given back no longer does.
  */
 export function expiresAtSeconds(

@@ -24,10 +24,7 @@ export class StaleLimits {
     this.#clock = clock;
   }
 
-  /**
-   * Takes out the jobs that other limits might let in and tells them so. A rejected job takes no room, so the rest
-   * stands.
-   */
+  /** Takes out jobs that other limits might let in and tells them so. A rejected job takes no room, so the rest stands. */
   async sifted(weighing: Weighing): Promise<Weighing> {
     const hanging = weighing.verdicts.filter(hangsOnLimits);
     if (hanging.length === 0 || (await this.#areCurrent())) return weighing;
@@ -49,8 +46,8 @@ export class StaleLimits {
 }
 
 /**
- * Rejected, and not by a security rule, whose modes no limit set can change. Of the other classes every violation may
- * hang on it: by a limit, or by how far it rolls the rule out.
+ * Rejected, and not by a security rule, whose modes no limit set can change. Every violation of the other classes may hang
+ * on it: by a limit, or by how far it rolls the rule out.
  */
 const hangsOnLimits = ({ violations }: Verdict): boolean =>
   violations.length > 0 && !violations.some((each) => each.class === 'security');

@@ -66,8 +66,8 @@ export class LimitStore {
   /**
    * The limits these subjects may meet, with what was carried over; perhaps others', too.
    *
-   * @param subjects - subject keys: at least `group/<root id>` of every request. With the groups in between and the
-   * project, limits are found also right after a group was moved to another root.
+   * @param subjects - subject keys: at least `group/<root id>` of every request. Keys of the groups in between and the
+   * project find limits also right after a group was moved to another root.
    * @throws {LimitsError} if the first set, or a root's part that was not needed so far, cannot be read: not to know a
    * limit is not to have none. What was read before stays in force.
    */

@@ -136,6 +136,6 @@ function watching(record: JobRecord): ReadonlySet<string> {
   return new Set(against.slice(0, RULES_MAX).map(({ rule }) => rule));
 }
 
-/** Expired with its hold charged. Without any claim only the flag can tell. */
+/** Expired with its hold charged. Only the flag can tell where there is no claim. */
 const isCharged = ({ claims, flagged }: JobRecord): boolean =>
   claims.length === 0 ? flagged : claims.some(({ corrected }) => corrected !== 0);

@@ -127,7 +127,7 @@ const NO_ANSWER: readonly string[] = [
   'OAUTH_RESPONSE_IS_NOT_JSON',
 ];
 
-/** The library's errors can quote what GitLab sent; of theirs only codes are taken over. */
+/** The library's errors can quote what GitLab sent; only their codes are taken over. */
 function signInErrorOf(error: unknown): SignInError {
   if (error instanceof AuthorizationResponseError) {
     return new SignInError(

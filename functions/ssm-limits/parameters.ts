@@ -8,7 +8,7 @@ export interface Parameters {
    */
   page(path: string, token?: string): Promise<ParameterPage>;
   /**
-   * Who wrote a version. Of a version that history has dropped nobody is known.
+   * Who wrote a version. Nobody is known for a version that history has dropped.
    *
    * @throws {SsmLimitsError} `parameters_throttled`, `parameters_unavailable`
    */

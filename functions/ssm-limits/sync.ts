@@ -90,7 +90,7 @@ export async function syncLimits(deps: SyncDeps): Promise<SyncReport> {
       refused.push({ name: parameter.name, version: parameter.version?.version, problems });
     left += published.left.length;
   }
-  // Last: of a run that failed before this, nobody shall believe that it has seen everything.
+  // Last: nobody shall believe that a run that failed before this has seen everything.
   await marks.writePass(listing.pass);
   return { outcome: 'done', ...countsOf(listing), applied, refused, kept, left };
 }

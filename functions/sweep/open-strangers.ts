@@ -5,7 +5,7 @@ import { isUnderWay, judge } from './judge-page.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import type { SweepRun } from './sweep-run.ts';
 
-/** Some 25 KB of the marks. With more at once nobody asks us about anything, and marks stay until some have ended. */
+/** Some 25 KB of the marks. More at once means that nobody asks us at all, and marks stay until some have ended. */
 const OPEN_MAX = 2_000;
 /** Those that no list shows cost a call each; the others of a run can wait a minute. */
 const ASKED_MAX = 100;

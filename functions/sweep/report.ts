@@ -35,10 +35,7 @@ export interface SweepReport {
   readonly unadmitted: number;
   /** Ran or run on runners that GitLab does not ask us about: no part of `ran`, and charged nothing. */
   readonly outOfScope: number;
-  /**
-   * Part of `ran`: rejected, and ran because GitLab follows no answer while the controller is not enabled. No part of
-   * `unadmitted`.
-   */
+  /** Part of `ran`: rejected, but GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
   readonly ranRejected: number;
   /** Periods that got their closing entry, and those that were due and have live jobs or a counter that drifts. */
   readonly closedPeriods: number;

@@ -24,7 +24,7 @@ export interface AnnounceCrossingsDeps {
   readonly log: Log;
   /** Where browsers reach the console, for links. @default none */
   readonly consoleUrl?: string | undefined;
-  /** What the limit's subject used of its unit per day of its zone, for the forecast. Without it nothing is forecast. */
+  /** What the limit's subject used of its unit per day of its zone. Absent: nothing is forecast. */
   readonly usageOf?: (key: CounterKey, watched: Watched) => Promise<readonly DailyUsage[]>;
 }
 

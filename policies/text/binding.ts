@@ -1,6 +1,6 @@
 import type { Reason, Violation } from '../reason.ts';
 
-/** What has to give way before the job can run, hardest first: of several reasons the first line tells this one. */
+/** What has to give way before the job can run, hardest first: the first line tells this one of several reasons. */
 const HARDNESS: Readonly<Record<Reason['code'], number>> = {
   // No wait helps: the job has to be changed.
   IMAGE_NOT_ALLOWED: 6,

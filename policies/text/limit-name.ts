@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<Unit, string>> = {
   starts: 'limit of CI job starts',
 };
 
-/** What a person calls the limit: `CI budget`, `memory limit for running jobs`. To be followed by `of` its subject. */
+/** What a person calls the limit: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
 export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => NAMES[unit];
 
 /** The same at the beginning of a sentence. */

@@ -124,7 +124,7 @@ export function readServiceVariables(
   return Object.fromEntries(kept.all());
 }
 
-/** Looks at a value only where it may leave the relay; of a hidden one only whether there is any. */
+/** Looks at a value only where it may leave the relay; a hidden one only tells whether there is any. */
 function putVariable(kept: KeptVariables, name: string, raw: RawValue, fate: Fate): void {
   if (fate === 'keep') kept.put(name, readValue(raw), fate);
   else kept.put(name, isEmptyValue(raw) ? '' : undefined, fate);

@@ -1,7 +1,7 @@
 import type { Metadata } from '@grpc/grpc-js';
 import { STATUS } from '../../relay/router/router.ts';
 
-/** A runner controller as an administrator would have made it. Without a scope in GitLab it is `disabled` here. */
+/** A runner controller as an administrator would have made it. One that has no scope in GitLab is `disabled` here. */
 export interface Controller {
   readonly id: number;
   /** Active tokens; GitLab allows several, which is how a token is changed without a gap. */

@@ -42,7 +42,7 @@ export async function audit(world: World): Promise<void> {
   await checkUsage(records, world);
 }
 
-/** What ran is settled, whoever let it run; what never ran is not. Of a job GitLab forgot nobody may be able to say. */
+/** What ran is settled, whoever let it run; what never ran is not. Nobody may be able to tell for a job GitLab forgot. */
 function checkState(job: TrueJob, record: JobRecord | undefined, { books, heard }: World): void {
   const { jobId, removed, status } = job;
   const ran = ranSeconds(job) !== undefined;

@@ -1,4 +1,4 @@
-/** Which lines come first. By counters alone: the days of ten thousand groups are too many to read for one page. */
+/** Which lines come first, judged by counters alone: the days of ten thousand groups are too many to read for one page. */
 import { counterName } from '../../../policies/claim.ts';
 import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
@@ -30,8 +30,8 @@ export interface Standing {
 }
 
 /**
- * Those that run out first, and of them those whose jobs are rejected then before those that only watch; of those that last,
- * whoever has used most of theirs; then who has no budget, by path.
+ * Candidates that run out first lead, those whose jobs are then rejected before those that only watch. Whoever has used
+ * most follows among those that last, and who has no budget comes at the end, by path.
  */
 export const byRunOut = (candidates: readonly Candidate[], standing: Standing): readonly Candidate[] =>
   sorted(candidates, ({ budgets, rejects }) =>

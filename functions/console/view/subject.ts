@@ -15,7 +15,7 @@ export interface SubjectView {
   readonly set: string | undefined;
   readonly currency: string;
   readonly nowMs: number;
-  /** IANA zone in which days are meant that somebody writes about it: of its own limits, else of those above. */
+  /** IANA zone in which days are meant that somebody writes about it: its own limits' zone, else that of those above. */
   readonly zone: string;
   readonly subject: string;
   readonly kind: 'instance' | 'group' | 'project' | 'runner-class';

@@ -9,7 +9,7 @@ export interface ChangeRow {
   readonly subject: string;
   /** Full path of the group or project, or name of the class, where one is known. */
   readonly path?: string;
-  /** The limit's id; of a grant the one it is on; of a freeze or break-glass its own; of a rollout the class of rule. */
+  /** The limit's id. A grant has that of its limit, a freeze or break-glass its own, a rollout the class of rule. */
   readonly limit: string;
   /** The grant's, if it has one. */
   readonly id?: string;

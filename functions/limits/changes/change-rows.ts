@@ -77,7 +77,7 @@ function grantRows(
       for (const grant of limit.grants ?? []) {
         const name = grantName(limit, grant);
         let free = name;
-        // Given twice in the same words, it is there twice.
+        // An entry given twice in the same words is there twice.
         for (let times = 2; named.has(free); times += 1) free = `${name} ${times}`;
         named.set(free, grantThing(subject, limit, grant, nowMs));
       }

@@ -33,7 +33,7 @@ export interface ShadowOptions {
   readonly claimsMax?: number;
 }
 
-/** Groups × rules × codes: of more nobody reads the end. They are counted together. */
+/** Groups × rules × codes: nobody reads the end of a longer list. What is beyond is counted together. */
 export const ROWS_MAX = 5_000;
 
 /**

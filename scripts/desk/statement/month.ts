@@ -25,8 +25,8 @@ export interface LimitsThen {
 }
 
 /**
- * The months of a group's books: of its limit of money per month, its own or the one it has by default, or of the nearest
- * group above that has one, so that a statement adds up to what that limit's counter shows. UTC's without any.
+ * The months of a group's books follow its limit of money per month, its own or the one it has by default, or that of the
+ * nearest group above that has one, so that a statement adds up to what that limit's counter shows. UTC's without any.
  */
 export function monthRuleOf(groupId: number | undefined, then: LimitsThen): MonthRule {
   const chain = groupId === undefined ? [] : (then.directory.chainById.get(groupId) ?? []);

@@ -19,7 +19,7 @@ export interface WrittenLimit {
   /** `MM-DD`: the first day of the fiscal year. */
   readonly fiscalStart?: string;
   readonly mode: 'enforce' | 'shadow';
-  /** Whole units; of seconds, whole minutes. */
+  /** Whole units; seconds come in whole minutes. */
   readonly amount: number | 'unlimited';
 }
 
