@@ -166,7 +166,7 @@ function wholeNumber(flag: string, text: string, min: number, max: number): numb
   throw new UsageError(`--${flag} is "${text}"; expected a whole number from ${min} to ${max}`);
 }
 
-/** Takes the slash off its end. */
+/** Removes a slash at the end. */
 function plainUrl(flag: string, text: string): string {
   const url = /^https?:\/\//.test(text) ? URL.parse(text) : null;
   if (url === null || url.username !== '' || url.password !== '')

@@ -85,7 +85,7 @@ export const newlyRejected = (
     ),
   );
 
-/** How many more jobs each rule warned; a rule without any is left out. */
+/** How many more jobs each rule warned of; a rule without any is left out. */
 export function newlyWarned(
   subject: string,
   now: ReadonlyMap<string, ToldTally>,
