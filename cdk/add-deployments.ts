@@ -26,7 +26,7 @@ export function addDeployments(
     const { stage, account, region, gitlab } = settings;
     const props = {
       settings,
-      // Without them the templates fit any account and region, and synth asks none.
+      // Templates without both fit any account and region, and synth asks none.
       env: { ...(account !== undefined && { account }), ...(region !== undefined && { region }) },
     };
     const state = new StateStack(app, `Tollgate-${stage}-State`, props);

@@ -21,6 +21,6 @@ export function disclosureFor(placement: Placement, settings: DiscloseSettings):
 
 export interface DiscloseSettings {
   readonly default: Disclosure;
-  /** By group id; the closest ancestor that names one decides. */
+  /** Keyed by group id; the closest ancestor that names one decides. */
   readonly byGroup: ReadonlyMap<number, Disclosure>;
 }

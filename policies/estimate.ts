@@ -22,8 +22,8 @@ export const ESTIMATE_MODES = ['history', 'timeout', 'default'] as const;
 export type EstimateMode = (typeof ESTIMATE_MODES)[number];
 
 /**
- * Without history: the default of the class or of all, or the job's own timeout where that is shorter (the longest such
- * a job can take); the timeout alone where the policy says so.
+ * Estimates without history: the default of the class or of all, or the job's own timeout where that is shorter (the
+ * longest such a job can take); the timeout alone where the policy says so.
  */
 export const timeoutEstimator: Estimator = {
   estimateSeconds: (request, settings, runnerClass) =>

@@ -17,7 +17,7 @@ export interface StatelessEvaluation {
 
 /**
  * What the relay can decide by itself while the admit function is out of reach: every rule that needs no counter, as
- * always. Limits fall open and are not asked. Without a directory some matches cannot be told. Pure; never throws.
+ * always. Limits fall open and are not asked. Some matches cannot be told without a directory. Pure; never throws.
  */
 export function evaluateStateless(request: AdmissionRequest, using: CheckWith): StatelessEvaluation {
   const job = checkedJobOf(request, using);

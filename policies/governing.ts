@@ -10,7 +10,7 @@ export interface Governor {
 }
 
 /**
- * Which rule asks the limits of each kind. Of several the strictest counts, since a limit is asked once per job; one the
+ * Which rule asks the limits of each kind. The strictest of several counts, since a limit is asked once per job; one the
  * job is exempt from asks only where no other does. Equal ones are told apart by id, so that the order of the document
  * changes nothing.
  */

@@ -6,7 +6,7 @@ import type { AdmissionRequest } from './request/request.ts';
  * pass unless it says `binds_platform`. Their jobs are metered like all others.
  */
 export interface Platform {
-  /** With everything below. */
+  /** Includes everything below. */
   readonly groups: readonly number[];
   readonly projects: readonly number[];
   /** What their deploy job looks like: validation asks every rule about it. */

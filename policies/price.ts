@@ -61,7 +61,7 @@ export const NO_CLASS = 'none';
 
 /**
  * Whether the default class only stands in, for the price and the limits: the runner has tags, or the job asks for some,
- * and no class has them. Without tags the default is what it says it is.
+ * and no class has them. If there are no tags, the default is what it says it is.
  */
 export function isUnclassed(
   { runnerTags, jobTags, runnerId }: AdmissionRequest,

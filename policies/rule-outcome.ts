@@ -104,7 +104,7 @@ export function applies(rule: Rule, mode: Mode, job: CheckedJob, outcome: Outcom
   if (result?.matches !== 'missing') return result?.matches === true;
   if (rule.class === 'security' && result.field === 'namespaceId' && job.placement.groupId !== undefined)
     return true;
-  // With an exemption for this job it would not matter whether the rule matches.
+  // An exemption for this job makes it irrelevant whether the rule matches.
   if (!outcome.exempted(rule, job)) outcome.missing(rule, mode, result.field);
   return false;
 }

@@ -25,7 +25,7 @@ export const WINDOW_MS = 10_000;
 const SPAN_MS = 500;
 /** Below that the tries within a deadline still get most jobs their answer, and every job of a pause is free. */
 export const FAILURE_SHARE = 0.8;
-/** With fewer calls each job can wait for its own answer: the breaker spares others, and there are none. */
+/** Below that each job can wait for its own answer: the breaker spares others, and there are none. */
 export const CALLS_MIN = 20;
 /** A deployment, a failover or a burst is over sooner, and the tries within a deadline bridge it. */
 export const FAILING_MS_MIN = 2_000;

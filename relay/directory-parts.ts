@@ -38,7 +38,7 @@ export function parseHandedOut(body: unknown): HandedOut | 'not_live' | undefine
   return { ageMs, hashes, changed: rows };
 }
 
-/** Of two groups with one path the one that the last listing had, then the younger one, has it. */
+/** If two groups have one path, it goes to the one that the last listing had, then to the younger one. */
 export function assembled(parts: Iterable<Part>): Directory {
   const rows = [...parts].flatMap((part) => part.rows);
   rows.sort((a, b) => b[5] - a[5] || a[0] - b[0]);

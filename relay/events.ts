@@ -103,7 +103,7 @@ export type RelayEvent =
   | {
       readonly type: 'rejection_withheld';
       readonly standing: SchemaStanding;
-      /** Of the rejection's first violation; absent where none is known. */
+      /** The code of the rejection's first violation; absent where none is known. */
       readonly code?: string;
     }
   /** The router refused the form of `admitted`; from now on it goes by the other arm, or by its own again. */
@@ -127,7 +127,7 @@ export type RelayEvent =
       readonly posted: number;
       /** Lost, for whatever reason: the ledger never hears of these from this relay. */
       readonly dropped: number;
-      /** Of those that are lost; at most `LOST_NAMED_MAX` job ids. */
+      /** Why some are lost, and at most `LOST_NAMED_MAX` of their job ids. */
       readonly lost?: { readonly why: UnmeteredLoss; readonly jobIds: readonly number[] };
     };
 

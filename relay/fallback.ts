@@ -37,7 +37,7 @@ export interface Fallback {
   noted(request: AdmissionRequest, verdict: Verdict): void;
   answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer;
   /**
-   * For a question that names no job. Without a project it is nobody's doing but ours: neither a rule nor an allowance
+   * For a question that names no job. One without a project is nobody's doing but ours: neither a rule nor an allowance
    * rejects it, for they would reject everybody.
    */
   answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer;

@@ -32,7 +32,7 @@ export interface UnmeteredPost {
 
 /** What came of telling some of them. */
 export type ToldUnmetered =
-  /** By job id. A job that is missing is to be told again. */
+  /** Keyed by job id. A job that is missing is to be told again. */
   | { readonly kind: 'told'; readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']> }
   /** The service will not take this batch; `content`: for what is in it, so that another batch may pass. */
   | { readonly kind: 'refused'; readonly content: boolean }

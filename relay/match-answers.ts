@@ -1,6 +1,6 @@
 /**
- * Whose answer is whose. An answer counts for the job whose id it names and for nobody else, wherever it stands in the
- * list: a service, a proxy or a cache that mixes answers up must not admit one job with the decision about another.
+ * Tells whose answer is whose. An answer counts for the job whose id it names and for nobody else, wherever it stands in
+ * the list: a service, a proxy or a cache that mixes answers up must not admit one job with the decision about another.
  */
 import type { UnmeteredResult } from '../functions/admit/contract.ts';
 
@@ -73,7 +73,7 @@ function entriesOf(
   return Array.isArray(entries) ? entries.filter(isEntry) : undefined;
 }
 
-/** By the id they name; an id that several name belongs to none of them. */
+/** Keyed by the id they name; an id that several name belongs to none of them. */
 function byJobId(entries: readonly Entry[]): ReadonlyMap<unknown, Entry | undefined> {
   const byJob = new Map<unknown, Entry | undefined>();
   for (const entry of entries) byJob.set(entry.jobId, byJob.has(entry.jobId) ? undefined : entry);

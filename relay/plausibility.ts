@@ -16,7 +16,7 @@ export type Plausibility =
   | 'plausible'
   /** True of no job. */
   | 'impossible'
-  /** Against the directory, which is some minutes or days old: of one project it may be a rename. */
+  /** Against the directory, which is some minutes or days old: a single project may have been renamed. */
   | 'against_directory';
 
 export type JudgePlausibility = (request: AdmissionRequest) => Plausibility;

@@ -1,6 +1,6 @@
-/** The answer's text; nothing if it is too long, whose rest is refused then. */
+/** The answer's text; undefined if it is too long, and then the rest of it is refused. */
 export async function readText(response: Response, bytesMax: number): Promise<string | undefined> {
-  // Of a packed answer the length says nothing: `fetch` unpacks it on the way.
+  // The length says nothing of a packed answer: `fetch` unpacks it on the way.
   const { headers } = response;
   const length = headers.has('content-encoding')
     ? Number.NaN

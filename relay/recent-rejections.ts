@@ -7,7 +7,7 @@ import type { Verdict } from './verdict.ts';
 export const REMEMBERED_MS = 60_000;
 /** Limits, not jobs: more than this were used up within a minute only in an attack, and the oldest go first. */
 export const REMEMBERED_MAX = 10_000;
-/** Kinds of jobs that fitted since; of more the oldest are refused again until the brake's minute is over. */
+/** Kinds of jobs that fitted since; beyond so many the oldest are refused again until the brake's minute is over. */
 export const KINDS_MAX = 50;
 
 export interface RememberedRejection {
@@ -19,7 +19,7 @@ export interface RememberedRejection {
 interface Brake extends RememberedRejection {
   /** In the words of requests, so that other jobs of it can be found. */
   readonly subject: string;
-  /** With the subject it is on, as the ledger calls it. */
+  /** Includes the subject it is on, as the ledger calls it. */
   readonly limit: string;
   /** What the rejected job asked of the limit; absent where the size does not matter: any job of the subject is refused. */
   readonly asked?: { readonly unit: string; readonly amount: number };
@@ -105,7 +105,7 @@ export class RecentRejections {
 
   #remember(brake: Brake): void {
     const before = this.#brakes.get(nameOf(brake));
-    // Of a limit that refuses everybody, a job too large for it tells nothing new.
+    // A job too large for a limit that refuses everybody tells nothing new.
     if (before !== undefined && brake.onlyKind && !before.onlyKind && this.#isFresh(before)) return;
     if (before !== undefined) this.#forget(before);
     this.#brakes.set(nameOf(brake), brake);

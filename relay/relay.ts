@@ -31,7 +31,7 @@ export interface RelayOptions {
   /** Where the deciding service is, and how to call it: `fetch`, or `inlineFetch` with `INLINE_URL`. */
   readonly admitUrl: string;
   readonly fetch: Fetch;
-  /** Without one: no variables but the context, no identity from variables, no security rules in the fallback. */
+  /** Absent: no variables but the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
@@ -65,7 +65,7 @@ export interface Relay {
 }
 
 /**
- * Of the 10 s a container has: the router may ask for 3 s more, what it asked is decided by 6 s and else gets the fallback,
+ * A container has 10 s: the router may ask for 3 s more, what it asked is decided by 6 s and else gets the fallback,
  * streams are cut at 7 s, and 2 s are for telling the ledger.
  */
 const DECIDE_MS_MAX = 6_000;

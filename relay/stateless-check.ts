@@ -18,7 +18,7 @@ export interface StatelessCheck {
 }
 
 /**
- * Evaluates the cached policy's stateless rules, whatever their class. Without one there is nothing to close.
+ * Evaluates the cached policy's stateless rules, whatever their class. A relay without a policy has nothing to close.
  *
  * @param directory - of now; undefined where it is not known or too old, and what depends on it cannot be told.
  */

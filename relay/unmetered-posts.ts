@@ -118,7 +118,7 @@ export class UnmeteredPosts {
     return false;
   }
 
-  /** Of a service that refuses everything no answer is given up; it is left alone for a while. */
+  /** Gives up no answer while the service refuses everything, but leaves it alone for a while. */
   #refusedAlone(answer: UntoldAnswer): boolean {
     const tookOthers = this.#takenTotal > answer.takenBefore;
     const tookAny = this.#takenTotal > this.#takenAtRefusal;

@@ -125,7 +125,7 @@ export function createUnmetered(deps: UnmeteredDeps): Unmetered {
     state = 'closed';
     planned?.cancel();
     planned = undefined;
-    // Of those on their way nobody will hear whether they came.
+    // Nobody will hear whether those on their way came.
     const rest = [...posts.onTheWay, ...queue.drain()];
     posts.onTheWay.clear();
     posts.lose(rest, 'stopping');

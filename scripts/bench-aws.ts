@@ -44,7 +44,7 @@ interface Side {
   readonly throttlesPerJob: number;
   /** What we count. */
   readonly unitsPerJobByFormula: number;
-  /** What the service says it took; of failed transactions it says nothing. */
+  /** What the service says it took; it says nothing about failed transactions. */
   readonly unitsPerJobReported: number;
 }
 

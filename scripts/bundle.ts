@@ -41,8 +41,8 @@ export const FUNCTIONS = [
 export type FunctionName = (typeof FUNCTIONS)[number];
 
 /**
- * KB, some per cent above what each takes: beyond it, a cold start pays for code it does not use. Of every bundle some 350 KB
- * are the DynamoDB client, a third of that only loaded outside of Lambda; the console has Zod and OpenAPI besides,
+ * KB, some per cent above what each takes: beyond it, a cold start pays for code it does not use. Every bundle has some
+ * 350 KB of the DynamoDB client, a third of that only loaded outside of Lambda; the console has Zod and OpenAPI besides,
  * `ssm-limits` a parser of YAML.
  */
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {

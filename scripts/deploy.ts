@@ -24,7 +24,7 @@ async function main(args: readonly string[]): Promise<number> {
   return (await runCdk(['deploy', '--all', ...args], { env, inherit: true })).code;
 }
 
-/** With the credentials that the SDK finds; undefined where it knows no region, which the CDK then says better. */
+/** Uses the credentials that the SDK finds; undefined where it knows no region, which the CDK then says better. */
 async function openPreflight({ region: settingsRegion }: Settings): Promise<PreflightDeps | undefined> {
   const ssm = new SSMClient(settingsRegion === undefined ? {} : { region: settingsRegion });
   const region = await ssm.config.region().catch(() => undefined);

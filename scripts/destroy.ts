@@ -76,7 +76,7 @@ async function ask({ gitlab, parameters }: Settings, options: DestroyOptions): P
   return askWhetherArmed(controllers, options.controllerId ?? gitlab.controllerId);
 }
 
-/** With the credentials and the region that the SDK finds. */
+/** Uses the credentials and the region that the SDK finds. */
 async function openProtection(): Promise<StackProtection> {
   const { region: readRegion, credentials } = new SSMClient({}).config;
   const region = await readRegion();

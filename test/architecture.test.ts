@@ -432,7 +432,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'relay/names.ts': [],
   // The only file that may run the function inside the relay's process.
   'relay/inline.ts': ['relay/', 'policies/', 'functions/', 'hono', 'node:'],
-  // Synth may not run what it deploys: of the programs it knows the names.
+  // Synth may not run what it deploys: it knows only the names of the programs.
   'cdk/': ['cdk/', 'functions/names.ts', 'relay/names.ts', 'aws-cdk-lib', 'constructs', 'node:'],
   // Reads the descriptors of a deployment as its relays will.
   'cdk/settings/read-descriptors.ts': ['cdk/settings/', 'relay/wire/deployable-descriptors.ts', 'node:'],

@@ -5,14 +5,14 @@ import type { Settings } from '../settings/settings.ts';
 
 export interface DeadLettersProps {
   readonly settings: Settings;
-  /** Whose letters: `settle-stream`. */
+  /** The program whose letters these are: `settle-stream`. */
   readonly of: string;
 }
 
 /** As long as SQS keeps anything: a fortnight's holiday is not too late. */
 const KEPT = Duration.days(14);
 
-/** What was given up. Of a stream it has where to read, not what: the items themselves are in the table. */
+/** What was given up. A stream's letters say where to read, not what: the items themselves are in the table. */
 export class DeadLetters extends Construct {
   readonly queue: Queue;
 

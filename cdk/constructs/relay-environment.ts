@@ -17,7 +17,7 @@ export function relayEnvironment(
   const { relay, gitlab, parameters } = settings;
   return {
     [names.ENV_ROUTER_URL]: gitlab.routerUrl,
-    // By content: an image that does not have these descriptors does not start, and the deployment is rolled back.
+    // Named by content: an image that does not have these descriptors does not start, and the deployment is rolled back.
     [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
     ...(relay.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: relay.caParameter }),

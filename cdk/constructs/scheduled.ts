@@ -22,7 +22,7 @@ export class Scheduled extends Construct {
   constructor(scope: Construct, id: string, props: ScheduledProps) {
     super(scope, id);
     const { fn } = props.program;
-    // Without it Lambda keeps starts it could not make for six hours, and then makes them all.
+    // Lambda by default keeps starts it could not make for six hours, and then makes them all.
     fn.configureAsyncInvoke({ maxEventAge: props.lateAtMost, retryAttempts: props.retries });
     new Rule(this, 'Rule', {
       ruleName: `tollgate-${props.settings.stage}-${props.name}`,

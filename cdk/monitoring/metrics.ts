@@ -17,9 +17,9 @@ export interface Metrics {
 export interface MetricsOptions {
   /** As functions and relays are told it. */
   readonly deployment: string;
-  /** Without them, no formula has one of ours. */
+  /** False: no formula has a metric of ours in it. */
   readonly ownMetrics: boolean;
-  /** By which dimensions AWS knows what is deployed. */
+  /** The dimensions by which AWS knows what is deployed. */
   readonly dimensions: Readonly<Partial<Record<Subject, Readonly<Record<string, string>>>>>;
 }
 

@@ -80,7 +80,7 @@ export class Monitoring extends Construct {
   }
 }
 
-/** By which AWS knows what is deployed. */
+/** The dimensions by which AWS knows what is deployed. */
 function dimensionsOf({ table, relay, programs, readers }: MonitoringProps): MetricsOptions['dimensions'] {
   const of: Record<string, Readonly<Record<string, string>>> = {
     table: { TableName: table.tableName },

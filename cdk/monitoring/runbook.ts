@@ -12,6 +12,6 @@ export const anchorOf = (heading: string): string =>
 export const runbookPlace = (heading: string, url: string | undefined): string =>
   `${url ?? RUNBOOK_FILE}#${anchorOf(heading)}`;
 
-/** For the dashboard's Markdown. Without an address there is nothing to link to: the heading's name must do. */
+/** For the dashboard's Markdown. No address means nothing to link to: the heading's name must do. */
 export const runbookLink = (heading: string, url: string | undefined): string =>
   url === undefined ? `**${heading}**` : `[${heading}](${runbookPlace(heading, url)})`;

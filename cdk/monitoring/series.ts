@@ -44,7 +44,7 @@ interface OwnMetric {
   readonly statistic: Statistic;
 }
 
-/** With the statistic that its names.ts gives it, unless another is asked for. */
+/** Uses the statistic that the metric's names.ts gives it, unless another is asked for. */
 const own = ({ name, statistic }: OwnMetric, other?: Statistic): Series => ({
   from: 'tollgate',
   name,
@@ -96,7 +96,7 @@ export const SERIES = {
   schemaSuspect: own(relayNames.RELAY_SCHEMA_SUSPECT),
   withheld: own(relayNames.RELAY_REJECTIONS_WITHHELD),
   ownFaults: own(relayNames.RELAY_OWN_FAULTS),
-  // Of the relay with the most: 0 is no stream anywhere.
+  // The relay with the most streams: 0 means no stream anywhere.
   streamsMost: own(relayNames.RELAY_STREAMS_OPEN, 'Maximum'),
   streamsFewest: own(relayNames.RELAY_STREAMS_OPEN, 'Minimum'),
   // Each relay writes one value a minute.

@@ -97,7 +97,7 @@ export interface Deployment {
     readonly emails?: readonly string[];
     readonly webhooks?: readonly string[];
     readonly topicArns?: readonly string[];
-    /** Of cdk/RUNBOOK.md in your repository, for links from alarms. @default none */
+    /** URL of cdk/RUNBOOK.md in your repository, for links from alarms. @default none */
     readonly runbookUrl?: string;
   };
   /** @default no console */
@@ -107,7 +107,7 @@ export interface Deployment {
      * after a first deployment, that address itself without its "/". GitLab sends people back to `<url>/signin/callback`.
      */
     readonly url: string;
-    /** Of the application registered in GitLab. */
+    /** Id of the application registered in GitLab. */
     readonly clientId: string;
     /** Id of the group whose direct members are admins of Tollgate. */
     readonly adminGroupId: number;

@@ -23,6 +23,6 @@ export function readDescriptors(read: Section): DescriptorsSettings {
   }
 }
 
-/** Without the code, which the whole list carries once. */
+/** Leaves out the code, which the whole list carries once. */
 const problemOf = (error: unknown): string =>
   error instanceof Error ? error.message.replace(/^\[\w+\] /, '') : 'the file is unusable';

@@ -43,7 +43,7 @@ export interface DescriptorsSettings {
 }
 
 export interface GitLabSettings {
-  /** Without a path or slash at the end: `https://gitlab.example.com`. */
+  /** No path and no trailing slash: `https://gitlab.example.com`. */
   readonly url: string;
   readonly descriptors: DescriptorsSettings;
   /** Begins every key of the table; never changes, even if the host is renamed. */

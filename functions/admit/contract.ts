@@ -27,7 +27,7 @@ export interface AdmissionsRequest {
   readonly requests: readonly AdmissionRequest[];
   /** Milliseconds the caller still has; the function starts no transaction with less than 150 left. */
   readonly remainingMs: number;
-  /** By which the caller's log calls this batch, so that ours can, too: up to 40 of letters, digits, `_` and `-`. */
+  /** The name of this batch in the caller's log, for ours to use, too: up to 40 of letters, digits, `_` and `-`. */
   readonly batch?: string;
 }
 

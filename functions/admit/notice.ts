@@ -16,7 +16,7 @@ export interface Rejection {
 const NOTICE_TTL_MS = 24 * 3_600_000;
 /** One small write takes about 5 ms. The decision stands already, so nobody waits much longer for this. */
 const ANNOUNCE_MS_MAX = 150;
-/** With less the write would be cut off, and the answer has to travel, too. */
+/** A write with less time left would be cut off, and the answer has to travel, too. */
 const ANNOUNCE_MS_MIN = 40;
 
 /**

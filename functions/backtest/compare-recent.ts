@@ -21,7 +21,7 @@ export interface CompareRecent {
   readonly after: LimitSet;
   /** Where to begin rather than at an instant from which on everything was read: at or after it, e.g. with its next day. */
   readonly beginAt: (fromMs: number) => number;
-  /** Whose jobs are counted. */
+  /** The subjects whose jobs are counted. */
   readonly subjects: JobSubjects;
   readonly reads: RecordReads & {
     readonly readCounters: (keys: readonly CounterKey[]) => Promise<readonly Counter[]>;
@@ -43,9 +43,9 @@ export interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
 
 export interface JobsCounted {
   readonly jobs: number;
-  /** With the edit. */
+  /** Under the edited limits. */
   readonly wouldFail: number;
-  /** With the limits as they are: some jobs were decided by others. */
+  /** Under the limits as they are: some jobs were decided by others. */
   readonly wouldFailNow: number;
   /** What really happened. */
   readonly failed: number;
@@ -54,12 +54,12 @@ export interface JobsCounted {
 }
 
 export interface Compared {
-  /** Of the instants asked about those that were judged: nothing was if they are the same. */
+  /** The part of the asked span that was judged; equal to `untilMs` if nothing was. */
   readonly fromMs: number;
   readonly untilMs: number;
   /** Everything asked about was judged. */
   readonly complete: boolean;
-  /** Of any subject. */
+  /** Jobs of any subject. */
   readonly all: JobsCounted;
   readonly bySubject: ReadonlyMap<string, JobsCounted>;
   readonly jobsRead: number;

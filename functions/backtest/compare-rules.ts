@@ -20,11 +20,11 @@ export interface ComparedRules {
   readonly jobs: number;
   /** No part of `jobs`: their records do not have what rules look at. */
   readonly unrecorded: number;
-  /** Of `jobs`: had variables, whose values nobody kept; rules that read them say what they said then. */
+  /** Part of `jobs`: had variables whose values nobody kept. Rules that read variables say of them what they said then. */
   readonly variablesLost: number;
   readonly newlyRejected: number;
   readonly newlyAdmitted: number;
-  /** By rule and direction, those of most jobs first. */
+  /** One row per rule and direction, those with most jobs first. */
   readonly byRule: readonly RuleDifference[];
 }
 

@@ -45,15 +45,15 @@ export interface RejectionRow {
   readonly limit?: string;
   readonly code: string;
   readonly jobs: number;
-  /** Of those: admitted then. */
+  /** Part of `jobs`: those admitted then. */
   readonly newly: number;
-  /** The latest of those that are new. */
+  /** The latest of the new ones. */
   readonly examples: readonly number[];
 }
 
 type Open<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
-/** Groups × rules × limits: of more nobody reads the end, and what is beyond is counted in the totals only. */
+/** Groups × rules × limits: nobody reads the end of a longer list, and what is beyond is counted in the totals only. */
 export const ROWS_MAX = 20_000;
 const EXAMPLES_MAX = 10;
 
@@ -103,7 +103,7 @@ export class BacktestTally {
       if (rejectedNow) group.rejectedNow += 1;
     }
     if (now === undefined || !rejectedNow) return;
-    // Of one limit a job is counted once, whatever it has against it.
+    // A job counts once per limit, however many violations of it there are.
     const rows = new Set(now.violations.map((violation) => this.#rejection(record, violation)));
     for (const row of rows) if (row !== undefined) countRejection(row, record.jobId, !rejectedThen);
   }

@@ -15,7 +15,7 @@ export interface FillWith {
   readonly fromMs: number;
   /** All of the replay. */
   readonly records: readonly JobRecord[];
-  /** Whose counters matter: those of the jobs that are judged. */
+  /** The jobs whose counters matter: those that are judged. */
   readonly judged: (record: JobRecord) => boolean;
   readonly limits: LimitSet;
   readonly directory: Directory;
@@ -25,7 +25,7 @@ export interface FillWith {
 }
 
 export interface Filled {
-  /** By `counterName`. */
+  /** Keyed by `counterName`. */
   readonly counters: ReadonlyMap<string, KnownCounter>;
   readonly complete: boolean;
 }

@@ -14,11 +14,11 @@ export interface ArmedForecast {
   readonly untilMs: number;
   /** Jobs that were asked about. */
   readonly jobs: number;
-  /** Of these: an enabled controller would have failed them. */
+  /** Part of `jobs`: those an enabled controller would have failed. */
   readonly wouldFail: number;
   /**
-   * Of `wouldFail`: another try of a job of the same pipeline that is counted already. GitLab retries a rejected job where
-   * its `retry:` allows it, up to twice and under new ids.
+   * Part of `wouldFail`: another try of a job of the same pipeline that is counted already. GitLab retries a rejected job
+   * where its `retry:` allows it, up to twice and under new ids.
    */
   readonly repeats: number;
   /** Rejected then, and ran all the same: the controller was in dry run, or they passed us by. */
@@ -47,7 +47,7 @@ export interface ArmedRow {
   readonly examples: readonly JobRecord[];
 }
 
-/** Groups × rules × limits: of more nobody reads the end, and what is beyond is counted in the totals only. */
+/** Groups × rules × limits: nobody reads the end of a longer list, and what is beyond is counted in the totals only. */
 const ROWS_MAX = 5_000;
 const EXAMPLES_MAX = 10;
 
@@ -81,13 +81,13 @@ export async function ifArmed(
   return { sinceMs, untilMs, ...totals, rows: [...rows.values()].sort(byWeight) };
 }
 
-/** A retried job has another id, and everything else as before. Without a pipeline every job is one of its own. */
+/** A retried job has another id, and everything else as before. A job without a pipeline is one of its own. */
 const tryKey = ({ jobId, facts: { projectId, pipelineId, jobName } }: JobRecord): string =>
   pipelineId === undefined || jobName === undefined
     ? String(jobId)
     : JSON.stringify([projectId, pipelineId, jobName]);
 
-/** Of one limit a job is counted once, whatever it has against it. */
+/** A job counts once per limit, however many violations of it there are. */
 function rowsOf(
   record: JobRecord,
   { violations }: Pick<JobRecord, 'violations'>,

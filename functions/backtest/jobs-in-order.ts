@@ -52,7 +52,7 @@ class DecisionOrder {
   *batches(): Generator<readonly number[]> {
     const [times, ids] = [this.#decidedAtMs, this.#jobIds];
     const places = new Uint32Array(this.#size).map((_, index) => index);
-    // Job ids are handed out one by one: of one instant the smaller came first.
+    // Job ids are handed out one by one: the smaller of two from one instant came first.
     places.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0));
     for (let from = 0; from < places.length; from += BATCH)
       yield [...places.subarray(from, from + BATCH)].map((place) => ids[place] ?? 0);

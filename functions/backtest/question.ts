@@ -33,7 +33,7 @@ export class Questions {
   /** Rules that compare variables by name, and with them those that read any. */
   readonly #comparers: ReadonlySet<string>;
   readonly #readers: ReadonlySet<string>;
-  /** By version of the prices and name: the policy as a job meets it whose runner class is all that is known of its runner. */
+  /** Keyed by price version and class: the policy for a job of whose runner only the class is known. */
   readonly #ofClass = new Map<string, Policy>();
 
   constructor(rules: BacktestRules) {

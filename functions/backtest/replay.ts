@@ -17,7 +17,7 @@ export interface Replayed {
   readonly rejectedThen: boolean;
   /** Charged then; 0 for a job that is not over. */
   readonly thenMicros: number;
-  /** What it would be charged; of one that was rejected then and runs now, by its estimate. */
+  /** What it would be charged; one that was rejected then and runs now is charged its estimate. */
   readonly nowMicros: number;
   /** `nowMicros` is only an estimate: the job never ran. */
   readonly estimated: boolean;

@@ -11,7 +11,7 @@ export type Standing = 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
 
 type Row = Readonly<Record<Standing, Access>>;
 
-/** By method and path: `GET /groups/:id`. */
+/** Keyed by method and path: `GET /groups/:id`. */
 export type AccessTable = Readonly<Record<string, Row>>;
 
 /** Whoever is signed in. */

@@ -14,7 +14,7 @@ import { isAddressRange } from '../signin/visitor-address.ts';
 export interface ConsoleConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** Of what the build packed. */
+  /** The rules that the build packed. */
   readonly rulesFile: string;
   /** IANA zone of the days of usage; the rollup's. */
   readonly zone: string;

@@ -12,7 +12,7 @@ export interface TellOwnerDeps {
 }
 
 const QUIET_MS = 3_600_000;
-/** Longer than a message takes: of two who press at once one sends. */
+/** Longer than a message takes: one sends when two press at once. */
 const SENDING_MS = 20_000;
 /** Long enough ago to never stand: it only asks. */
 const ASKING_MS = -600_000;

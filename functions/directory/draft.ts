@@ -168,7 +168,7 @@ export class Draft {
       },
       WAIT,
     );
-    // Of a run that came second nobody reads anything.
+    // Nobody reads anything of a run that came second.
     await this.#expire(flipped === 'flipped' ? gone : [...this.#written]);
     return flipped;
   }

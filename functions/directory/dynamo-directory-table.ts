@@ -25,7 +25,7 @@ import {
 } from './directory-table.ts';
 
 export interface DynamoDirectoryTableOptions {
-  /** With `maxAttempts: 1`, as `dynamoClient` makes it. */
+  /** Must have `maxAttempts: 1`, as `dynamoClient` makes it. */
   readonly client: DynamoDBClient;
   readonly tableName: string;
   /** The GitLab host, e.g. `gitlab.example.com`. */

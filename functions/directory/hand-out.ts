@@ -1,7 +1,7 @@
 /**
  * The live directory for relays, which have no rights on the table: the groups and personal namespaces, part by part, and
- * only those parts that changed. A part is a chunk of the table with its hash; of projects it has the namespaces alone,
- * because a job names its namespace itself.
+ * only those parts that changed. A part is a chunk of the table with its hash; a chunk of projects gives its namespaces
+ * alone, because a job names its namespace itself.
  */
 import {
   DIRECTORY_NAMES_MAX,

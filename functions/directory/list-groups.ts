@@ -32,7 +32,7 @@ export interface ListGroupsDeps {
 
 /** A listing of a million groups takes fewer runs: one that has not ended by then goes round in circles. */
 const RUNS_MAX = 60;
-/** Of a run: however many groups there are, projects get their turn. */
+/** The part of a run that groups may take: however many there are, projects get their turn. */
 const SHARE = 0.7;
 const LISTING = 'listing';
 

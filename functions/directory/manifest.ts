@@ -6,7 +6,7 @@ import type { ChunkAddress, DirectoryPointer, DirectoryTable, ReadOptions } from
 export interface StoredChunk {
   /** The version it was written for. */
   readonly version: string;
-  /** Of its text. */
+  /** Hash of the chunk's text. */
   readonly hash: string;
 }
 

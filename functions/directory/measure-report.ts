@@ -2,7 +2,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 import type { SyncReport } from './sync.ts';
 
-/** One run as a metric. Of two runs at once the one that counts says it; before a first listing there is nothing to say. */
+/** One run as a metric. The one of two runs that counts says it; before a first listing there is nothing to say. */
 export function measureReport({ outcome, groupsListedAgeMs }: SyncReport, metrics: Metrics): void {
   if (outcome === 'stale' || groupsListedAgeMs === undefined) return;
   metrics.add(METRIC_DIRECTORY_AGE_SECONDS, groupsListedAgeMs / 1000);

@@ -1,7 +1,7 @@
 /**
  * One run of the sync: what readers missed, all groups, the projects that changed and a slice of all projects, within a
  * budget of calls. Everything is written aside and becomes live with one flip; a run that dies anywhere leaves the
- * directory as it was, and the next one goes on from there. Of two at once the second to flip is lost.
+ * directory as it was, and the next one goes on from there. The second of two runs to flip is lost.
  */
 
 import type { GitLabErrorCode } from '../gitlab/gitlab.ts';

@@ -21,7 +21,7 @@ import { MENDED_MS, mendUsage } from './mend-usage.ts';
 import { recentRecords } from './recent-records.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
-/** Of the run's 15 minutes: the next night goes on. */
+/** Leaves two of the run's 15 minutes: the next night goes on. */
 const NAMES_UNTIL_MS = 13 * 60_000;
 
 const config = readDriftConfig(process.env);

@@ -43,7 +43,7 @@ const WAIT_SHARE = 1 / 4;
 const READ_TIMEOUT_MS = 1_000;
 /** One BatchGetItem; a batch of admissions has at most 96 projects. */
 const READ_PROJECTS_MAX = 100;
-/** Of some KB each. */
+/** Each has some KB. */
 const PROJECTS_MAX = 1_000;
 
 interface Cached {

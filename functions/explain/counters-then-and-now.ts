@@ -41,7 +41,7 @@ export interface CounterNow {
   readonly held: number;
   /** `unlimited` as finance wrote it; absent: there is no such limit any more. */
   readonly bound?: number | 'unlimited';
-  /** Below 0 if the limit is exceeded. For a limit that only watches: of what would count had it been enforced. */
+  /** Below 0 if the limit is exceeded. A limit that only watches shows what would count had it been enforced. */
   readonly left?: number;
   readonly mode?: Mode;
 }

@@ -20,7 +20,7 @@ export interface RestoreReport {
   readonly kept: number;
   /** Written before or after the time asked for, or expired since. */
   readonly leftOut: number;
-  /** Of another GitLab, of a newer Tollgate, or no line of an export. */
+  /** Lines of another GitLab or a newer Tollgate, or that are no lines of an export. */
   readonly passedOver: number;
 }
 

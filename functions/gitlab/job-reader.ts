@@ -101,7 +101,7 @@ export class JobReader {
     return new JobReader(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.problems);
   }
 
-  /** An object that carries nothing but labels: of any other kind it reads as one without fields. */
+  /** An object that carries nothing but labels; any other kind of value reads as one without fields. */
   labelled(name: string): JobReader {
     const value = this.value(name);
     return new JobReader(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.problems);

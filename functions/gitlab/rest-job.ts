@@ -10,8 +10,8 @@ export interface AskedFor {
 }
 
 /**
- * Reads a job of the REST API: of `GET /projects/:id/jobs/:job_id`, whose `project` has no id, or of
- * `GET /runners/:id/jobs`, which has no runner. Neither has the runner's tags: `tag_list` is what the job asked for.
+ * Reads a job of the REST API, either from `GET /projects/:id/jobs/:job_id`, whose `project` has no id, or from `GET
+ * /runners/:id/jobs`, which has no runner. Neither has the runner's tags: `tag_list` is what the job asked for.
  *
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */

@@ -12,7 +12,7 @@ import { amountsOf } from './recount.ts';
 import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
 
 const TIMEOUT_MS = 5_000;
-/** Of one call: 512 periods in all. A month's end has some for every group, and weeks of time. */
+/** Per call: 512 periods in all. A month's end has some for every group, and weeks of time. */
 const CLOSINGS_PER_SHARD_MAX = 32;
 const AT_ONCE = 8;
 /** A live job, or a counter that drifts: it is looked at again, and until then it stands in nobody's way. */

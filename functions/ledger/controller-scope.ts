@@ -1,5 +1,5 @@
 /**
- * Whose jobs GitLab asks us about, as the sweep last read it. It lies beside the books for whoever learns of jobs and cannot
+ * The jobs GitLab asks us about, as the sweep last read it. It lies beside the books for whoever learns of jobs and cannot
  * ask GitLab: a job nobody was to be asked about is no bypass.
  */
 export interface ControllerScope {
@@ -47,7 +47,7 @@ export interface ScopeRead extends Pick<ControllerScope, 'controllerId' | 'state
   readonly runnerIds: readonly number[];
 }
 
-/** What was in scope before keeps its time; of a first look or another controller nobody knows it. */
+/** What was in scope before keeps its time; nobody knows it at a first look or for another controller. */
 export function scopeAfter(
   before: ControllerScope | undefined,
   read: ScopeRead,

@@ -50,7 +50,7 @@ export function createLedger({
   const endJobs = async (wishes: readonly Wish<EndOutcome>[]): Promise<readonly EndOutcome[]> => {
     const deadlineMs = clock.monotonicMs() + ENDS_TIMEOUT_MS;
     const records = await readRecords(wishes, store);
-    // Without its record a job would look like one the ledger never saw.
+    // A job whose record could not be read would look like one the ledger never saw.
     return records === undefined ? wishes.map(() => 'undecided') : moveAll(wishes, records, deadlineMs);
   };
 

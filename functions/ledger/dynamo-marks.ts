@@ -63,7 +63,7 @@ export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions)
     write: async (marks) => {
       const blocks = blocksFor(marks);
       const texts = blocks.map(textOf);
-      // Before the head, which says how many there are: of a write that breaks off, older marks are left, and work is repeated.
+      // Before the head, which says how many there are: a write that breaks off leaves older marks, and work is repeated.
       await inParts(blocks.length, async (block) => {
         if (texts[block] === known[block]) return;
         await put(keys.sweepMarksBlock(block), encodeRunners(blocks[block] ?? []));

@@ -39,7 +39,7 @@ import type {
 import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 
 export interface DynamoStoreOptions {
-  /** With `maxAttempts: 1`, as `dynamoClient` makes it. */
+  /** Must have `maxAttempts: 1`, as `dynamoClient` makes it. */
   readonly client: DynamoDBClient;
   readonly tableName: string;
   /** The GitLab host, e.g. `gitlab.example.com`. */

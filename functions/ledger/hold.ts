@@ -191,8 +191,8 @@ function keysByName(jobs: readonly Job[], wanted: ReadonlySet<string>): Readonly
 }
 
 /**
- * A job compared with a counter and found too large is rejected even if that could not be written down; the fallback
- * is only for jobs never compared. Whose record was never looked at may hold already, and is not told the contrary.
+ * A job compared with a counter and found too large is rejected even if that could not be written down; the fallback is
+ * only for jobs never compared. A job whose record was never looked at may hold already, and is not told the contrary.
  */
 function giveUp(verdicts: readonly Verdict[], cause: GaveUpCause): void {
   for (const verdict of verdicts) {

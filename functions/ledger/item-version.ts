@@ -8,7 +8,7 @@
 import { ITEM_VERSION, VERSION_ATTRIBUTE } from '../names.ts';
 import type { Item } from './item-bytes.ts';
 
-/** To be spread into every item that is put. */
+/** Spread into every item that is put. */
 export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
 
 /** For updates that may create their item: clause and value; what a newer program wrote stays newer. */

@@ -263,7 +263,7 @@ const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   adjusted: readNumber(item, 'ad'),
 });
 
-/** Without an end, but for a user's: people ask about what was done by hand long after. */
+/** Never expires, unless it is a user's: people ask about what was done by hand long after. */
 export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item {
   const { pk, sk } = keys.adjustment(entry.key, entry.id);
   return {
@@ -287,7 +287,7 @@ export const decodeAdjustment = (item: Item, keys: LedgerKeys): AdjustmentEntry 
   atMs: readNumber(item, 'at'),
 });
 
-/** One item of a scan. `unknown`: of a kind or in a form that this version does not know; it is taken for nothing else. */
+/** One item of a scan. `unknown`: this version does not know its kind or form; it is taken for nothing else. */
 export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   const sk = readText(item, SK);
   if (isNewer(item)) return { kind: 'unknown', sk };

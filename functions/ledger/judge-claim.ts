@@ -39,7 +39,7 @@ export function judgeClaim(
   if (claim.mode !== 'enforce') {
     const fitted = counter.fitted + (merge?.fitted ?? 0) + own;
     if (fitsBound(fitted, amount, bound)) return { bound, fitted: true };
-    // What is settled is settled for all jobs; of those that would have run it is at most all of theirs.
+    // What is settled is settled for all jobs; those that would have run have at most all of theirs settled.
     const seen = { committed: fitted, settled: Math.min(settled, fitted) };
     return { bound, fitted: false, noted: refusalOf(claim, seen) };
   }

@@ -17,7 +17,7 @@ export interface Ledger {
    * Never starts a transaction with less than 150 ms before `deadlineMs` (on {@link LedgerClock.monotonicMs}).
    */
   hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
-  /** The job ended: its claims become what it really used. Of two ends the later counts, of two at once the longer. */
+  /** The job ended: its claims become what it really used. The later of two ends counts, and the longer of two at once. */
   settle(ends: readonly JobEnd[]): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
   release(jobs: readonly JobGone[]): Promise<readonly EndOutcome[]>;
@@ -65,8 +65,8 @@ export interface Ledger {
   rebuild(options: RebuildOptions): Promise<RebuildReport>;
   /**
    * Which of these things (any texts) nobody has said within the last `ttlMs`; from now on they are said. One per key,
-   * same order; of equal keys the first is first. A table that does not answer makes everything new.
-   * With a `ttlMs` of 0 or less it only asks: nothing stands afterwards that did not before.
+   * same order; only the first of equal keys can be new. A table that does not answer makes everything new. A `ttlMs` of 0
+   * or less only asks and leaves nothing behind.
    */
   announceOnce(
     keys: readonly string[],
@@ -157,7 +157,7 @@ export interface JobEnd {
 export interface BypassAsk extends HoldAsk, JobEnd {}
 
 export interface Adjustment {
-  /** Of a period: what is counted at once gives itself back. */
+  /** A period's: what is counted at once gives itself back. */
   readonly counter: CounterKey;
   /** Whole units, not 0: above 0 a debit (spent as well), below 0 a credit. */
   readonly amount: number;

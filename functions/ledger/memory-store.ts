@@ -28,7 +28,7 @@ import { DUE_AT, DUE_PK, SK } from './table.ts';
 export interface MemoryStoreOptions {
   /** The GitLab host, e.g. `gitlab.example.com`. */
   readonly instance: string;
-  /** Waits out latencies and ages tokens. Without it latencies are refused. */
+  /** Waits out latencies and ages tokens. Absent: latencies are refused. */
   readonly clock?: LedgerClock;
   /** Asked once per operation; `undefined` lets it work. */
   readonly fault?: (operation: StoreOperation) => StoreFault | undefined;

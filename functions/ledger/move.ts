@@ -4,7 +4,7 @@ import type { CorrectionEntry, EntryCause, EntryDelta } from './entry.ts';
 import type { JobRecord, RecordClaim, UncheckedCause } from './ledger.ts';
 import type { CounterWrite } from './store.ts';
 
-/** What to write and what to tell the caller once it is written. Without a record there is nothing to write. */
+/** What to write and what to tell the caller once it is written. A job without a record has nothing to write. */
 export interface Move<Outcome> {
   readonly outcome: Outcome;
   readonly record?: JobRecord;

@@ -3,7 +3,7 @@ import { type InstanceTable, knownInstances } from './known-instances.ts';
 import { LedgerError } from './ledger-error.ts';
 
 export interface OwnBooksDeps {
-  /** Whose books the table has. @throws {LedgerError} */
+  /** Lists the instances whose books the table has. @throws {LedgerError} */
   readonly list: () => Promise<readonly KnownInstance[]>;
   /** As this program is told it, e.g. `gitlab.example.com`. */
   readonly instance: string;

@@ -29,7 +29,7 @@ export function ranSeconds({ jobId, durationSeconds }: JobEnd, facts: JobFacts):
   return { durationSeconds: charged, ...(charged !== reportedSeconds && { reportedSeconds }) };
 }
 
-/** Of two ends the later counts, of two at the same time the longer: so the order of their arrival does not matter. */
+/** The later of two ends counts, and the longer of two at the same time: so their order of arrival does not matter. */
 export function outdoesEnd(
   end: JobEnd,
   { endedAtMs = 0, durationSeconds = 0, reportedSeconds = durationSeconds }: JobRecord,

@@ -23,7 +23,7 @@ export interface Recount {
 
 interface Line {
   readonly key: CounterKey;
-  /** Of records; ignored once the period is closed. */
+  /** Sum over records; ignored once the period is closed. */
   readonly held: AmountsSum;
   readonly entries: { readonly atMs: number; readonly amounts: CounterAmounts }[];
   closing: ClosingEntry | undefined;
@@ -132,7 +132,7 @@ function total(line: Line | undefined): CounterAmounts {
     sum.unchecked.unmetered += amounts.unchecked.unmetered;
     sum.unchecked.bypass += amounts.unchecked.bypass;
   }
-  // By their sum, not their time: clocks of two programs may differ, and adjustments are kept for good.
+  // Compared by sum, not by time: clocks of two programs may differ, and adjustments are kept for good.
   const adjusted = line.adjusted - (closing?.adjusted ?? 0);
   sum.committed += adjusted;
   sum.fitted += adjusted;

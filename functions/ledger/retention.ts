@@ -7,7 +7,7 @@ import type { CounterReset, CounterWrite } from './store.ts';
 
 /** What is counted nowhere is kept as long as what counts in a month. */
 const SHORTEST_DAYS = 32;
-/** In which people ask about a job, after its periods are over. */
+/** How long people ask about a job after its periods are over. */
 const ASKING_DAYS = 90;
 /** GitLab's longest job is a month: until it ends it may settle in a period that is over, or its pipeline start another. */
 const LONGEST_JOB_DAYS = 35;
@@ -27,7 +27,7 @@ const DAY_MS = DAY_SECONDS * 1000;
  * after the longest period it counts in can still be open, because a rebuild recounts open periods from their records.
  * Undefined: never, for what counts in a limit that never starts anew.
  *
- * @param atMs - of a correction entry, when it was written; of a record, {@link recordExpiresAtSeconds}.
+ * @param atMs - when a correction entry was written; for a record, {@link recordExpiresAtSeconds}.
  * @param counted - where it counts; a claim that was given back no longer does.
  */
 export function expiresAtSeconds(

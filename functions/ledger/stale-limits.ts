@@ -5,7 +5,7 @@ import type { Verdict, Weighing } from './weighing.ts';
 
 /** One read of one item takes a few milliseconds. What takes longer is our trouble, and the decision stands as it is. */
 const ASK_MS_MAX = 300;
-/** With less the answer would come too late to be of use. */
+/** An answer with less time left would come too late to be of use. */
 const ASK_MS_MIN = 20;
 
 const STALE: HoldOutcome = { outcome: 'undecided', cause: 'stale_limits' };
@@ -24,7 +24,7 @@ export class StaleLimits {
     this.#clock = clock;
   }
 
-  /** Without the jobs that other limits might let in: those are told so. A rejected job takes no room, so the rest stands. */
+  /** Takes out jobs that other limits might let in and tells them so. A rejected job takes no room, so the rest stands. */
   async sifted(weighing: Weighing): Promise<Weighing> {
     const hanging = weighing.verdicts.filter(hangsOnLimits);
     if (hanging.length === 0 || (await this.#areCurrent())) return weighing;
@@ -46,8 +46,8 @@ export class StaleLimits {
 }
 
 /**
- * Rejected, and not by a security rule, whose modes no limit set can change. Of the other classes every violation may
- * hang on it: by a limit, or by how far it rolls the rule out.
+ * Rejected, and not by a security rule, whose modes no limit set can change. Every violation of the other classes may hang
+ * on it: by a limit, or by how far it rolls the rule out.
  */
 const hangsOnLimits = ({ violations }: Verdict): boolean =>
   violations.length > 0 && !violations.some((each) => each.class === 'security');

@@ -182,7 +182,7 @@ export type StoredItem =
   | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
   | { readonly kind: 'closing'; readonly closing: ClosingEntry }
   | { readonly kind: 'adjustment'; readonly adjustment: AdjustmentEntry }
-  /** Of a kind or in a form that a newer program wrote: to be counted, and passed over. */
+  /** A kind or form that a newer program wrote: counted, and passed over. */
   | { readonly kind: 'unknown'; readonly sk: string };
 
 /** Something that is said once to people, e.g. that a pipeline's job was rejected. No scan yields it. */

@@ -28,7 +28,7 @@ export interface RunnerPass {
 }
 
 /**
- * Of two sweeps at once the last to write wins. Both only write what they looked at themselves, so a mark may step back,
+ * The last of two sweeps at once to write wins. Both only write what they looked at themselves, so a mark may step back,
  * which repeats work, and never skips any.
  */
 export interface SweepMarkStore {

@@ -13,7 +13,7 @@ export interface KeptJob {
 
 const ID = /^user\/(\d+)$/;
 
-/** Of a subject. Undefined: it is no user's, or a pseudonym's. */
+/** Undefined: the subject is no user, or a pseudonym. */
 export const userIdOf = (subject: string): number | undefined => {
   const [, id] = ID.exec(subject) ?? [];
   return id === undefined ? undefined : Number(id);

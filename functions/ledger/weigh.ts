@@ -52,7 +52,7 @@ function weighJob(job: Job, known: KnownCounters, merges: ReadonlyMap<string, Co
     if (warned !== undefined && kept) shadow.push(warned);
     // Let in by grace: worth knowing, like a limit that only warns.
     if (refused !== undefined && kept) shadow.push({ ...refused, mode: 'warn' });
-    // Of a job rejected anyhow, what its pipeline's grace might have let in is not held against it.
+    // A job that is rejected anyhow does not answer for what its pipeline's grace might have let in.
     else if (refused !== undefined && !(refusedOutright && grace !== undefined)) violations.push(refused);
   }
   return {

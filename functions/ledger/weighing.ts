@@ -28,6 +28,6 @@ export interface Verdict {
 
 export interface Weighing {
   readonly verdicts: readonly Verdict[];
-  /** By counter name: one merged write per counter of the kept jobs. */
+  /** Keyed by counter name: one merged write per counter of the kept jobs. */
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }

@@ -20,7 +20,7 @@ export interface Logged extends LimitChange {
   readonly rows?: readonly ChangeRow[];
 }
 
-/** With the texts of people an item stays below 8 KB, so that a page of a hundred is read at once. */
+/** An item with so many rows and people's texts stays below 8 KB, so that a page of a hundred is read at once. */
 const ROWS_INLINE_MAX = 40;
 const SUBJECTS_MAX = 40;
 /** Some 3 MB compressed; `count` tells of more. A first import of 10 000 limits has half of them. */

@@ -12,7 +12,7 @@ import type { ReadOptions } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 
 export interface DynamoLimitTableOptions {
-  /** With `maxAttempts: 1`, as `dynamoClient` makes it. */
+  /** Must have `maxAttempts: 1`, as `dynamoClient` makes it. */
   readonly client: DynamoDBClient;
   readonly tableName: string;
   /** The GitLab host, e.g. `gitlab.example.com`. */

@@ -66,8 +66,8 @@ export class LimitStore {
   /**
    * The limits these subjects may meet, with what was carried over; perhaps others', too.
    *
-   * @param subjects - subject keys: at least `group/<root id>` of every request. With the groups in between and the
-   * project, limits are found also right after a group was moved to another root.
+   * @param subjects - subject keys: at least `group/<root id>` of every request. Keys of the groups in between and the
+   * project find limits also right after a group was moved to another root.
    * @throws {LimitsError} if the first set, or a root's part that was not needed so far, cannot be read: not to know a
    * limit is not to have none. What was read before stays in force.
    */
@@ -84,8 +84,8 @@ export class LimitStore {
   }
 
   /**
-   * To be asked before a job is rejected for a limit: true if another set than `version` (`LimitSet.version`) is live by
-   * now, so that the job is to be evaluated anew. Looks at the pointer after it was called; false if that cannot be read.
+   * Called before a job is rejected for a limit: true if another set than `version` (`LimitSet.version`) is live by now,
+   * so that the job is to be evaluated anew. Looks at the pointer after it was called; false if that cannot be read.
    */
   async recheck(version: string): Promise<boolean> {
     await this.#check();

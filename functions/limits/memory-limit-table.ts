@@ -20,7 +20,7 @@ export class MemoryLimitTable implements LimitTable {
   readonly #openings = new Map<string, OpeningEntry>();
   readonly #log = new Map<number, LogItem>();
   readonly #requests = new Map<string, RequestItem>();
-  /** By set, Unix seconds. Nothing is taken away here: the service does that some time later, too. */
+  /** Expiry per set, Unix seconds. Nothing is taken away here: the service does that some time later, too. */
   readonly retired = new Map<string, number>();
   readonly #fault: (operation: LimitOperation) => 'lost-before' | 'lost-after' | undefined;
 

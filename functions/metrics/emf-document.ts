@@ -44,8 +44,9 @@ export function emfLine(
 }
 
 /**
- * At most {@link VALUES_MAX} values that stand for all: of more, evenly spaced ones by rank, the smallest and the largest
- * among them. Percentiles move by at most one in a hundred ranks; sums and counts of more than that are not kept.
+ * At most {@link VALUES_MAX} values that stand for all: where there are more, values evenly spaced by rank, the smallest
+ * and the largest among them. Percentiles move by at most one in a hundred ranks; sums and counts of more than that are
+ * not kept.
  */
 function spread(values: readonly number[]): readonly number[] {
   if (values.length <= VALUES_MAX) return values;

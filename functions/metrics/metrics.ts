@@ -4,7 +4,7 @@ import { emfLine, isDeployment, type Metric } from './emf-document.ts';
 
 /** What a part says in numbers. Metrics are those of names.ts: each one costs money for as long as it is written. */
 export interface Metrics {
-  /** Adds to a metric shown as a sum; of any other, notes one more value. */
+  /** Adds to a metric shown as a sum; notes one more value of any other. */
   add(metric: Metric, value: number): void;
   /** Writes what came since the last time as one line, if anything did. Once at the end of each invocation. */
   flush(): void;

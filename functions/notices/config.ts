@@ -12,7 +12,7 @@ import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 export interface NoticesConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** Of what the build packed. */
+  /** The rules that the build packed. */
   readonly rulesFile: string;
   /** ARN of the topic that owners listen to. */
   readonly topicArn: string;

@@ -8,15 +8,15 @@ export interface Cursor {
   readonly edit: number;
   /** In this set of limits nothing falls due before `dueAtMs`. */
   readonly due?: { readonly set: string; readonly atMs: number };
-  /** By request: how often it was told as waiting, when last, and whether its end was told. */
+  /** Per request: how often it was told as waiting, when last, and whether its end was told. */
   readonly requests: Readonly<Record<string, ToldRequest>>;
   /** Grants whose end was told, with that end: forgotten when it has passed. */
   readonly ending: Readonly<Record<string, number>>;
-  /** By break-glass: jobs it let in, and how often and when last its review was asked for. */
+  /** Per break-glass: jobs it let in, and how often and when last its review was asked for. */
   readonly breakGlasses: Readonly<Record<string, ToldBreakGlass>>;
-  /** The first day whose counts were ever told or known; absent: of a cursor that kept only two days. */
+  /** The first day whose counts were ever told or known; absent in a cursor that kept only two days. */
   readonly talliesSince?: string;
-  /** By day and subject. `*` is the whole instance, to see whether anything moved: of days that are over it alone. */
+  /** Keyed by day and subject. `*` is the whole instance, to see whether anything moved: all that is kept of past days. */
   readonly tallies: Readonly<Record<string, Readonly<Record<string, ToldTally>>>>;
   /** Jobs were rejected before the last run: their lists may be a moment behind their counts, so they are read once more. */
   readonly again?: boolean;
@@ -48,7 +48,7 @@ export interface CursorStore {
   write(stored: StoredCursor): Promise<boolean>;
 }
 
-/** Of an instance that nobody was told anything of. */
+/** An instance's first cursor: nobody was told anything. */
 export const START: Cursor = {
   edit: 0,
   requests: {},
@@ -62,7 +62,7 @@ export const START: Cursor = {
 const MARKS_MAX = 20_000;
 const MARK_CHARACTERS = 12;
 
-/** Of one notice to one addressee. */
+/** Stands for one notice to one addressee. */
 export const markOf = (notice: Pick<Notice, 'id' | 'to'>): string =>
   createHash('sha256')
     .update(`${addresseeKey(notice.to)} ${notice.id}`)

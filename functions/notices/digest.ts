@@ -6,9 +6,9 @@ import { type Message, type Severity, subjectLine } from '../notify/notify.ts';
 import type { Notice, NoticeKind } from './notice.ts';
 import { counted } from './telling.ts';
 
-/** More lines nobody reads; the console has them all. */
+/** Nobody reads more lines; the console has them all. */
 export const NOTICES_PER_MESSAGE_MAX = 40;
-/** Of the notices in all their forms, with room for what stands around them in a message of SNS. */
+/** Bounds the notices in all their forms and leaves room for what stands around them in a message of SNS. */
 const NOTICES_BYTES_MAX = 220_000;
 
 interface Kind {
@@ -52,7 +52,7 @@ export function digest(
   notices: readonly Notice[],
   { consoleUrl }: { readonly consoleUrl: string | undefined },
 ): Message {
-  // Stable: of one kind in the order they happened.
+  // Stable: notices of one kind stay in the order they happened.
   const sorted = [...notices].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
   const shown = fitting(sorted.slice(0, NOTICES_PER_MESSAGE_MAX), consoleUrl);
   const more = sorted.length - shown.length;
@@ -160,7 +160,7 @@ function jobsPart(notices: readonly Notice[], what: string): string | undefined 
     : `jobs of ${notices.length} groups ${what}`;
 }
 
-/** Of the notices alone, whatever order they come in. */
+/** Hashes the notices alone, whatever order they come in. */
 const idOf = (notices: readonly Notice[]): string =>
   createHash('sha256')
     .update(JSON.stringify(notices.map(({ id }) => id).sort()))

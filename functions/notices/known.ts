@@ -15,7 +15,7 @@ export interface KnownDeps {
   readonly directory: () => Promise<Directory | undefined>;
 }
 
-/** Of one run; asked as often as need be, read once. @throws {LimitsError | DirectoryError} */
+/** Serves one run: asked as often as need be, read once. @throws {LimitsError | DirectoryError} */
 export type Known = () => Promise<Ownership>;
 
 export function knownIn(pointer: LimitPointer | undefined, deps: KnownDeps): Known {

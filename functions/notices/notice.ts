@@ -50,7 +50,7 @@ export type Passed =
 /** Jobs of a subject and day that its owner was told of. */
 export interface ToldTally {
   readonly rejected?: number;
-  /** By rule. */
+  /** Keyed by rule. */
   readonly warned?: Readonly<Record<string, number>>;
 }
 

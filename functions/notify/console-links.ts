@@ -1,4 +1,4 @@
-/** Where the console shows what a message is about. Without an address of the console there are no links. */
+/** Where the console shows what a message is about. A deployment without an address of the console has no links. */
 
 const FOLDERS: Readonly<Record<string, string>> = {
   group: 'groups',

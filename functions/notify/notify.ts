@@ -9,7 +9,7 @@ export interface Message {
   readonly json: string;
   /** That id, for topics that drop repeats; at most 128 letters, digits and `-_`. */
   readonly id: string;
-  /** By which a subscription can take some messages and leave others. */
+  /** Let a subscription take some messages and leave others. */
   readonly attributes?: MessageAttributes;
 }
 

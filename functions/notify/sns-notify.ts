@@ -8,7 +8,7 @@ const TRIES_MAX = 3;
 const ENVELOPE_BYTES = 1_024;
 
 export interface SnsNotifyOptions {
-  /** Of a standard or FIFO topic; a FIFO topic drops the repeats a crash may cause. */
+  /** A standard or FIFO topic; a FIFO topic drops the repeats a crash may cause. */
   readonly topicArn: string;
 }
 

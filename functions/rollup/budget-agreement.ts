@@ -26,7 +26,7 @@ export interface BudgetAgreement {
   readonly unit: Unit;
   /** `2026-11` */
   readonly period: string;
-  /** What the counter has, and what the period's days come to: of money with what is held, of minutes what has ended. */
+  /** What the counter has, and what the period's days come to: money includes what is held, minutes only what has ended. */
   readonly counterAmount: number;
   readonly usageAmount: number;
   /** Only where both differ. */

@@ -60,8 +60,8 @@ export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
 });
 
 /**
- * By the groups of the record. One from before they were recorded: by those the directory knows now, and of a group it
- * does not know only what the record says.
+ * Uses the groups of the record. A record from before they were recorded gets those the directory knows now, and where the
+ * directory does not know its group, only what the record says.
  */
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>
@@ -136,6 +136,6 @@ function watching(record: JobRecord): ReadonlySet<string> {
   return new Set(against.slice(0, RULES_MAX).map(({ rule }) => rule));
 }
 
-/** Expired with its hold charged. Without any claim only the flag can tell. */
+/** Expired with its hold charged. Only the flag can tell where there is no claim. */
 const isCharged = ({ claims, flagged }: JobRecord): boolean =>
   claims.length === 0 ? flagged : claims.some(({ corrected }) => corrected !== 0);

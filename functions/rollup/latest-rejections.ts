@@ -43,7 +43,7 @@ async function noteOnce(
   return left;
 }
 
-/** Latest first; of a job that was rejected again only the last time. Pure. */
+/** Latest first; a job that was rejected again appears only with the last time. Pure. */
 export function withRejected(list: LatestRejections, jobs: readonly Job[]): LatestRejections {
   const byId = new Map(list.jobs.map((job) => [job.jobId, job]));
   for (const job of jobs) {

@@ -32,7 +32,7 @@ export interface RollupWrites {
     /** When garbage collection may take it, Unix seconds; absent: never. */
     readonly expiresAtSeconds?: number;
   }[];
-  /** To be added. */
+  /** Each `delta` is added to what is there. */
   readonly usage: readonly { readonly key: UsageKey; readonly delta: Tally }[];
 }
 

@@ -1,7 +1,7 @@
 import { RATIO_PREFIX, ratioPercent } from './hold-ratio.ts';
 import type { Tally } from './tally.ts';
 
-/** Whose usage of which day. */
+/** Names one subject's usage of one day. */
 export interface UsageKey {
   /** `subjectKey`: `instance`, `group/101`, `project/1001`, `runner-class/large`. */
   readonly subject: string;
@@ -18,17 +18,17 @@ export interface Usage {
   /** Not rejected, whatever became of them. */
   readonly admitted: number;
   readonly rejected: number;
-  /** Of these: ran all the same, in dry run or past us. They are charged, and no part of `bypass`. */
+  /** Part of `rejected`: ran all the same, in dry run or past us. They are charged, and no part of `bypass`. */
   readonly ranRejected: number;
   /** Admitted, and given back because they never ran. */
   readonly released: number;
   /** Admitted, and GitLab does not know them any more. */
   readonly expired: number;
-  /** By rule; a job that several rules rejected counts under each. */
+  /** Keyed by rule; a job that several rules rejected counts under each. */
   readonly rejectedBy: ReadonlyMap<string, number>;
-  /** The same of those that ran all the same. */
+  /** The same for those that ran all the same. */
   readonly ranRejectedBy: ReadonlyMap<string, number>;
-  /** By rule that only watches, also by limits that do; a job counts under each. What is only warned of is left out. */
+  /** Keyed by the rule or limit that only watches; a job counts under each. What is only warned of is left out. */
   readonly watchedBy: ReadonlyMap<string, number>;
   /** What settled jobs ran. */
   readonly seconds: number;

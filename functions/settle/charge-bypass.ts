@@ -11,7 +11,7 @@ export interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
   /** Those for these jobs; asked for only when a job turns up that nobody had asked about. */
   readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
-  /** Whose jobs GitLab was to ask about. @default everybody's */
+  /** The jobs GitLab was to ask about. @default everybody's */
   readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;

@@ -7,7 +7,7 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 /** How a delivery proved that it is GitLab's: a signature (GitLab 19.0 and newer), or the plain `X-Gitlab-Token`. */
 export type DeliveryProof = 'signature' | 'token';
 
-/** Of the answer, beside its status on GitLab's list of recent events: which proof was taken. */
+/** Header of the answer that says which proof was taken; GitLab's list of recent events shows it beside the status. */
 export const PROOF_HEADER = 'x-tollgate-proof';
 
 /** For people who look at GitLab's list of recent events. */
@@ -16,7 +16,7 @@ export interface JobsResponse {
     | 'received'
     /** This delivery had arrived before. */
     | 'repeated'
-    /** Of no use: another event, a job that has not ended, or an event nobody can read. */
+    /** No use to us: another event, a job that has not ended, or an event nobody can read. */
     | 'dropped'
     /** 401: neither a signature nor a token of ours. */
     | 'refused'

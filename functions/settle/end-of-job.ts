@@ -48,7 +48,7 @@ const RANK = { open: 0, gone: 1, unclear: 2, ran: 3 } as const;
 
 /**
  * Which of two words about the same job counts, in whatever order they came: that it ran outdoes that it did not, as in
- * the ledger; of two ends the later, of two equally late the longer.
+ * the ledger; the later of two ends counts, and the longer of two equally late.
  */
 export function outdoes(one: EndOfJob, other: EndOfJob): boolean {
   if (one.kind !== 'ran' || other.kind !== 'ran') return RANK[one.kind] > RANK[other.kind];

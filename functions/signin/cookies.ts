@@ -13,8 +13,8 @@ export interface IdCookie {
 }
 
 /**
- * @param secure - `__Host-`: https only, this host only, whole site. Without it for a console on the own machine, which has
- * no certificate; browsers keep the prefix for https.
+ * @param secure - `__Host-`: https only, this host only, whole site. False for a console on the own machine, which has no
+ * certificate; browsers keep the prefix for https.
  */
 export function idCookie(name: string, { secure }: { readonly secure: boolean }): IdCookie {
   const full = secure ? `__Host-${name}` : name;

@@ -19,7 +19,7 @@ import type { SignInEnv } from './user.ts';
 export interface SignInOptions {
   /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
-  /** Of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
+  /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
   readonly clientSecret: () => Promise<string>;
   /** `https://budget.example.com/signin/callback`; plain http only on the own machine. */
@@ -39,7 +39,7 @@ export interface SignInOptions {
   readonly signInLimit?: RateLimit;
   /** @default 600 a minute in one session */
   readonly sessionLimit?: RateLimit;
-  /** Of cookies that open no session. @default 300 a minute from one address */
+  /** For cookies that open no session. @default 300 a minute from one address */
   readonly strangerLimit?: RateLimit;
 }
 

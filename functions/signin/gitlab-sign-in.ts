@@ -21,7 +21,7 @@ import { SignInError } from './sign-in-error.ts';
 export interface GitLabSignInDeps {
   /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
-  /** Of the application registered in GitLab, confidential, scope `openid`. */
+  /** Id of the application registered in GitLab, confidential, scope `openid`. */
   readonly clientId: string;
   /** Asked for again every few minutes, so that a new secret needs no restart. */
   readonly clientSecret: () => Promise<string>;
@@ -127,7 +127,7 @@ const NO_ANSWER: readonly string[] = [
   'OAUTH_RESPONSE_IS_NOT_JSON',
 ];
 
-/** The library's errors can quote what GitLab sent; of theirs only codes are taken over. */
+/** The library's errors can quote what GitLab sent; only their codes are taken over. */
 function signInErrorOf(error: unknown): SignInError {
   if (error instanceof AuthorizationResponseError) {
     return new SignInError(

@@ -16,7 +16,7 @@ export interface PendingSignIn {
 }
 
 export interface PendingSignInsDeps {
-  /** Of the application registered in GitLab; the key follows from it. Another secret ends what is pending. */
+  /** Secret of the application registered in GitLab; the key follows from it. Another secret ends what is pending. */
   readonly clientSecret: () => Promise<string>;
   readonly clock: { nowMs(): number };
   /** `__Host-`: https only, this host only, whole site. False for a console on the own machine. */

@@ -16,9 +16,9 @@ export interface RateLimitOptions {
 const KEYS_MAX = 10_000;
 
 /**
- * Fixed windows in this process's memory. With several processes each counts for itself, so that the bound is a multiple of
- * `max`; it keeps one visitor from wearing out GitLab and the table, and a counter in the table would cost a write for every
- * request it refuses. The bound on all of them is the function's own concurrency.
+ * Fixed windows in this process's memory. Each of several processes counts for itself, so that the bound is a multiple of
+ * `max`; it keeps one visitor from wearing out GitLab and the table, and a counter in the table would cost a write for
+ * every request it refuses. The bound on all of them is the function's own concurrency.
  */
 export function rateLimit({ max, windowMs, clock }: RateLimitOptions): RateLimit {
   let counts = new Map<string, number>();

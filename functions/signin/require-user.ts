@@ -17,7 +17,7 @@ export interface RequireUserDeps {
   readonly sessions: Sessions;
   readonly sessionCookie: IdCookie;
   readonly sessionLimit: RateLimit;
-  /** Of cookies that open no session, per address: each of them costs a read of the table. */
+  /** For cookies that open no session, per address: each of them costs a read of the table. */
   readonly strangerLimit: RateLimit;
   readonly addressOf: (c: Context) => string;
   /** Our own, as the browser sees it. */

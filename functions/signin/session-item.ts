@@ -11,7 +11,7 @@ export const ENDS_AT = 'en';
 const text = (value: string): Attribute => ({ S: value });
 const whole = (value: number): Attribute => ({ N: String(value) });
 
-/** Whose session it is. */
+/** Id of the user whose session it is. */
 export const USER_ID = 'ui';
 
 /** The attributes of what is there, under their short names. */

@@ -12,8 +12,8 @@ export interface Arrival {
 const HOPS_MAX = 10;
 
 /**
- * Whose address a request is counted for. The connection's own, unless that is one of the proxies in front of us: then the
- * first from the right that is none of them. What stands left of it the visitor may have written.
+ * The address a request is counted for: the connection's own, unless that is one of the proxies in front of us; then the
+ * first from the right that is none of them. The visitor may have written what stands left of it.
  *
  * @param proxies - addresses or ranges, each fits {@link isAddressRange}; none: no header is believed.
  */

@@ -11,7 +11,7 @@ import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 export interface SsmLimitsConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** Of what the build packed. */
+  /** The rules that the build packed. */
   readonly rulesFile: string;
   /** `/tollgate/prod/limits` */
   readonly limitsPath: string;

@@ -42,7 +42,7 @@ export async function editsElsewhere(
       before === undefined ? Number.NEGATIVE_INFINITY : (page.entries.at(-1)?.atMs ?? knownFromMs);
   }
 
-  /** Of large edits the log names no rows, unless it is asked for one subject. */
+  /** The log names no rows of a large edit, unless it is asked for one subject. */
   const rowsOf = async ({ edit, rows }: LogEntry, subject: string): Promise<LogEntry['rows']> => {
     if (rows !== undefined) return rows;
     const { entries: found } = await desk.history({ subject, before: edit + 1, max: 1 });

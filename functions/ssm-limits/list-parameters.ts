@@ -11,7 +11,7 @@ export interface Listing {
   readonly strangers: readonly string[];
   /** All groups that have a parameter; undefined: the listing did not come to its end. */
   readonly all: ReadonlySet<number> | undefined;
-  /** To be remembered. */
+  /** For the caller to remember. */
   readonly pass: ListingPass;
 }
 

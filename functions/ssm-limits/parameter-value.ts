@@ -69,7 +69,7 @@ export function readParameter(
 
 function documentIn(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
-    // Without aliases: a short text must not unfold to a long one.
+    // No aliases: a short text must not unfold to a long one.
     return { value: parse(text, { schema: 'core', maxAliasCount: 0, logLevel: 'error' }) };
   } catch (error) {
     const [first = ''] = error instanceof Error ? error.message.split('\n') : [];

@@ -8,7 +8,7 @@ export interface Parameters {
    */
   page(path: string, token?: string): Promise<ParameterPage>;
   /**
-   * Who wrote a version. Of a version that history has dropped nobody is known.
+   * Who wrote a version. Nobody is known for a version that history has dropped.
    *
    * @throws {SsmLimitsError} `parameters_throttled`, `parameters_unavailable`
    */
@@ -25,7 +25,7 @@ export interface StoredParameter {
   /** `/tollgate/prod/limits/101` */
   readonly name: string;
   readonly type: string;
-  /** Of a SecureString the encrypted text. */
+  /** The encrypted text if it is a SecureString. */
   readonly value: string;
   /** 1, 2, 3 …; anew from 1 when it was deleted and made again. */
   readonly version: number;

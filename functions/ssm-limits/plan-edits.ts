@@ -30,9 +30,9 @@ export interface ParameterVersion {
 export interface ParameterPlan {
   readonly parameter: ChangedParameter;
   readonly edits: readonly LimitEdit[];
-  /** To be remembered before the edits are made: whoever finds them made knows whose they are. */
+  /** Remembered before the edits are made: whoever finds them made knows whose they are. */
   readonly before: readonly OwnedLimit[];
-  /** And after. */
+  /** Remembered after the edits are made. */
   readonly after: readonly OwnedLimit[];
   /** Limits that stay as they are, and why. */
   readonly kept: readonly KeptLimit[];

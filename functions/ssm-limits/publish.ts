@@ -103,7 +103,7 @@ async function tryAll(
   return { outcome: 'left' };
 }
 
-/** Of those that are gone nothing is asked. */
+/** Nothing is asked about parameters that are gone. */
 const oldestOf = (parameters: readonly ChangedParameter[]): number =>
   parameters.reduce(
     (oldest, { version }) => Math.min(oldest, version?.modifiedAtMs ?? oldest),

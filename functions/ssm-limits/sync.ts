@@ -13,7 +13,7 @@ import type { ChangedParameter, KeptLimit, LimitsInForce } from './plan-edits.ts
 import { publish } from './publish.ts';
 
 export interface SyncDeps {
-  /** Of the parameters, without a slash at its end: `/tollgate/prod/limits`. */
+  /** Path of the parameters, no trailing slash: `/tollgate/prod/limits`. */
   readonly path: string;
   readonly parameters: Parameters;
   readonly marks: Marks;
@@ -90,7 +90,7 @@ export async function syncLimits(deps: SyncDeps): Promise<SyncReport> {
       refused.push({ name: parameter.name, version: parameter.version?.version, problems });
     left += published.left.length;
   }
-  // Last: of a run that failed before this, nobody shall believe that it has seen everything.
+  // Last: nobody shall believe that a run that failed before this has seen everything.
   await marks.writePass(listing.pass);
   return { outcome: 'done', ...countsOf(listing), applied, refused, kept, left };
 }

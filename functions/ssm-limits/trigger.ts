@@ -7,7 +7,7 @@ const QUIET_MS = 10_000;
 /** What was written so long before a listing began is in it. */
 const LISTED_AFTER_MS = 2_000;
 
-/** When a parameter was changed, Unix ms; undefined: it is the schedule. Of one whose time is unreadable: now. */
+/** When a parameter was changed, Unix ms; now, if its time is unreadable; undefined: it is the schedule. */
 export function changedAtMs(event: unknown, nowMs: number): number | undefined {
   if (!isRecord(event) || event.source !== 'aws.ssm') return undefined;
   const atMs = typeof event.time === 'string' ? Date.parse(event.time) : Number.NaN;

@@ -25,7 +25,7 @@ import { newSweepMemory } from './sweep-memory.ts';
 
 /** A call's last try must end soon after the run does: calls under way are waited for. */
 const CALL_DEADLINE_MS = 8_000;
-/** Of each of two calls before the run: the schedule comes every minute. */
+/** For each of two calls before the run: the schedule comes every minute. */
 const SCOPE_DEADLINE_MS = 4_000;
 
 const config = readSweepConfig(process.env);

@@ -7,7 +7,7 @@ export interface LiveHold {
   readonly dueAtMs: number;
   readonly timeoutSeconds: number;
   readonly estimateSeconds: number;
-  /** Without it GitLab can only be asked about the job by way of its runner. */
+  /** Absent: GitLab can only be asked about the job by way of its runner. */
   readonly projectId?: number;
   /** As the router told it; it does not always. */
   readonly runnerId?: number;

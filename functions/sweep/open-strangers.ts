@@ -5,7 +5,7 @@ import { isUnderWay, judge } from './judge-page.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import type { SweepRun } from './sweep-run.ts';
 
-/** Some 25 KB of the marks. With more at once nobody asks us about anything, and marks stay until some have ended. */
+/** Some 25 KB of the marks. More at once means that nobody asks us at all, and marks stay until some have ended. */
 const OPEN_MAX = 2_000;
 /** Those that no list shows cost a call each; the others of a run can wait a minute. */
 const ASKED_MAX = 100;
@@ -24,7 +24,7 @@ export class OpenStrangers {
     return this.open.has(jobId);
   }
 
-  /** Of running jobs that a list showed: those that nobody admitted are remembered. */
+  /** Remembers the running jobs of a list that nobody admitted. */
   async meet(truths: readonly JobTruth[], run: SweepRun): Promise<void> {
     const unknown = truths.filter(
       (truth) =>

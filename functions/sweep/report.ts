@@ -31,11 +31,11 @@ export interface SweepReport {
    * it. The share of `unadmitted` in them, over many runs, is the share of jobs that pass us by.
    */
   readonly ran: number;
-  /** Of those: without an admission, whether charged now or before. */
+  /** Part of `ran`: without an admission, whether charged now or before. */
   readonly unadmitted: number;
   /** Ran or run on runners that GitLab does not ask us about: no part of `ran`, and charged nothing. */
   readonly outOfScope: number;
-  /** Of `ran`: rejected, and ran because GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
+  /** Part of `ran`: rejected, but GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
   readonly ranRejected: number;
   /** Periods that got their closing entry, and those that were due and have live jobs or a counter that drifts. */
   readonly closedPeriods: number;

@@ -18,7 +18,7 @@ export const OVERLAP_MS = 10 * MINUTE_MS;
 export const DEEP_EVERY_MS = 6 * HOUR_MS;
 /** GitLab delays a job by a week at most, and gives up on a waiting one after a day. */
 const LATE_MS = 7 * 24 * HOUR_MS;
-/** Of a hundred jobs: where one runner's id stands for a whole fleet, a week would have no end. */
+/** A page has a hundred jobs: where one runner's id stands for a whole fleet, a week would have no end. */
 export const DEEP_PAGES_MAX = 200;
 /**
  * Nobody waits for this search: who runs unadmitted takes no slot, and a webhook has usually charged him. Each fifth of the

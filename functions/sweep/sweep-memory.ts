@@ -38,7 +38,7 @@ export const newSweepMemory = (): SweepMemory => ({
   closedAtMs: Number.NEGATIVE_INFINITY,
 });
 
-/** Of a live job that runs. */
+/** Called for live jobs that run. */
 export function rememberRunner(memory: SweepMemory, jobId: number, runnerId: number | undefined): void {
   if (runnerId === undefined) return;
   memory.runnerOf.set(jobId, runnerId);

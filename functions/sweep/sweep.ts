@@ -33,7 +33,7 @@ export interface SweepDeps {
   /** One per process: see {@link SweepMemory}. */
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
-  /** Whose jobs GitLab asks about. @default everybody's */
+  /** The jobs GitLab asks about. @default everybody's */
   readonly scope?: ControllerScope | undefined;
   /** Whether a job that GitLab does not know any more is charged what it held. */
   readonly chargeUnknown: 'hold' | 'nothing';

@@ -15,7 +15,7 @@ export type Verdict =
   /** Not due yet and not over: nothing to write. */
   | { readonly do: 'keep'; readonly jobId: number };
 
-/** Of any job, whatever the ledger has of it. `charge`: it ran, and there is no record. */
+/** Judges any job, whatever the ledger has of it. `charge`: it ran, and there is no record. */
 export type JobVerdict = Verdict | { readonly do: 'charge'; readonly truth: JobTruth };
 
 /** On top of timeout and grace: what a webhook and this sweep's own minute take. */

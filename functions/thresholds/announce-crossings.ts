@@ -24,7 +24,7 @@ export interface AnnounceCrossingsDeps {
   readonly log: Log;
   /** Where browsers reach the console, for links. @default none */
   readonly consoleUrl?: string | undefined;
-  /** What the limit's subject used of its unit per day of its zone, for the forecast. Without it nothing is forecast. */
+  /** What the limit's subject used of its unit per day of its zone. Absent: nothing is forecast. */
   readonly usageOf?: (key: CounterKey, watched: Watched) => Promise<readonly DailyUsage[]>;
 }
 
@@ -90,7 +90,7 @@ async function highestOf(
     const watched = watchedBy.get(counterName(transition.after.key));
     if (watched === undefined || watched.limit.amount === 'unlimited') continue;
     const limitAmount = watched.limit.amount;
-    // By its level, not by its step: a step that was lost is made good by the next one.
+    // Told by its level, not by its step: the next step makes good for one that was lost.
     for (const crossing of crossings({ after: transition.after }, watched.limit)) {
       const reached = { crossing, limitAmount, ...watched };
       const name = crossingId(reached, '');

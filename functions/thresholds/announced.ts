@@ -18,7 +18,7 @@ const ASKED_AT_ONCE_MAX = 50;
 /** Some 100 bytes each. */
 const KNOWN_MAX = 20_000;
 
-/** A crossing under the amount its limit had: of a raised limit 90 % is another promise, and told again. */
+/** A crossing under the amount its limit had: 90 % of a raised limit is another promise, and told again. */
 export interface CrossingAt {
   readonly crossing: Crossing;
   readonly limitAmount: number;

@@ -21,7 +21,7 @@ export interface Crossing {
   readonly level: Level;
   /** All levels up to and with it, lowest first: those below are never told any more. */
   readonly passed: readonly Level[];
-  /** Of the counter after the step, whole units. */
+  /** The counter's after the step, in whole units. */
   readonly spent: number;
   readonly committed: number;
 }

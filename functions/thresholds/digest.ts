@@ -42,10 +42,10 @@ export function digest(crossings: readonly ToldCrossing[], telling: Telling): Me
 /** The whole of a limit: from here on jobs are stopped, or would be. */
 const isReached = ({ crossing, limitAmount }: ToldCrossing): boolean => crossing.level.amount >= limitAmount;
 
-/** Past a limit of 0 nothing is further. */
+/** Nothing is further past its limit than what has a limit of 0. */
 const shareOf = ({ crossing, limitAmount }: ToldCrossing): number =>
   limitAmount === 0 ? Number.MAX_VALUE : crossing.level.amount / limitAmount;
 
-/** Of the crossings alone: numbers and forecasts differ when a message has to be sent again. */
+/** Hashes the crossings alone: numbers and forecasts differ when a message has to be sent again. */
 const idOf = (crossings: readonly ToldCrossing[]): string =>
   shortId(JSON.stringify(crossings.map((each) => crossingId(each)).sort()));

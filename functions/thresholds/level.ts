@@ -30,7 +30,7 @@ export function levelsOf(limit: WatchedLimit): readonly Level[] {
   const levels = percents.map((percent) => ({ name: `${percent} %`, amount: shareOf(amount, percent) }));
   if (softAmount !== undefined && mode === 'enforce') levels.push({ name: 'soft', amount: softAmount });
   if (overdraft === 'alert') levels.push({ name: OVERDRAFT, amount: amount + 1 });
-  // Stable: of equal amounts the percentages come first, in their own order.
+  // Stable: percentages come first among equal amounts, in their own order.
   return levels
     .filter((level) => Number.isSafeInteger(level.amount))
     .sort((one, other) => one.amount - other.amount);

@@ -17,7 +17,7 @@ export interface Watched {
 /** A crossing with everything a message says about it. */
 export interface ToldCrossing extends CrossingAt, Watched {
   readonly period: CountedPeriod;
-  /** Of a period that runs, while something is left. */
+  /** Only for a period that runs, while something is left. */
   readonly forecast?: Forecast;
 }
 

@@ -57,9 +57,9 @@ export interface ProofFigures {
   readonly admittedRan: number;
   /** Jobs that ran, whoever let them. */
   readonly ran: number;
-  /** Of those: without an admission. */
+  /** Part of `ran`: without an admission. */
   readonly unadmitted: number;
-  /** Of those: the ledger has no record at all. */
+  /** Part of `unadmitted`: the ledger has no record at all. */
   readonly unseen: number;
   /** Ran on runners that GitLab asks nobody about: no part of `ran`. */
   readonly outOfScope: number;

@@ -5,10 +5,10 @@ import { settleMove } from '../ledger/settle.ts';
 
 export interface ChargeLine {
   readonly kind: 'usage' | 'correction';
-  /** Millionths of the currency; of a correction the difference, which may be negative. */
+  /** Millionths of the currency; a correction has the difference, which may be negative. */
   readonly micros: number;
   readonly seconds: number;
-  /** Of a correction: when it was written, Unix ms, and what made it. */
+  /** Only for a correction: when it was written, Unix ms, and what made it. */
   readonly atMs?: number;
   readonly cause?: EntryCause;
 }

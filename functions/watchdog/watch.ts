@@ -41,8 +41,8 @@ export interface WatchDeps {
 }
 
 /**
- * Sets the controller to `dry_run` when it is `enabled` and no relay was heard for two minutes; once per silence, and never
- * back. Without an answer of the table nothing is done: silence must be seen to be believed.
+ * Sets the controller to `dry_run` when it is `enabled` and no relay was heard for two minutes; once per silence, and
+ * never back. Nothing is done if the table does not answer: silence must be seen to be believed.
  *
  * @throws {LedgerError} `ledger_unavailable`
  */

@@ -24,7 +24,7 @@ function readExemption(
 ): Exemption | undefined {
   if (!reading.object([...CONDITION_KEYS, 'reason', 'until', 'zone', 'ticket'])) return undefined;
   const conditions = readConditions(reading, runnerClasses);
-  // With none it would lift the whole rule, which `mode: off` says honestly.
+  // An exemption without conditions would lift the whole rule, which `mode: off` says honestly.
   if (!CONDITION_KEYS.some((key) => reading.at(key).isThere))
     reading.refuse(`names no jobs; expected one of ${CONDITION_KEYS.join(', ')}`);
   const reason = reading.at('reason').text(`a reason of at most ${TEXT_CHARACTERS_MAX} characters`, isText);

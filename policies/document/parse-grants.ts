@@ -111,7 +111,7 @@ function readAmount(reading: Reading, { kind, amount: base }: Limit): number | u
   return read.amount > 0 ? read.amount : reading.expected('more than nothing');
 }
 
-/** With all that can ever be on top. */
+/** Counts in all that can ever be on top. */
 const isCountable = ({ amount, graceAmount = 0, carryMax = 0 }: Limit, granted: number): boolean =>
   amount === 'unlimited' ||
   // Soft parts and graces that are shares grow along: at most as much again.

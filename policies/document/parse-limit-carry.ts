@@ -15,7 +15,7 @@ interface Carrying {
   readonly kind: LimitKind;
   readonly amount: number | 'unlimited' | undefined;
   readonly per: PeriodKind | undefined;
-  /** Empty: of all personal namespaces. */
+  /** Empty: that of all personal namespaces. */
   readonly subject: string;
 }
 

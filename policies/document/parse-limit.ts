@@ -30,7 +30,7 @@ export const LIMIT_KEYS: readonly string[] = [
 /** What a document says once for all limits that do not say it themselves. */
 export interface LimitDefaults {
   readonly fiscalStart: FiscalStart;
-  /** Of budgets: money and minutes. */
+  /** For budgets: money and minutes. */
   readonly thresholds?: readonly number[] | undefined;
 }
 

@@ -121,7 +121,7 @@ function readPersonal(reading: Reading, defaults: LimitDefaults): readonly Limit
   return limits;
 }
 
-/** Without an id two limits of one kind and period would share a counter. */
+/** Two limits of one kind and period would share a counter if they had no ids. */
 function refuseSecond(reading: Reading, { id, subject }: Limit): void {
   const where = subject === '' ? 'personal namespaces' : subject;
   reading.refuse(`is a second limit '${id}' on ${where}; give each an id of its own, or keep one`);

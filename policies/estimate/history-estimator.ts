@@ -3,9 +3,9 @@ import { historiesOf, type ProjectHistory } from './project-history.ts';
 import { estimateOfRuns } from './run-history.ts';
 
 /**
- * By the last runs of (project, job name, runner class), never more than the timeout; where the policy does not want
- * that, or too little is known, as {@link timeoutEstimator} says. The project is the one the router named: whoever could
- * forge it could forge whose budget pays, too.
+ * Estimates by the last runs of (project, job name, runner class), never more than the timeout; where the policy does not
+ * want that, or too little is known, as {@link timeoutEstimator} says. The project is the one the router named: whoever
+ * could forge it could forge whose budget pays, too.
  */
 export const historyEstimator = (
   historyOf: (projectId: number) => ProjectHistory | undefined,

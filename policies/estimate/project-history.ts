@@ -38,7 +38,7 @@ export function withRuns(project: ProjectHistory, runs: readonly Run[]): Project
   return foremost(after, HISTORIES_MAX);
 }
 
-/** What is known of a job: of its full name first, then of the name without the suffix of `parallel`. */
+/** What is known of a job: by its full name first, then by the name without the suffix of `parallel`. */
 export const historiesOf = (
   project: ProjectHistory,
   jobName: string,

@@ -9,7 +9,7 @@ export type Forecast =
   | { readonly outcome: 'lasts' };
 
 export interface RunOutQuestion {
-  /** Of the last weeks, any order; days nobody mentions used nothing. */
+  /** The last weeks, in any order; days nobody mentions used nothing. */
   readonly usage: readonly DailyUsage[];
   /** Whole units of the limit: the limit less what is settled and held. */
   readonly left: number;

@@ -1,13 +1,13 @@
 import { weekday } from '../limits/calendar.ts';
 import type { History } from './daily-usage.ts';
 
-/** With less than two of each weekday one odd Tuesday would make every Tuesday odd. */
+/** Two of each weekday: with fewer, one odd Tuesday would make every Tuesday odd. */
 const PROFILE_DAYS_MIN = 14;
 
 /** What a day is expected to use, by weekday; 0 is Monday. Seven numbers, not whole. */
 export type WeekdayProfile = readonly number[];
 
-/** The mean of each weekday; of a short history one mean for all. More usage on any day never makes any of them smaller. */
+/** The mean of each weekday, or one for all if the history is short. More usage on a day never makes any of them smaller. */
 export function weekdayProfile({ first, amounts }: History): WeekdayProfile {
   const byWeekday: number[][] = [[], [], [], [], [], [], []];
   amounts.forEach((amount, index) => {

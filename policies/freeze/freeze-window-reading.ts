@@ -26,7 +26,7 @@ export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows
   };
 }
 
-/** Without `until` it lasts until somebody lifts it. */
+/** A window without `until` lasts until somebody lifts it. */
 function readAbsolute(reading: Reading, zone: string): Span | undefined {
   if (!reading.object(['days', 'from', 'until'])) return undefined;
   const startMs = readEdge(reading.at('from'), 'start', zone);
@@ -40,7 +40,7 @@ const readEdge = (reading: Reading, edge: 'start' | 'end', zone: string): number
   (typeof reading.value === 'string' ? readInstant(reading.value, edge, zone) : undefined) ??
   reading.expected(INSTANT_EXPECTED);
 
-/** Without times the days are meant whole. An end that is not after the start is one on the next day. */
+/** Days without times are meant whole. An end that is not after the start is one on the next day. */
 function readWeekly(reading: Reading): WeeklyWindow | undefined {
   reading.object(['days', 'from', 'until']);
   const days = reading.at('days');

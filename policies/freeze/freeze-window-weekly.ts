@@ -4,9 +4,9 @@ import { clockInstantMs } from './freeze-window-clock.ts';
 
 /** The same clock times on the same days of every week; at most 24 hours long. */
 export interface WeeklyWindow {
-  /** On which it begins; 0 is Monday. */
+  /** Weekdays on which it begins; 0 is Monday. */
   readonly days: ReadonlySet<number>;
-  /** Of the day on which it begins, 0–1439. */
+  /** Minute of the day on which it begins, 0–1439. */
   readonly fromMinute: number;
   /** Above `fromMinute`; from 1440 on it is one of the next day. */
   readonly untilMinute: number;

@@ -5,12 +5,12 @@ export type ContainerEngine = 'docker' | 'podman' | 'kubernetes' | 'buildkit';
 const CLUSTERS: readonly string[] = ['k3s', 'k3d', 'k0s', 'rke2', 'minikube', 'kicbase', 'microk8s'];
 
 /**
- * Which engine an image holds, the job's own or a service's. By its name alone: somebody who copies the image to a name
- * of their own is stopped by an allow list only.
+ * Which engine an image holds, the job's own or a service's, judged by its name alone: only an allow list stops somebody
+ * who copies the image to a name of their own.
  *
- * Of the image `docker`, in any registry, only tags that say `cli` pass: since version 23 its plain tags (`28`,
- * `latest`) are the daemon. Of `buildkit` only those that say `rootless` pass. A digest decides what is pulled, whatever
- * the tag beside it says.
+ * The image `docker`, in any registry, passes only with tags that say `cli`: since version 23 its plain tags (`28`,
+ * `latest`) are the daemon. `buildkit` passes only with tags that say `rootless`. A digest decides what is pulled,
+ * whatever the tag beside it says.
  *
  * @see https://github.com/docker-library/docker/pull/369
  */

@@ -9,8 +9,8 @@ import { nearestPatterns } from './nearest-patterns.ts';
 import { spellingsOf } from './same-image.ts';
 
 /**
- * Of the rules that judge images: which ones are allowed, which denied, how both are compared, what their tags must be
- * like, and whether they may hold an engine that runs containers of its own.
+ * Keys of the rules that judge images: which ones are allowed, which denied, how both are compared, what their tags must
+ * be like, and whether they may hold an engine that runs containers of its own.
  */
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 

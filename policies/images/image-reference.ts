@@ -3,10 +3,10 @@
  * No registry, `library/` or `latest` is put in.
  */
 export interface ImageReference {
-  /** With the registry and its port, if it names one. */
+  /** Includes the registry and its port, if it names one. */
   readonly name: string;
   readonly tag?: string;
-  /** With its algorithm: `sha256:…`. Always written out, never a variable. */
+  /** Includes its algorithm: `sha256:…`. Always written out, never a variable. */
   readonly digest?: string;
 }
 
@@ -19,7 +19,7 @@ export const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
 const CHARACTERS_MAX = 1_024;
 /** The longest repository with its registry that image tools take. */
 const NAME_CHARACTERS_MAX = 255;
-/** Digests have so many hexadecimal digits; of other algorithms only the shape can be told. */
+/** Digests have so many hexadecimal digits; only the shape can be told of other algorithms. */
 const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
   ['sha256', 64],
   ['sha384', 96],

@@ -18,7 +18,7 @@ export interface ResourceDemand extends Readonly<Record<ContainerKind, Asked>> {
 
 export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
 
-/** Of one resource, what one container adds to the job's total. */
+/** What one container adds to the job's total of one resource. */
 export interface Part {
   readonly kind: ContainerKind;
   readonly setting: Setting;

@@ -33,7 +33,7 @@ const DECIMAL_SUFFIXES: ReadonlyMap<string, number> = new Map([
 /** In rising powers of 1024, from the first. */
 const BINARY_SUFFIXES: readonly string[] = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Of one CPU or one byte. */
+/** In one CPU or one byte. */
 const NANOS = 1_000_000_000n;
 export const NANOS_PER_BYTE = NANOS;
 export const NANOS_PER_MILLICPU = NANOS / 1000n;

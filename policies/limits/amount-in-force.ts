@@ -9,7 +9,7 @@ import { shareOf } from './share.ts';
  */
 export function limitAt(limit: Limit, nowMs: number): Limit {
   const { amount: base, grants = [], opening } = limit;
-  // By far the most limits are what was written.
+  // Most limits are what was written.
   if (base === 'unlimited' || (grants.length === 0 && opening === undefined)) return limit;
   const carried = opening?.period === limitPeriod(limit, nowMs)?.key ? (opening?.carried ?? 0) : 0;
   const amount = Math.max(0, base + carried) + grantedAt(grants, nowMs);

@@ -13,8 +13,8 @@ export interface MostCounters {
 }
 
 /**
- * The most counters one job can have. With a directory the levels above each group are known; without one a job is
- * only ever placed by its root and its own group, so the two heaviest groups are taken.
+ * The most counters one job can have. A directory tells the levels above each group; without one a job is only ever placed
+ * by its root and its own group, so the two heaviest groups are taken.
  */
 export function mostCountersPerJob(limits: LimitSet, directory: Directory | undefined): MostCounters {
   const around = (['project/', 'runner-class/', 'runner/', 'user/'] as const)

@@ -13,7 +13,7 @@ const pipelineKey = (pipelineId: number): CounterKey => ({
   period: 'once',
 });
 
-/** Of no use once the pipeline is over, and so garbage long before the records that made it. */
+/** A pipeline's counter is of no use once the pipeline is over, and so garbage long before the records that made it. */
 export const isPipelineCounter = ({ subject }: CounterKey): boolean => subject.startsWith(PIPELINE);
 
 /** A job of no known pipeline has no grace. */

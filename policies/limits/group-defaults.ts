@@ -12,7 +12,7 @@ export interface PatternDefault {
 export interface GroupDefaults {
   /** In document order. */
   readonly all: readonly PatternDefault[];
-  /** Those for a group at this full path: of each kind, the ones of the first pattern that matches. */
+  /** Those for a group at this full path: the ones of each kind from the first pattern that matches. */
   readonly at: (path: string) => readonly Limit[];
 }
 

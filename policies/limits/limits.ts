@@ -39,15 +39,15 @@ export type RolloutClass = Exclude<RuleClass, 'security'>;
 /** All limits of a deployment at one moment, indexed by subject so that evaluation never scans them. */
 export interface LimitSet {
   readonly version: string;
-  /** By `subjectKey`, in document order. */
+  /** Keyed by `subjectKey`, in document order. */
   readonly bySubject: ReadonlyMap<string, readonly Limit[]>;
-  /** By group id. */
+  /** Keyed by group id. */
   readonly rollouts: ReadonlyMap<number, Rollout>;
   /** What a personal namespace has of each kind it has no limit of its own for; `subject` is empty here. */
   readonly personalDefault: readonly Limit[];
   /** Absent: none. */
   readonly groupDefaults?: GroupDefaults;
-  /** By `subjectKey`. Absent: none. */
+  /** Keyed by `subjectKey`. Absent: none. */
   readonly freezes?: ReadonlyMap<string, readonly Freeze[]>;
   /** In document order. Absent: none. */
   readonly breakGlasses?: readonly BreakGlass[];

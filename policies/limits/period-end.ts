@@ -33,7 +33,7 @@ export function overEverywhereMs(key: string): number {
 
 const known = (ms: number): number => (Number.isNaN(ms) ? Number.POSITIVE_INFINITY : ms);
 
-/** Of week 1: the week with 4 January in it. */
+/** The first Monday is that of week 1: the week with 4 January in it. */
 function firstMonday(year: number): number {
   const fourth = dayNumber({ year, month: 1, day: 4 });
   return fourth - weekday(fourth);

@@ -126,7 +126,7 @@ function daysOf(kind: 'day' | 'week', today: CalendarDay): Days {
   };
 }
 
-/** By the form of the key; `now` is no period. */
+/** One entry per form of key; `now` is no period. */
 const LONGEST: readonly (readonly [RegExp, number])[] = [
   [/^now$/, 0],
   [/^\d{4}-\d{2}-\d{2}(?:T[\d:]+Z)?$/, 2],

@@ -11,7 +11,7 @@ export const isValidAt = ({ fromMs, untilMs }: Validity, nowMs: number): boolean
 
 /** Those that ask something at an instant; one that has not begun, or is over, is as if nobody had written it. */
 export const validAt = (limits: readonly Limit[], nowMs: number): readonly Limit[] =>
-  // By far the most limits have no dates, and then the list is the one there is.
+  // Most limits have no dates, and then the list is the one there is.
   limits.every((limit) => isValidAt(limit, nowMs))
     ? limits
     : limits.filter((limit) => isValidAt(limit, nowMs));

@@ -17,14 +17,14 @@ export interface Conditions {
   readonly sources?: ReadonlySet<string>;
   readonly environments?: readonly Wildcard[];
   readonly jobs?: readonly Wildcard[];
-  /** By name; each must hold. */
+  /** Keyed by name; each must hold. */
   readonly variables?: VariableConditions;
 }
 
 /** Patterns, one of which the value must match; `true`: set, and not to an empty text; `false`: not. */
 export type VariableConditions = ReadonlyMap<string, readonly Wildcard[] | boolean>;
 
-/** By id, or by wildcard on the full path of the job's own group. */
+/** Matches by id, or by wildcard on the full path of the job's own group. */
 export type GroupCondition = { readonly id: number; readonly subtree: boolean } | { readonly path: Wildcard };
 
 export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };

@@ -56,8 +56,8 @@ export function allHold(conditions: Conditions, job: Matched): Held {
 }
 
 /**
- * Of several unknown fields the one that a directory could tell is named: then security rules hold all the same, and the
- * relay, which may have none, knows that it cannot tell.
+ * Names a field that a directory could tell before any other that is unknown: then security rules hold all the same, and
+ * the relay, which may have none, knows that it cannot tell.
  */
 export function placeFirst(one: string, other: string): string {
   if (one === GROUP || other === GROUP) return GROUP;

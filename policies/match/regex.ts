@@ -44,7 +44,7 @@ export function compileRegex(pattern: string): CompiledRegex {
   return { ok: true, regex: { pattern, matches } };
 }
 
-/** By the parser's own description of what is wrong. */
+/** Keyed by the parser's own description of what is wrong. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['missing closing )', String.raw`close the group, or write '\(' for the character itself`],
   ['unexpected )', String.raw`open the group, or write '\)' for the character itself`],

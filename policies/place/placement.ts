@@ -25,8 +25,8 @@ export interface PlacedGroup {
 }
 
 /**
- * Finds a job's groups. Identity that contradicts itself is not used: the subject it would name is unknown. Without a
- * directory the groups between root and namespace stay unknown and `known` says so.
+ * Finds a job's groups. Identity that contradicts itself is not used: the subject it would name is unknown. The groups
+ * between root and namespace stay unknown if there is no directory, and `known` says so.
  */
 export function place(request: AdmissionRequest, directory: Directory | undefined): Placement {
   const doubt = doubted(request.suspicious);

@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../request/request.ts';
 /** What a job's time costs. Goes into its record, so that it settles at the price of its admission. */
 export interface JobPrice {
   readonly version: string;
-  /** With the CPU and memory the job requests, where the class has rates for them. */
+  /** Includes the CPU and memory the job requests, where the class has rates for them. */
   readonly microsPerMinute: number;
   /** A begun minute costs a whole one; absent: its seconds. */
   readonly round?: 'minute';

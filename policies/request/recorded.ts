@@ -47,7 +47,7 @@ export interface JobFacts {
   readonly projectPath?: string;
   readonly rootId?: number;
   readonly groupId?: number;
-  /** Of the groups above the job as of its decision, root first; its own is the last where all of them were known. */
+  /** The groups above the job as of its decision, root first; its own is the last where all of them were known. */
   readonly groupIds?: readonly number[];
   readonly pipelineId?: number;
   readonly userId?: number;
@@ -62,7 +62,7 @@ export interface JobFacts {
   readonly round?: 'minute';
   readonly priceVersion: string;
   readonly policyVersion: string;
-  /** With it, due = hold + timeout + 15 min. Where GitLab sent none, the policy's. */
+  /** Due = hold + timeout + 15 min. The policy's where GitLab sent none. */
   readonly timeoutSeconds: number;
   /** GitLab sent no timeout: the job may have run longer than the policy's. */
   readonly timeoutAssumed?: true;

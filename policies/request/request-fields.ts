@@ -142,7 +142,7 @@ const isText = (value: unknown, max: number): value is string =>
 const variablePath = (name: string, key: string): string =>
   key.length <= NAME_CHARACTERS_MAX && /^\w+$/.test(key) ? `${name}.${key}` : name;
 
-/** Numbers and booleans hold no secret; of anything else only its kind and size are told. */
+/** Numbers and booleans hold no secret; anything else tells only its kind and size. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);

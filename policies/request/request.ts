@@ -29,7 +29,7 @@ export interface AdmissionRequest {
   readonly refProtected?: boolean;
   readonly environment?: string;
 
-  /** As the runner will use it, its variables put in. With a `$` left: it cannot be told what it will be. */
+  /** As the runner will use it, its variables put in. A `$` that is left means it cannot be told what it will be. */
   readonly image?: string;
   /** `image.pull_policy` of the job. Absent: GitLab sent none, or this version cannot say. */
   readonly pullPolicies?: readonly string[];

@@ -92,7 +92,7 @@ function judge(
   return { ...refusal(part, allowed, service), asked: asked.text, ...(invalid && { invalid }) };
 }
 
-/** Without `asked`: none is named. */
+/** No `asked`: none is named. */
 const refusal = (part: 'user' | 'group', allowed: AllowedIds, service: string | undefined) =>
   ({
     code: 'CONTAINER_USER_NOT_ALLOWED',

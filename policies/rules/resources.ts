@@ -97,7 +97,7 @@ function againstSum(demand: ResourceDemand, cap: Cap): readonly Reason[] {
   return [parts.length === 1 ? reason : { ...reason, sum: true }];
 }
 
-/** The setting that adds most; one that several services follow adds as often. Of equal ones the first. */
+/** The setting that adds most; one that several services follow adds as often. The first of equal ones counts. */
 function largestOf(parts: readonly Amount[]): Setting | undefined {
   const added = new Map<string, { readonly setting: Setting; readonly nanos: bigint }>();
   for (const { setting, quantity } of parts) {

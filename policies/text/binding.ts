@@ -1,6 +1,6 @@
 import type { Reason, Violation } from '../reason.ts';
 
-/** What has to give way before the job can run, hardest first: of several reasons the first line tells this one. */
+/** What has to give way before the job can run, hardest first: the first line tells this one of several reasons. */
 const HARDNESS: Readonly<Record<Reason['code'], number>> = {
   // No wait helps: the job has to be changed.
   IMAGE_NOT_ALLOWED: 6,
@@ -46,7 +46,7 @@ function isHarder(one: Reason, other: Reason): boolean {
   return opens === before ? missing(one) > missing(other) : opens > before;
 }
 
-/** Without a time it does not open by itself. */
+/** A reason without a time does not open by itself. */
 function opensAtMs(reason: Reason): number {
   if (reason.code === 'GROUP_FROZEN') return reason.untilMs ?? Number.POSITIVE_INFINITY;
   return 'limitAmount' in reason ? (reason.resetsAtMs ?? Number.POSITIVE_INFINITY) : 0;

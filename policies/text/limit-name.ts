@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<Unit, string>> = {
   starts: 'limit of CI job starts',
 };
 
-/** What a person calls the limit: `CI budget`, `memory limit for running jobs`. To be followed by `of` its subject. */
+/** What a person calls the limit: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
 export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => NAMES[unit];
 
 /** The same at the beginning of a sentence. */
@@ -23,7 +23,7 @@ export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }
 
-/** Whose limit it is, for a place within a line. */
+/** Names whose limit it is, for a place within a line. */
 export const labelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
   shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
 

@@ -7,6 +7,6 @@ import { textsFor } from './reason-texts.ts';
 export const reasonLine = (reason: Reason, currency: string): string =>
   plain(textsFor(reason).line(reason, currency));
 
-/** Without the numbers of a limit: only whose it is. */
+/** Names whose limit it is and leaves out its numbers. */
 export const discreetReasonLine = (reason: Reason, currency: string): string =>
   'limitAmount' in reason ? `${labelOf(reason)}: ${limitName(reason)}` : reasonLine(reason, currency);

@@ -17,7 +17,7 @@ export const REJECTION_CHARACTERS_MAX = 2_000;
 const LINE_CHARACTERS_MAX = 400;
 const JOB_NAME_CHARACTERS_MAX = 80;
 const URL_CHARACTERS_MAX = 300;
-/** Without terms, e.g. in the relay's fallback, the currency is not known and amounts say so. */
+/** Amounts say so where there are no terms, e.g. in the relay's fallback, and the currency is not known. */
 const NO_CURRENCY = 'units';
 
 export interface RejectionTextInput {

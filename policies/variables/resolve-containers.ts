@@ -25,7 +25,7 @@ function resolveUsers(container: Containers, resolve: Resolve): void {
   resolveField(container, 'kubernetesUser', resolve, 1);
 }
 
-/** Of a text that becomes empty nothing is left: the runner takes its default, as if none had been written. */
+/** A text that becomes empty is dropped: the runner takes its default, as if none had been written. */
 function resolveField(
   container: Containers,
   name: 'image' | 'dockerUser' | 'kubernetesUser',

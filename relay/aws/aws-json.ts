@@ -12,7 +12,7 @@ export interface AwsJsonDeps {
 export interface AwsJsonCall {
   /** `AmazonSSM.GetParameter`, `DynamoDB_20120810.PutItem` */
   readonly target: string;
-  /** Of the protocol: 1.0 for DynamoDB, 1.1 for SSM. */
+  /** The protocol's: 1.0 for DynamoDB, 1.1 for SSM. */
   readonly version: '1.0' | '1.1';
   readonly input: object;
   readonly timeoutMs: number;

@@ -23,7 +23,7 @@ export class Minute {
   readonly #counts = new Map<Counted, number>(COUNTED.map((metric) => [metric, 0]));
   readonly #latenciesMs: Sample;
   readonly #batchJobs: Sample;
-  /** Of the whole relay's life. */
+  /** Covers the relay's whole life. */
   #everConnected = false;
   #open = 0;
   #fewestOpen: number | undefined;

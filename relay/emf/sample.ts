@@ -1,4 +1,4 @@
-/** Forty a second for a minute are kept whole; of more, each has the same chance to be among these. */
+/** Forty a second for a minute are kept whole; beyond that, each has the same chance to be among these. */
 export const SAMPLE_MAX = 2_400;
 
 /** A bounded, fair choice of the values of a minute, and always the largest of them: a reservoir. */

@@ -24,7 +24,7 @@ export interface HeartbeatDeps {
     /** Absent: a relay that does not know. */
     readonly schema?: BeatSchema;
   };
-  /** With a timeout of its own. */
+  /** Has a timeout of its own. */
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
   readonly failed: (error: unknown) => void;

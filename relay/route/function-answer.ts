@@ -13,7 +13,7 @@ export function responseOf(text: string): Response | undefined {
   if (typeof body !== 'string' || typeof isBase64Encoded !== 'boolean') return undefined;
   if (BODILESS.has(statusCode)) return new Response(null, { status: statusCode });
   const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
-  // Of the headers nothing is kept: the length and packing they tell are those of another message.
+  // No header is kept: the length and packing they tell are those of another message.
   return new Response(bytes, { status: statusCode, headers: { 'content-length': String(bytes.length) } });
 }
 

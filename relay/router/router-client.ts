@@ -55,7 +55,7 @@ class GrpcRouter implements Router {
   #ready = false;
   #closed = false;
   #token = '';
-  /** With the last AdmitJob call; empty when there was none to show. */
+  /** The one the last AdmitJob call carried; empty when there was none to show. */
   #tokenShown = '';
   #metadata = new Metadata();
 
@@ -125,7 +125,7 @@ class GrpcRouter implements Router {
   #newClient(): Client {
     const { target, userAgent } = this.#options;
     if (this.#tunnel !== undefined) {
-      // Without TLS inside: wss has it around the whole tunnel.
+      // No TLS inside: wss has it around the whole tunnel.
       return new Client(this.#tunnel.address, credentials.createInsecure(), {
         ...channelOptions(userAgent, this.#options),
         'grpc.default_authority': target.authority,

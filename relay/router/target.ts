@@ -6,7 +6,7 @@ export interface RouterTarget {
   /** Name or address, IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Of the WebSocket upgrade; empty for grpc and grpcs. */
+  /** Path of the WebSocket upgrade; empty for grpc and grpcs. */
   readonly path: string;
   /** TLS: by gRPC (grpcs) or around the WebSocket (wss). */
   readonly secure: boolean;

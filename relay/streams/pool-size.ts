@@ -29,7 +29,7 @@ export interface Occupancy {
 /** Answered streams that the router has yet to end: cheap, soon gone, and yet no reason to open calls without end. */
 const LINGERING_PER_PLACE = 4;
 
-/** Doubles while fewer than a quarter wait: of those that should, or of all that are open. */
+/** Doubles while fewer than a quarter wait, either of those that should or of all that are open. */
 export function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
   const short = waiting * 4 < Math.max(wanted, waiting + busy);
   return short ? Math.min(sizes.max, wanted * 2) : wanted;

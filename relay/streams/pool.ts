@@ -50,7 +50,7 @@ export interface StreamPoolStatus {
   readonly state: 'stopped' | Gate['name'] | 'draining';
   /** Streams that the router accepted, with a question or without; one that is only being opened is none. */
   readonly open: number;
-  /** Of those, without a question. */
+  /** Part of `open`: streams without a question. */
   readonly waiting: number;
   /** Questions that have no answer yet. */
   readonly busy: number;

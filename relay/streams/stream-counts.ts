@@ -20,12 +20,12 @@ export class StreamCounts {
     return this.#in.waiting;
   }
 
-  /** Without a question, whether connected or not. */
+  /** Streams without a question, whether connected or not. */
   get free(): number {
     return this.#in.opening + this.#in.waiting;
   }
 
-  /** With a question that has no answer yet. */
+  /** Streams with a question that has no answer yet. */
   get busy(): number {
     return this.#in.deciding;
   }

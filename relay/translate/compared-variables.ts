@@ -3,7 +3,7 @@ import type { Fate, VariableFlags } from './variable-allowlist.ts';
 
 /** What the rules may know of the variables they compare. */
 export interface ComparedVariables {
-  /** The variables that leave the relay: of compared ones the value that the job gets. */
+  /** The variables that leave the relay: compared ones with the value that the job gets. */
   readonly variables: Readonly<Record<string, string>>;
   /** Compared ones that are set, to what may not leave or nobody can tell. */
   readonly hidden: readonly string[];

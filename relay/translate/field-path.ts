@@ -52,7 +52,7 @@ function propertyGetter(field: DescField): Getter {
     };
   }
   if (!hasPresence(field)) return (message) => message[name];
-  // With explicit presence an unset property may still show a default through the prototype.
+  // An unset property with explicit presence may still show a default through the prototype.
   return (message) => (Object.hasOwn(message, name) ? message[name] : undefined);
 }
 

@@ -4,7 +4,7 @@ import { type Fate, isResourceVariable } from './variable-allowlist.ts';
 
 /** More survivors than any policy reads; a flood of allowed names must not make a request large. */
 export const VARIABLES_KEPT_MAX = 128;
-/** More labels, tolerations or annotations than a job sets by hand; of each kind. */
+/** More labels, tolerations or annotations than a job sets by hand; each kind counts for itself. */
 export const OVERWRITES_KEPT_MAX = 32;
 
 /** Whether the Kubernetes executor acts on a variable of this name. */

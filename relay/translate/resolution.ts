@@ -47,13 +47,13 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
   };
 }
 
-/** By name; a value is decoded when it is asked for. */
+/** Keyed by name; a value is decoded when it is asked for. */
 type Received = ReadonlyMap<
   string,
   { readonly flags: VariableFlags; readonly variable: () => RunnerVariable }
 >;
 
-/** Of two with one name the runner takes the last. Values that the job's log may not show are not known. */
+/** The runner takes the last of two with one name. Values that the job's log may not show are not known. */
 function receivedVariables(field: VariablesField, question: MessageObject): Received {
   const variables: Map<string, { flags: VariableFlags; variable: () => RunnerVariable }> = new Map();
   const entries = field.list(question);

@@ -52,7 +52,7 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   return {
     path: found.path,
     list: found.get,
-    // Without presence a name that does not come is an empty one.
+    // If the key has no presence, a name that does not come is an empty one.
     key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
     value: (message) => value.get(message) as RawValue,
     flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),
@@ -124,7 +124,7 @@ export function readServiceVariables(
   return Object.fromEntries(kept.all());
 }
 
-/** Looks at a value only where it may leave the relay; of a hidden one only whether there is any. */
+/** Looks at a value only where it may leave the relay; a hidden one only tells whether there is any. */
 function putVariable(kept: KeptVariables, name: string, raw: RawValue, fate: Fate): void {
   if (fate === 'keep') kept.put(name, readValue(raw), fate);
   else kept.put(name, isEmptyValue(raw) ? '' : undefined, fate);

@@ -13,7 +13,7 @@ import { encodeAdmitted, encodeRejected, parseSchema } from './schema.ts';
 export interface DeployableDescriptors {
   /** The file's content: a `FileDescriptorSet`. */
   readonly bytes: Uint8Array;
-  /** Of the content, 64 hex digits. */
+  /** Hash of the content, 64 hex digits. */
   readonly sha256: string;
   /**
    * In `DESCRIPTORS_FOLDER` of bundle and image. It names the content: an image can carry the descriptors of several
@@ -61,7 +61,7 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   return { bytes, sha256, fileName: `${sha256}.binpb` };
 }
 
-/** By content: whatever the file is called, and whether or not it was built anew with comments in it. */
+/** Compares content: whatever the file is called, and whether or not it was built anew with comments in it. */
 function isPlaceholder(bytes: Uint8Array): boolean {
   return canonical(bytes).equals(canonical(readFileSync(PLACEHOLDER)));
 }

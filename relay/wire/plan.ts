@@ -11,11 +11,11 @@ import { type WireForm, wireFormOf } from './wire-form.ts';
 export interface Wanted {
   /** The way to it, from the message on: all but the last hold single messages. */
   readonly fields: readonly DescField[];
-  /** Of a list of messages: what is read of each. */
+  /** For a list of messages: what is read of each. */
   readonly within?: readonly Wanted[];
-  /** Of a text: decode it only when somebody looks. */
+  /** For a text: decode it only when somebody looks. */
   readonly lazy?: boolean;
-  /** Of a list: how many items are taken up at most; the others are skipped. @default all */
+  /** For a list: how many items are taken up at most; the others are skipped. @default all */
   readonly itemsMax?: number;
 }
 
@@ -44,11 +44,11 @@ export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
   readonly key: string;
   /** The property of its oneof, if it is in one. */
   readonly oneof: string | undefined;
-  /** Of a number: reads it. An enum that the schema does not know reads as undefined. */
+  /** For a number: reads it. An enum that the schema does not know reads as undefined. */
   readonly decode: DecodeNumber | undefined;
-  /** Of a wrapper (`google.protobuf.BoolValue`): the value that it has when nothing is in it. */
+  /** For a wrapper (`google.protobuf.BoolValue`): the value that it has when nothing is in it. */
   readonly zero: unknown;
-  /** Of a text: whether what is no UTF-8 is a problem. */
+  /** For a text: whether what is no UTF-8 is a problem. */
   readonly strict: boolean;
   readonly itemsMax: number;
   readonly within: MessagePlan | undefined;

@@ -1,6 +1,6 @@
 /** How much of the relay one question may take. Past any of these it is oversized, whatever the rest of it holds. */
 export interface ReadingBounds {
-  /** Of the whole message. */
+  /** Length of the whole message. */
   readonly bytes: number;
   /** Fields looked at, nested ones and those in groups included. What is skipped by its length counts once. */
   readonly tags: number;

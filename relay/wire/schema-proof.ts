@@ -18,7 +18,7 @@ export type Evidence =
   | { readonly kind: 'explained'; readonly jobId: number; readonly project: string | undefined }
   /** The schema's doing: users decide no field's form and no id. */
   | { readonly kind: 'contradicted' }
-  /** The job's doing, as far as one question tells, e.g. a text that is too long; of many projects it is the schema's. */
+  /** The job's doing, as far as one question tells, e.g. a text that is too long; the schema's if many projects do it. */
   | { readonly kind: 'broken'; readonly project: string }
   /** The router refused the form of our answer: the arms are not what the descriptors say, and nothing proves them again. */
   | { readonly kind: 'answer_refused' };
@@ -58,7 +58,7 @@ export type SchemaTrust = 'earned' | 'given' | 'placeholder';
 
 export const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {
   earned: start('unproven'),
-  /** Of a router that speaks this schema for certain, because whoever started it gave it the same. */
+  /** For a router that certainly speaks this schema, because whoever started it gave it the same. */
   given: start('proven'),
   placeholder: start('placeholder'),
 };

@@ -8,7 +8,7 @@ import { VirtualTime } from './virtual-time.ts';
 
 const INSTANCE = 'bench.example.com';
 const IN_FLIGHT = 64;
-/** Of each of many groups. */
+/** Per group, where there are many. */
 const IN_FLIGHT_EACH = 8;
 /** Modelled, so it costs what the work costs and not this long. */
 const MODELLED_MS = 2_000;
@@ -49,7 +49,7 @@ async function load(roots: number, relays: number | 'naive', inFlight = IN_FLIGH
 export async function contentionFigures(): Promise<readonly Figure[]> {
   const naiveHot = await load(1, 'naive');
   const groupedHot = await load(1, 1);
-  // With one question of each group at a time there would be nothing to put together.
+  // One question of each group at a time would leave nothing to put together.
   const naive64 = await load(64, 'naive', 64 * IN_FLIGHT_EACH);
   const grouped64 = await load(64, 1, 64 * IN_FLIGHT_EACH);
   // The model repeats exactly: guards stand a tenth or so beside its values.

@@ -10,7 +10,7 @@ export interface StoreCounts {
   throttles: number;
   /** Transactions that ended without an answer. Their units are not counted. */
   unanswered: number;
-  /** By formula, failed transactions included. */
+  /** Computed by formula, failed transactions included. */
   tableUnits: number;
   indexUnits: number;
   /** Items read consistently. */

@@ -106,7 +106,7 @@ let lastJobId = 0;
 async function started(router: RouterProcess, controller: BenchController, { kind, url }: Compared) {
   const process: SideProcess = await startSideProcess(kind, url, BENCH_TOKENS[controller]);
   const cpuMicros: number[] = [];
-  /** Of one round, all of it answered "admitted" or the round does not count. */
+  /** The speed of one round, which counts only if all of it is answered "admitted". */
   async function perSecond(questions: number): Promise<number> {
     const firstJobId = lastJobId + 1;
     lastJobId += questions;

@@ -19,7 +19,7 @@ export const reached = ({ value, must }: Figure): boolean =>
 
 /** Beyond this spread between rounds a figure says more about the machine than about the code. */
 const NOISY_SPREAD = 2;
-/** Of the rounds, at either end: of fifteen, one that met a neighbour moves no median and is not counted as noise. */
+/** Share of the rounds at either end: one of fifteen that met a neighbour moves no median and is not counted as noise. */
 const OUTLIERS_SHARE = 0.1;
 
 export interface Spread {

@@ -34,7 +34,7 @@ export function handicapped(router: Router, micros: number): Router {
   };
 }
 
-/** By the clock: CPU time goes in steps of some milliseconds on some machines, and a pause within so short a time is rare. */
+/** Goes by the clock: CPU time moves in steps of milliseconds on some machines, and a pause so short is rare. */
 function burn(micros: number): void {
   const endMs = performance.now() + micros / 1_000;
   while (performance.now() < endMs);

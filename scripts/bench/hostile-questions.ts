@@ -1,6 +1,6 @@
 /**
  * Questions that protobuf allows and no router sends: each as large as a question may be, and made of what costs most to
- * read. By what they are full of.
+ * read. Keyed by what they are full of.
  */
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';

@@ -6,7 +6,7 @@ import { type Figure, ratioOfRounds } from './figure.ts';
 const ROUNDS = 5;
 const SMALL = 1_000;
 const LARGE = 10_000;
-/** Of what is not being measured. */
+/** How many there are of what is not being measured. */
 const FEW = 10;
 /** Groups of one root, as a company has them. */
 const TEAMS_A_DIVISION = 50;

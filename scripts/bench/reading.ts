@@ -63,7 +63,7 @@ interface Worst {
   readonly micros: number;
 }
 
-/** Of the least of three readings each: the garbage of one kind is not held against the next. */
+/** Compares the least of three readings each: the garbage of one kind is not held against the next. */
 const worstOf = (
   corpus: readonly (readonly [string, Uint8Array])[],
   read: (bytes: Uint8Array) => unknown,

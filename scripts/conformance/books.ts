@@ -4,7 +4,7 @@ import type { Scene } from './phase.ts';
 import type { RelayProcess } from './relay-process.ts';
 import { until } from './until.ts';
 
-/** More than any proof of a schema asks for; of all projects. */
+/** More than any proof of a schema asks for; all projects together. */
 const WARM_QUESTIONS = 96;
 
 /** Jobs that pass, until the relay knows that it reads this router rightly: before that it rejects nobody. */

@@ -33,15 +33,15 @@ export interface RelayCounts {
 }
 
 export interface RelayProcess {
-  /** Of `/metrics`, while it lives. */
+  /** Read from `/metrics`, while it lives. */
   counts(): Promise<RelayCounts>;
   /** One gauge of `/metrics`; 0 before it was ever set. */
   gauge(name: string): Promise<number>;
-  /** Of `/healthz`. */
+  /** Read from `/healthz`. */
   health(): Promise<RelayHealth>;
   /** Resolves when a stream waits at the router. */
   connected(): Promise<void>;
-  /** Of the CloudWatch lines it has written; whole once it has ended. */
+  /** Counted from the CloudWatch lines it has written; whole once it has ended. */
   written(): Pick<RelayCounts, 'questions' | 'admitted' | 'rejected' | 'fallback' | 'unreadable'>;
   /** User and system time of the process so far; undefined where the system does not tell. */
   cpuMs(): number | undefined;
@@ -69,7 +69,7 @@ export async function startRelay(settings: RelaySettings): Promise<RelayProcess>
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environmentOf(settings, healthPort),
   });
-  // Without it, a relay whose test was broken off would look for its router for ever.
+  // A relay whose test was broken off would otherwise look for its router for ever.
   const endWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
   child.once('close', () => process.off('exit', endWithUs));

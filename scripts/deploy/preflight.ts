@@ -9,7 +9,7 @@ export interface PreflightDeps {
   readonly protection: StackProtection;
   /** Those of the SSM parameters that are not there. */
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
-  /** Of the account and region: runs at once that no function has reserved. */
+  /** Runs at once in the account and region that no function has reserved. */
   readonly unreservedConcurrency: () => Promise<number>;
   readonly tell: (text: string) => void;
 }

@@ -43,7 +43,7 @@ function leadingWords(args: readonly string[]): readonly string[] {
   return end === -1 ? args : args.slice(0, end);
 }
 
-/** After `--` nothing is a flag. */
+/** Nothing after `--` is a flag. */
 function asksHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return (end === -1 ? args : args.slice(0, end)).some((arg) => HELP.has(arg));

@@ -38,7 +38,7 @@ export async function runTollgate(
   }
 }
 
-/** Of the package this runs from. @throws {Error} */
+/** Version of the package this runs from. @throws {Error} */
 function versionIn(root: string): string {
   const { version }: { version?: unknown } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return String(version);

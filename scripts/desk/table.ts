@@ -51,7 +51,7 @@ function evenDecimals(
   );
 }
 
-/** Of a cell with one number that has any. */
+/** Empty unless the cell has one number, and that has decimals. */
 const decimalsOf = (cell: string): string =>
   cell.split('.').length === 2 ? (/\d\.(\d+)/.exec(cell)?.[1] ?? '') : '';
 

@@ -104,7 +104,7 @@ function checkPresence(request: AdmissionRequest, schema: WireSchema): Finding {
     : note('presence', detail, 'rules follow their on_missing where a field does not come');
 }
 
-/** `services[].pullPolicies` came if any service has it. Of a job without services nothing is known. */
+/** `services[].pullPolicies` came if any service has it. A job without services tells nothing. */
 function cameWithServices(
   { services }: AdmissionRequest,
   schema: WireSchema,

@@ -50,7 +50,7 @@ export class HookSender {
     timedOut: 0,
   };
   readonly #parts: HookSenderParts;
-  /** By job: sent once the job's next delivery has been answered. */
+  /** Keyed by job: sent once the job's next delivery has been answered. */
   readonly #held = new Map<number, () => Promise<void>>();
   #open = 0;
   #waiting: (() => void)[] = [];

@@ -23,7 +23,7 @@ export interface LocalGitLabOptions {
   readonly random: () => number;
   /** What REST callers must send as `PRIVATE-TOKEN`. */
   readonly token: string;
-  /** Where job webhooks go. Without it and without `receive` none are sent. */
+  /** Where job webhooks go. None are sent without it and without `receive`. */
   readonly hookUrl?: string;
   /** @default '19.4' */
   readonly version?: GitLabVersion;

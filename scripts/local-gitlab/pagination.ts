@@ -61,7 +61,7 @@ function readCursor(cursor: string | null): number | undefined {
   return Number(id);
 }
 
-/** Of ascending ids, how many are below one. */
+/** How many of the ascending ids are below one. */
 function countBelow(ascending: readonly number[], id: number): number {
   let low = 0;
   let high = ascending.length;

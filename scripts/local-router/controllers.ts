@@ -1,7 +1,7 @@
 import type { Metadata } from '@grpc/grpc-js';
 import { STATUS } from '../../relay/router/router.ts';
 
-/** A runner controller as an administrator would have made it. Without a scope in GitLab it is `disabled` here. */
+/** A runner controller as an administrator would have made it. One that has no scope in GitLab is `disabled` here. */
 export interface Controller {
   readonly id: number;
   /** Active tokens; GitLab allows several, which is how a token is changed without a gap. */
@@ -46,7 +46,7 @@ export class Controllers {
     this.#byId.set(id, { ...controller, ...change });
   }
 
-  /** Whose call this is, or why it is refused. A disabled controller may still connect. */
+  /** The controller that calls, or why it is refused. A disabled controller may still connect. */
   identify(metadata: Metadata): Controller | CallRefusal {
     if (metadata.get('gitlab-agent-type')[0] !== 'runnerc') {
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');

@@ -5,7 +5,7 @@ const FINDERS_MAX = 100_000;
 
 /**
  * The idle streams of one controller. A job takes one at random, as GitLab does by walking an unordered map: no
- * stickiness, no fairness. Without an idle stream the job waits; the next stream to come serves the oldest job.
+ * stickiness, no fairness. The job waits if no stream is idle; the next stream to come serves the oldest job.
  */
 export class WaitingStreams<Stream> {
   readonly #streams: Stream[] = [];

@@ -7,7 +7,7 @@ export const formatMoney = (micros: number, currency: string): string =>
 export const amountText = (amount: number, unit: Unit, currency: string): string =>
   `${numberText(amount, unit)} ${unitText(unit, currency)}`;
 
-/** Without its unit, where that stands beside it. */
+/** Leaves out the unit, for where that stands beside it. */
 export function numberText(amount: number, unit: Unit): string {
   switch (unit) {
     case 'micros':

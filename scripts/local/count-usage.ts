@@ -9,7 +9,7 @@ import type { LocalLedger } from './ledger-source.ts';
 export interface CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'keys' | 'usage'>;
   readonly directory: Directory | undefined;
-  /** Of the days of usage. */
+  /** Zone of the days of usage. */
   readonly zone: string;
   readonly clock: Parameters<typeof rollUp>[1]['clock'];
   readonly onTrouble: (text: string) => void;

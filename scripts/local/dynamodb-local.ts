@@ -161,7 +161,7 @@ async function end(child: ChildProcess): Promise<void> {
   child.ref();
   const ended = new Promise((done) => child.once('exit', done));
   child.stdin?.destroy();
-  // Without a shell between us (Windows) the closed pipe says nothing.
+  // On Windows there is no shell between us, and the closed pipe says nothing.
   const timer = setTimeout(() => child.kill('SIGKILL'), process.platform === 'win32' ? 0 : STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);

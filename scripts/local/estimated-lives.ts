@@ -5,8 +5,8 @@ import type { Answered } from './decision-line.ts';
 const SETTLE_EVERY_MS = 100;
 
 /**
- * Jobs on real runners whose end this machine does not hear of: each is taken to last as long as estimated. Without it
- * nothing would ever be given back.
+ * Jobs on real runners whose end this machine does not hear of: each is taken to last as long as estimated. Nothing would
+ * ever be given back otherwise.
  */
 export class EstimatedLives {
   readonly #ledger: Ledger;

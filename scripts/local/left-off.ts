@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isRecord } from '../../policies/document/reading.ts';
 
 export interface LeftOff {
-  /** By the jobs' clock, Unix ms. */
+  /** On the jobs' clock, Unix ms. */
   readonly atMs: number;
   /** The last one that is taken. */
   readonly jobId: number;

@@ -8,7 +8,7 @@ import { validAt } from '../../policies/limits/validity.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { LimitSummary } from './summary.ts';
 
-/** Reads every limit's counter for the period that is open now; of what groups have by default only those that moved. */
+/** Reads every limit's counter for the period that is open now; limits that groups have by default only if they moved. */
 export async function limitFigures(
   limits: LimitSet,
   directory: Directory | undefined,

@@ -9,7 +9,7 @@ export interface LocalSignIn {
   readonly people: readonly { readonly username: string }[];
 }
 
-/** Of no group in any directory here. */
+/** Ids of groups that are in no directory here. */
 const ADMINS = 7;
 const FINANCE = 8;
 const DEVELOPER = 30;

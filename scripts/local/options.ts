@@ -5,7 +5,7 @@ export interface StartOptions {
   /** A real router instead of the local one. */
   readonly router: string | undefined;
   readonly tokenFile: string | undefined;
-  /** Whose jobs the router asks about. */
+  /** The GitLab whose jobs the router asks about. */
   readonly gitlabUrl: string | undefined;
   readonly protoFile: string | undefined;
   readonly caFile: string | undefined;
@@ -166,7 +166,7 @@ function wholeNumber(flag: string, text: string, min: number, max: number): numb
   throw new UsageError(`--${flag} is "${text}"; expected a whole number from ${min} to ${max}`);
 }
 
-/** Without a slash at its end. */
+/** Removes a slash at the end. */
 function plainUrl(flag: string, text: string): string {
   const url = /^https?:\/\//.test(text) ? URL.parse(text) : null;
   if (url === null || url.username !== '' || url.password !== '')

@@ -17,7 +17,7 @@ export interface PastJob {
 export const DAY_MS = 86_400_000;
 /** 1970 began on a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
 const FIRST_WEEKDAY = 3;
-/** Of all projects together, on the busiest day: some 480 in the month, which take two or three seconds to write. */
+/** All projects together, on the busiest day: some 480 in the month, which take two or three seconds to write. */
 const JOBS_A_DAY = 24;
 const WORKING_DAYS = 21;
 const PROJECTS_MAX = 20;
@@ -92,7 +92,7 @@ const IN_A_MONTH: Readonly<Partial<Record<PeriodKind, number>>> = {
   once: 1,
 };
 
-/** By project: so that the smallest budget above it suits all its projects, those by default included. */
+/** One scale per project, so that the smallest budget above it suits all its projects, those by default included. */
 export function scalesOf(directory: Directory, limits: LimitSet, nowMs: number): ReadonlyMap<number, number> {
   const projects = pastProjects(directory);
   const jobsEach = (JOBS_A_DAY * WORKING_DAYS) / Math.max(1, projects.length);

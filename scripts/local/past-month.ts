@@ -116,7 +116,7 @@ async function live(
   return records.filter((record) => record !== undefined);
 }
 
-/** With what they count, as if they had been asked about there. The first of a day, by which it is known, comes last. */
+/** Writes also what they count, as if asked about there. The first of a day, by which it is known, comes last. */
 async function write(records: readonly JobRecord[], { store }: PastMonthOptions['ledger']): Promise<void> {
   const all = packs(records.toReversed(), ({ claims }) => ({
     items: 1,

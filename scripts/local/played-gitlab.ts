@@ -58,7 +58,7 @@ export function playGitLab({
     signingToken,
     faults: { hooks: WEBHOOK_FAULTS },
     onUndelivered: ({ build_id: jobId, build_status: status, build_failure_reason: reason }) => {
-      // Of a job that never ran nobody misses it.
+      // Nobody misses the end of a job that never ran.
       const tellsOfAnEnd = TERMINAL.some((terminal) => terminal === status) && reason !== REJECTED_BY_ROUTER;
       if (tellsOfAnEnd && typeof jobId === 'number') onEndLost(jobId);
     },

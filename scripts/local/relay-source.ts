@@ -57,7 +57,7 @@ export function newRelay(
     policy: rules.policy,
     deadlineMs: router?.deadlineMs ?? config.deadlineMs,
     fallback: config.fallback,
-    // The local router is started with the schema of this repository; of a real one nobody knows.
+    // The local router is started with the schema of this repository; nobody knows a real one's.
     schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
     observe,
     // The local router is told to ask no more first; a real one may be about to.

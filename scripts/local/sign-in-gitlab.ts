@@ -209,7 +209,7 @@ function restAnswer({ pathname, searchParams }: URL, token: unknown, gitlab: Sig
     const { username, name, state = 'active' } = user;
     return { status: 200, body: { id: user.id, username, name, state, is_admin: false } };
   }
-  // Without the type GitLab lists requests for access as well; nobody may ask so.
+  // A question without the type lists requests for access as well, at GitLab; nobody may ask so.
   if (searchParams.get('type') !== 'Namespace') return { status: 400, body: { message: 'type is missing' } };
   const page = Number(searchParams.get('page') ?? 1);
   const first = (page - 1) * PER_PAGE;

@@ -18,18 +18,18 @@ export interface Summary {
 
 export interface GroupSummary {
   readonly group: string;
-  /** Of the group's money limit, where it has one of its own: what its counter shows, earlier jobs of the period included. */
+  /** What the counter of the group's own money limit shows, earlier jobs of the period included; absent: it has none. */
   readonly money?: Pick<LimitOfRun, 'spent' | 'spentThisRun' | 'held' | 'limitAmount'>;
   readonly admitted: number;
   readonly rejected: number;
-  /** By code and rule, most frequent first. */
+  /** Keyed by code and rule, most frequent first. */
   readonly rejectedBy: Readonly<Record<string, number>>;
 }
 
 export interface LimitSummary {
   readonly subject: string;
   readonly limit: string;
-  /** Of the counter: `2026-11`, or `now`. */
+  /** The counter's period: `2026-11`, or `now`. */
   readonly period: string;
   readonly unit: Unit;
   readonly mode: string;

@@ -75,7 +75,7 @@ async function* read(
     for (const [shardId, iterator] of iterators) {
       const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: BATCH_MAX });
       const { Records = [], NextShardIterator } = await options.client.send(command, withTimeout());
-      // Without a next one the shard is closed and read to its end.
+      // A shard that gives no next one is closed and read to its end.
       if (NextShardIterator === undefined) iterators.delete(shardId);
       else iterators.set(shardId, NextShardIterator);
       if (Records.length === 0) continue;

@@ -11,7 +11,7 @@ const LIVE_EVERY_MS = 500;
 const LINE_EVERY_MS = 2_000;
 const COLUMNS = 80;
 
-/** For people: lines as decisions happen, the figures below them, then tables. Without a terminal nothing is redrawn. */
+/** For people: lines as decisions happen, the figures below them, then tables. Only a terminal is redrawn. */
 export function terminalScreen(
   out: NodeJS.WriteStream,
   currency: string,

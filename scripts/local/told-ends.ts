@@ -7,7 +7,7 @@ export type Teller = 'webhook' | 'sweep';
 export interface ToldEnds {
   readonly webhook: number;
   readonly sweep: number;
-  /** Of those the sweep told: whose webhook was lost. The others' was still on its way. */
+  /** Part of `sweep`: those whose webhook was lost. The others' was still on its way. */
   readonly healed: number;
 }
 

@@ -10,7 +10,7 @@ const ROUTER_BELOW_GITLAB = /\/-\/kubernetes-agent\/?$/;
 type Whose = (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
 
 /**
- * Whose jobs a run decides about. The router's host does not tell: usually GitLab answers at another one. So it is told
+ * Tells whose jobs a run decides about. The router's host does not: usually GitLab answers at another one. So it is told
  * (`--gitlab`), remembered from the last run with this router, or the router is below GitLab's own address.
  *
  * @returns throws {UsageError} where it cannot be told, or is told otherwise than it is remembered.

@@ -23,7 +23,7 @@ export interface FilePlace {
 
 export interface LoadedConfig {
   readonly config: YamlMap;
-  /** Where each key of the top level is defined; of several places the one that wins over the others. */
+  /** Where each key of the top level is defined; the place that wins over the others, if there are several. */
   readonly places: ReadonlyMap<string, FilePlace>;
   /** Includes that are not in the folder, each in its own words, e.g. `template: Jobs/SAST.gitlab-ci.yml`. */
   readonly notFetched: readonly string[];

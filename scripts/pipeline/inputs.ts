@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /**
- * The values of the inputs that a file's header declares: of the arguments, else the defaults.
+ * The values of the inputs that a file's header declares: those of the arguments, else the defaults.
  *
  * @param header - the document with `spec:`, or undefined for a file without one.
  * @throws {PipelineError} `refused` where GitLab creates no pipeline: an input without a value, of another type, or that

@@ -23,7 +23,7 @@ export interface Inherited {
 export interface RuledVariables {
   /** `rules:variables` of the rule that matched. */
   readonly ofRules: Variables;
-  /** Of GitLab's settings or of who starts the pipeline. */
+  /** Given by GitLab's settings or by who starts the pipeline. */
   readonly given: Variables;
 }
 
@@ -76,7 +76,7 @@ export function readJob(
 
 export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');
 
-/** Later ones win: of the file, of the job, of its cell of the matrix, of its rules, and those that were given. */
+/** Later ones win: those of the file, the job, its cell of the matrix, its rules, and those that were given. */
 export function jobVariablesOf(
   entry: YamlMap,
   parallel: ParallelJob,

@@ -2,7 +2,7 @@ import type { Variables } from './variables.ts';
 
 /** What is known of the pipeline that is started, beside its files. Everything is optional: what is absent is unknown. */
 export interface KnownRun {
-  /** Branch or tag; of a merge request its source branch. */
+  /** Branch or tag; a merge request has its source branch. */
   readonly ref?: string;
   /** @default false: a `ref` is a branch */
   readonly isTag?: boolean;

@@ -10,7 +10,7 @@ export interface ContainerOptions {
 
 /** One job of a pipeline as a runner would get it. */
 export interface PipelineJob extends ContainerOptions {
-  /** With the suffix of `parallel`, e.g. `build 1/4` or `package: [deb64]`. */
+  /** Includes the suffix of `parallel`, e.g. `build 1/4` or `package: [deb64]`. */
   readonly name: string;
   readonly stage: string;
   /** As the runner will use it; with a `$` left where the files cannot tell. */
@@ -21,7 +21,7 @@ export interface PipelineJob extends ContainerOptions {
   readonly tags: readonly string[];
   /** Absent: the project's own timeout applies. */
   readonly timeoutSeconds?: number;
-  /** Of the file, the job and the matrix, as written. */
+  /** Those of the file, the job and the matrix, as written. */
   readonly variables: Variables;
 }
 

@@ -15,7 +15,7 @@ export interface PossibleOutcomes {
 const WAYS_MAX = 32;
 
 /**
- * All outcomes of `rules:`, in the world around. Long lists have more ways than anybody can look at: of those each rule
+ * All outcomes of `rules:`, in the world around. Long lists have more ways than anybody can look at: each of their rules
  * is asked for itself whether it may match, which can name an outcome too many and never misses one.
  *
  * @param lets - a condition beside the rules; where it does not hold, the outcome is `never`.

@@ -28,7 +28,8 @@ export interface RulesOutcome {
 const NEVER: RulesOutcome = { isNever: true, variables: {} };
 
 /**
- * The outcome of `rules:` of a job, an include or the workflow, in one world. Without `rules:` it is never `never`.
+ * The outcome of `rules:` of a job, an include or the workflow, in one world. It is never `never` if there are no
+ * `rules:`.
  *
  * @param place - whose rules they are, for problems.
  */

@@ -13,7 +13,7 @@ import { valuesOf } from './yaml-values.ts';
 
 export interface YamlSource {
   readonly map: YamlMap;
-  /** The line each key of the top level stands on, from 1; of a key that is written twice the last. */
+  /** The line each key of the top level stands on, from 1; the last one of a key that is written twice. */
   readonly lines: ReadonlyMap<string, number>;
 }
 

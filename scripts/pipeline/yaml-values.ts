@@ -34,7 +34,7 @@ interface Read {
 }
 
 /**
- * The values of a document as GitLab's reader makes them: of a key that is written twice the last wins, and `<<` wins over
+ * The values of a document as GitLab's reader makes them: the last of a key that is written twice wins, and `<<` wins over
  * the keys above it. Aliases share one value, so a small file cannot grow while it is read.
  *
  * @throws {PipelineError} for documents that are too deep or stand for too many values.

@@ -7,7 +7,7 @@ const DECIMALS: ReadonlySet<string> = new Set([
   'money',
   'minutes',
   'rate_per_minute',
-  // Of fixtures.
+  // The rest are keys of fixtures.
   'spent',
   'held',
   'fitted',

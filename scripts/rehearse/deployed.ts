@@ -19,7 +19,7 @@ export interface Place {
   readonly folder: string;
   /** Descriptors that stand in for those of a GitLab; nobody's numbers, and not the placeholder's. */
   readonly descriptors: string;
-  /** Of the virtual environment. */
+  /** The virtual environment's. */
   readonly python: string;
   /** The environment of every program that shall talk to the emulator and to nobody else. */
   readonly awsEnv: Readonly<Record<string, string>>;

@@ -91,7 +91,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(killer);
 }
 
-/** Of loopback. */
+/** A port of loopback. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -12,7 +12,7 @@ export interface HostedBundle {
 }
 
 export interface HostOptions {
-  /** With `handler.mjs` in it; below the project's folder, where Lambda's own packages are found. */
+  /** Contains `handler.mjs`; lies below the project's folder, where Lambda's own packages are found. */
   readonly folder: string;
   /** All of it: nothing is taken over from this process. */
   readonly env: Readonly<Record<string, string>>;

@@ -87,7 +87,7 @@ async function liveSet(place: Place): Promise<string> {
   return isRecord(live) ? String(live.set) : '';
 }
 
-/** Of one run of the deployed function that tells owners what happened since it last ran. */
+/** Those of one run of the deployed function that tells owners what happened since it last ran. */
 async function messagesSent(place: Place): Promise<unknown> {
   const notices = await deployed.startDeployed(place, 'notices');
   try {

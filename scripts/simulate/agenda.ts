@@ -1,4 +1,4 @@
-/** Things to do at a time, earliest first; of equal times the first written down is first. */
+/** Things to do at a time, earliest first; the first written down is first among equal times. */
 export class Agenda<T> {
   readonly #heap: Entry<T>[] = [];
   #order = 0;

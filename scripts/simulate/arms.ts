@@ -16,7 +16,7 @@ export type ArmMessage =
 
 /** A month of the full size takes well below a minute each; far beyond that it hangs. */
 const ARM_TIMEOUT_MS = 10 * 60_000;
-/** Of a full month's table: 200 000 records and what is being written. */
+/** Room for a full month's table: 200 000 records and what is being written. */
 const HEAP_MB = 4_096;
 
 /** @param onDay - told how many simulated days an arm has behind it. @throws what a thread threw. */

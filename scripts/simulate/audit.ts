@@ -31,7 +31,7 @@ export interface Audit {
 /** Counters above their limit at the end, and why. */
 export interface OverLimit {
   readonly counters: number;
-  /** By unit of the counter. */
+  /** Keyed by the counter's unit. */
   readonly excess: Readonly<Partial<Record<CountedUnit, number>>>;
   readonly causes: Readonly<Record<Cause, { readonly jobs: number; readonly micros: number }>>;
   /** Counters whose excess is more than their causes add up to: must be 0. */

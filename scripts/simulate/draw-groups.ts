@@ -17,7 +17,7 @@ export interface Project {
   readonly groupIds: readonly [root: number, middle: number, leaf: number];
   /** Up to and with this project, of a total of 1. */
   readonly weightUntil: number;
-  /** By job name. */
+  /** Keyed by job name. */
   readonly medianSeconds: ReadonlyMap<string, number>;
 }
 

@@ -43,7 +43,7 @@ export interface MonthResult {
   readonly transactions: number;
   /** Edits of limits and moves of groups while it went on. */
   readonly edits: number;
-  /** With the expectation; usage only where the rollup ran. */
+  /** What happened against the expectation; usage only where the rollup ran. */
   readonly comparisons: Comparisons;
   readonly audit: Audit;
   readonly course: Course;

@@ -8,11 +8,11 @@ import type { LedgerStore } from '../../functions/ledger/store.ts';
 import type { RollupStore } from '../../functions/rollup/rollup-store.ts';
 
 export interface Parts {
-  /** Of every decision and every late charge. */
+  /** Wraps those of every decision and every late charge. */
   readonly rules: (rules: Rules) => Rules;
-  /** Of every process. */
+  /** Wraps every process's ledger. */
   readonly ledger: (ledger: Ledger, clock: LedgerClock) => Ledger;
-  /** As the ledger sees it: what is written is watched behind it. */
+  /** Wraps the table as the ledger sees it: what is written is watched behind it. */
   readonly table: (table: LedgerStore) => LedgerStore;
   readonly rollupTable: (table: RollupStore) => RollupStore;
 }

@@ -43,7 +43,7 @@ export class Questions {
 
 const BATCH_JOBS_MAX = 96;
 
-/** By root group, at most 96 jobs each. */
+/** One batch per root group, at most 96 jobs each. */
 export function batchesOf(questions: readonly Question[], tree: Tree): readonly PlannedJob[][] {
   const byRoot = new Map<number, PlannedJob[]>();
   for (const { job } of questions) {

@@ -27,9 +27,9 @@ export class SimulatedGitLab implements GitLab {
   calls = 0;
   readonly #tree: () => Tree;
   readonly #clock: { nowMs(): number };
-  /** By runner, ascending by job id. */
+  /** Keyed by runner, ascending by job id. */
   readonly #jobsOf = new Map<number, Listed[]>();
-  /** By runner; those that ended leave when somebody looks. */
+  /** Keyed by runner; those that ended leave when somebody looks. */
   readonly #running = new Map<number, Set<Listed>>();
   /** First pages, until something changes. */
   readonly #newest = new Map<number, FirstPage>();

@@ -50,7 +50,7 @@ export interface JobKind {
   readonly name: string;
   /** The median of the median: each project has its own, drawn once (log-normal with {@link PROJECT_SIGMA}). */
   readonly medianSeconds: number;
-  /** Of one project's runs around its own median. */
+  /** How far one project's runs lie around its own median. */
   readonly sigma: number;
   readonly runnerClass: 'small' | 'medium' | 'large';
   readonly timeoutSeconds: number;
@@ -124,7 +124,7 @@ export const RELAY_KILLS = [
   { relay: 0, atMs: at(10, 10), backMs: at(10, 10) + 2 * MINUTE_MS },
   { relay: 1, atMs: at(12, 14), backMs: at(12, 14) + 2 * MINUTE_MS },
 ] as const;
-/** Of the ledger's transactions. */
+/** Shares of the ledger's transactions. */
 export const TABLE_FAULTS = { conflict: 0.002, throttle: 0.001, lostAnswer: 0.0005 } as const;
 
 /** The table's stream to the rollup: images in a batch, shares of batches that come twice and of commits that go wrong. */
@@ -135,12 +135,12 @@ export const BUDGET_SHARE = {
   root: { least: 0.9, most: 1.6 },
   middle: { least: 0.8, most: 1.8 },
   leaf: { least: 0.6, most: 2.4 },
-  /** Of an average working day, on some groups of level 2. */
+  /** A day's budget as a share of an average working day, on some groups of level 2. */
   middleDay: { least: 1.1, most: 2.5, chance: 0.5 },
   /** Minutes of an average week, on some projects. */
   projectWeek: { least: 0.8, most: 2, chance: 0.3 },
 } as const;
-/** Of all groups of the level or all projects, at least one. */
+/** Shares of all groups of the level or all projects, at least one. */
 export const EDIT_SHARE = {
   /** Its month's budget is changed to so much of what it was: some are below what is spent then. */
   middleBudget: { share: 0.3, least: 0.5, most: 1.5 },

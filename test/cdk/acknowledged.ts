@@ -1,7 +1,7 @@
 /** Findings of cdk-nag's AwsSolutions and of CloudFormation Guard's Control Tower rules that stay, and why. */
 export interface Acknowledged {
   readonly rule: string;
-  /** Of the construct's path, or of the logical id. */
+  /** Matches the construct's path, or the logical id. */
   readonly where: RegExp;
   readonly reason: string;
 }

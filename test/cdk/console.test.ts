@@ -23,7 +23,7 @@ interface Statement {
 const statements = (): readonly Statement[] =>
   own(synthesized, 'AWS::IAM::Policy').flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
 
-/** Of the partitions that an action is allowed on; undefined: on all. */
+/** The partitions that an action is allowed on; undefined: on all. */
 function partitionsOf(action: string): readonly (readonly string[] | undefined)[] {
   return statements()
     .filter(({ Effect, Action }) => Effect === 'Allow' && [Action].flat().includes(`dynamodb:${action}`))

@@ -10,7 +10,7 @@ interface Statement {
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
-/** Of every document in the resource, whatever its property is called. */
+/** Statements of every document in the resource, whatever its property is called. */
 function statementsIn(where: string, value: unknown): readonly Statement[] {
   if (typeof value !== 'object' || value === null) return [];
   const document = value as { readonly Statement?: unknown };

@@ -25,7 +25,7 @@ beforeAll(() => {
   }
 });
 
-/** Of a template: one, or for arithmetic as many as it is made of. */
+/** An alarm's template has one, or for arithmetic as many as it is made of. */
 const metricsIn = (alarm: { readonly Metrics?: readonly { readonly MetricStat?: object }[] }): number =>
   alarm.Metrics?.filter(({ MetricStat }) => MetricStat !== undefined).length ?? 1;
 

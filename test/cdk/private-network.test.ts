@@ -35,7 +35,7 @@ test('the endpoints of a network without a way out are those that its programs n
     .filter(({ Effect }) => Effect === 'Allow')
     .flatMap(({ Action }) => Action as string | readonly string[]);
   const services = new Set(actions.map((action) => action.split(':')[0] ?? ''));
-  // Of a ready image the template knows no registry.
+  // A template with a ready image knows no registry.
   services.add('ecr');
   const needed = [...services]
     .filter((service) => !BY_OTHERS.includes(service))

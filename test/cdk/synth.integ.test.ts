@@ -57,7 +57,7 @@ test(
       asset.startsWith('asset.') ? readdirSync(join(out, asset)) : [],
     );
     const handlers = packed.filter((file) => file === 'handler.mjs');
-    // Without the watchdog and the console, which the file does not ask for.
+    // The watchdog and the console are missing: the file does not ask for them.
     expect(handlers).toHaveLength(BUNDLES.length - 2);
     expect(packed.filter((file) => file === 'rules.json')).toHaveLength(handlers.length);
   },

@@ -102,7 +102,7 @@ export interface Synthesized {
   readonly app: App;
   readonly stages: readonly DeployedStage[];
   readonly stacks: readonly SynthesizedStack[];
-  /** Of all stacks, by `<stack>/<logical id>`. */
+  /** Those of all stacks, keyed by `<stack>/<logical id>`. */
   resources(type: string): readonly (readonly [string, Resource])[];
 }
 

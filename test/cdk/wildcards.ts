@@ -1,7 +1,7 @@
 /** Every `*` that an allowing statement may have, and why nothing narrower does. */
 export interface Wildcard {
   readonly actions: readonly string[];
-  /** Of `<stack>/<logical id>` of the policy, role or resource. */
+  /** Matches `<stack>/<logical id>` of the policy, role or resource. */
   readonly where: RegExp;
   readonly reason: string;
 }

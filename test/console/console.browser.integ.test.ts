@@ -7,7 +7,7 @@ import { openRealConsole, type RealConsole } from './real-console.ts';
 let browser: Browser;
 let console: RealConsole;
 const mails: Message[] = [];
-/** Of scripts, styles and what the policy of the pages forbids; and of the console itself. */
+/** Complaints about scripts, styles and what the policy of the pages forbids; and those of the console itself. */
 const complaints: string[] = [];
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { NOW_MS } from './rows.ts';
 
 export type FakeDesk = LimitsDesk & {
   set(): string;
-  /** Of the one limit, in whole euros. */
+  /** Amount of the one limit, in whole euros. */
   amount(): number;
   /** Somebody else saves something. */
   overtake(): void;
@@ -21,7 +21,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
   let amount = 500;
   let seen = 0;
   const set = (): string => `s${edit}`;
-  /** Of sets that were live: what an edit of them started from. */
+  /** Amounts of sets that were live: what an edit of them started from. */
   const amounts = new Map([[set(), amount]]);
   const live = (): LiveLimits => ({
     pointer: { set: set(), edit, atMs: NOW_MS - 60_000 },

@@ -10,7 +10,7 @@ import { TOKEN } from './support/flow.ts';
 const SIDE = fileURLToPath(new URL('../../scripts/bench/side-process.ts', import.meta.url));
 /** Little enough that a question of which every field becomes an object would end the process. */
 const HEAP_MEGABYTES = 96;
-/** With the way of 4 MiB through gRPC and TCP; read in whole, the worst of them cost as much as a thousand. */
+/** Includes the way of 4 MiB through gRPC and TCP; read in whole, the worst of them cost as much as a thousand. */
 const TYPICAL_QUESTIONS_MAX = 120;
 
 const ends: (() => unknown)[] = [];

@@ -99,7 +99,7 @@ function checkViolation(
     limitAmount === 0 || committed + reason.asked > limitAmount,
     `job ${jobId} would have fitted: ${committed} and ${reason.asked} of ${limitAmount} on ${subject} ${limit}`,
   );
-  // Of several jobs asked about together the earlier ones count for the later.
+  // The earlier of several jobs asked about together count for the later.
   if (asked.jobs > 1 || committed === 0) return;
   const seen = [...books.courses].flatMap(([name, course]) => {
     if (!name.startsWith(`${subject}|${limit}|`)) return [];

@@ -42,7 +42,7 @@ export async function audit(world: World): Promise<void> {
   await checkUsage(records, world);
 }
 
-/** What ran is settled, whoever let it run; what never ran is not. Of a job GitLab forgot nobody may be able to say. */
+/** What ran is settled, whoever let it run; what never ran is not. Nobody may be able to tell for a job GitLab forgot. */
 function checkState(job: TrueJob, record: JobRecord | undefined, { books, heard }: World): void {
   const { jobId, removed, status } = job;
   const ran = ranSeconds(job) !== undefined;
@@ -57,7 +57,7 @@ function checkState(job: TrueJob, record: JobRecord | undefined, { books, heard 
   must(record === undefined || books.records.has(jobId), `job ${jobId} was never written`);
 }
 
-/** Of subjects that no group move changes: the instance, the company, projects and classes of runners. */
+/** Checks the subjects that no group move changes: the instance, the company, projects and classes of runners. */
 async function checkUsage(records: ReadonlyMap<number, JobRecord>, world: World): Promise<void> {
   const expected = new Map<string, { jobs: number; seconds: number; settledMicros: number }>();
   for (const record of records.values()) {

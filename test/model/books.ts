@@ -33,9 +33,9 @@ export class Books {
   readonly counters = new Map<string, Amounts>();
   /** As the records and entries make them. */
   readonly sums = new Map<string, Amounts>();
-  /** By `<job>/<generation>`. */
+  /** Keyed by `<job>/<generation>`. */
   readonly births = new Map<string, Birth>();
-  /** By counter: the commit and what it came to. */
+  /** Keyed by counter: the commit and what it came to. */
   readonly courses = new Map<string, { readonly commit: number; readonly committed: number }[]>();
   /** Since which commit a job may run by its record. */
   readonly liveSince = new Map<number, number>();

@@ -64,7 +64,7 @@ function baseOf(index: number): ModelLimit & { readonly amount: number } {
   return { ...limit, amount: limit.amount };
 }
 
-/** Of the amount it began with; whole minutes of seconds. */
+/** Tenths of the amount it began with; seconds come in whole minutes. */
 function tenthsOf({ amount, unit }: ModelLimit & { readonly amount: number }, tenths: number): number {
   const share = Math.ceil((amount * tenths) / 10);
   return unit === 'seconds' ? Math.ceil(share / 60) * 60 : share;

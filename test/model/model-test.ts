@@ -4,7 +4,7 @@ import { propertyRuns } from '../support/property-runs.ts';
 import { type Flavour, plans } from './plans.ts';
 import { run } from './run.ts';
 
-/** Of each flavour; a failing one is told with its seed and path, shrunk to the actions that matter. */
+/** Per flavour; a failing run is told with its seed and path, shrunk to the actions that matter. */
 const RUNS = 800;
 /** On a machine that has other things to do. */
 const TIMEOUT_MS = 240_000;

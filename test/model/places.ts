@@ -51,7 +51,7 @@ export function chainOf(groupId: number, { parentOf }: Tree): readonly number[] 
 
 export type LimitUnit = 'micros' | 'seconds' | 'jobs' | 'starts';
 
-/** Whole units; of seconds, whole minutes. */
+/** Whole units; seconds come in whole minutes. */
 export interface ModelLimit {
   readonly subject: string;
   readonly id: string;

@@ -24,7 +24,7 @@ export interface TrueJob extends JobPlan {
   startedAtMs?: number;
   finishedAtMs?: number;
   failureReason?: string;
-  /** With its project: GitLab answers 404 from then on. */
+  /** Gone with its project: GitLab answers 404 from then on. */
   removed: boolean;
   /** The groups its project was in when it was asked about. */
   readonly askedIn: Set<number>;
@@ -121,7 +121,7 @@ export class Truth {
     if (answer === 'rejected' && !job.runsAnyway) this.refuse(job);
   }
 
-  /** By the router: because it was told so, or because nobody answered. */
+  /** The router refuses it: because it was told so, or because nobody answered. */
   refuse(job: TrueJob): void {
     if (job.status !== 'pending' || job.told === 'admitted') return;
     job.startedAtMs = this.#nowMs();

@@ -8,7 +8,7 @@ import { readingAlarms } from './reading.ts';
 import { ruleAlarms } from './rules.ts';
 import { truthAlarms } from './truth.ts';
 
-/** The alarms of a deployment. Without metrics of ours those of AWS alone are left. */
+/** The alarms of a deployment. Those of AWS alone are left if there are no metrics of ours. */
 export const alarmsFor = (watched: Watched): readonly AlarmSpec[] =>
   [
     ...answerAlarms(watched),

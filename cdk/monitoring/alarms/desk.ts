@@ -2,7 +2,7 @@ import type { AlarmSpec, Watched } from './alarm-spec.ts';
 
 /** Some runs of each program in it, so that the clock's own jitter leaves none empty. */
 const PERIOD_MINUTES = 15;
-/** Of ssm-limits: one in five minutes. */
+/** ssm-limits runs once in five minutes. */
 const RUN_MINUTES = 5;
 
 /** What people own limits by. By AWS's own metrics: they cost nothing and are there when ours are not. */

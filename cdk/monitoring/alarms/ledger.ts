@@ -13,7 +13,7 @@ export const ledgerAlarms: readonly AlarmSpec[] = [
     breach: ['above', 4],
     periods: 3,
     breaching: 2,
-    // Without calls there are no errors; if calls stay away though GitLab asks, the relays fall back and FallbackShare pages.
+    // No calls means no errors; if calls stay away though GitLab asks, the relays fall back and FallbackShare pages.
     missing: 'notBreaching',
   },
   {

@@ -34,7 +34,7 @@ export const COST_PERIOD_MINUTES = 60;
 /** CloudWatch's arithmetic knows no exponents. */
 const decimal = (value: number): string => value.toFixed(12).replace(/0+$/, '').replace(/\.$/, '');
 const perMonth = (usd: number): string => decimal(usd * HOURS_PER_MONTH);
-/** Of series that may be silent for an hour. */
+/** Fills gaps with 0: a series may be silent for an hour. */
 const sumOf = (names: readonly string[]): string => names.map((name) => `FILL(${name}, 0)`).join(' + ');
 const gbSeconds = (series: string, program: keyof typeof MEMORY_MIB): string =>
   `FILL(${series}, 0) * ${decimal(MEMORY_MIB[program] / 1024 / 1000)}`;

@@ -102,7 +102,7 @@ function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {
   });
 }
 
-/** Of the alarm's spec itself: a threshold that is changed moves on the graph, too. */
+/** Reads the alarm's own spec: a threshold that is changed moves on the graph, too. */
 const thresholdOf = ({ name, severity, breach: [direction, value] }: AlarmSpec) => ({
   value,
   label: `${name}: ${severity} ${direction} ${value}`,

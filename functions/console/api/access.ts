@@ -1,7 +1,7 @@
 /** Who may call what: the table that the API enforces before anything else runs. Denied unless it stands here. */
 import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK } from '../access.ts';
 
-/** By method and path below `/api/v1`. */
+/** Keyed by method and path below `/api/v1`. */
 export const ACCESS: AccessTable = {
   'GET /openapi.json': ANYBODY,
   'GET /me': ANYBODY,

@@ -6,7 +6,7 @@ import { API_PATH } from './create-api.ts';
 export interface ApiClientOptions {
   /** `https://budget.example.com` */
   readonly origin: string;
-  /** Of the session, for everything that changes something. */
+  /** The session's; needed for everything that changes something. */
   readonly csrfToken?: string;
   readonly fetch?: typeof fetch;
 }

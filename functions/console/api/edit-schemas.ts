@@ -92,7 +92,7 @@ export const EditSchema = z
   ])
   .openapi('Edit');
 
-/** Of one request: a page changes a few; more is a file. */
+/** Per request: a page changes a few rows; more than that is a file. */
 const EDITS_MAX = 200;
 
 const said = {

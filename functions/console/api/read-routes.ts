@@ -180,6 +180,6 @@ export const readRoutes = ({ read }: ApiDeps) =>
 
 type Present<Shape> = { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
 
-/** Without what was not asked. */
+/** Drops what was not asked. */
 const present = <Shape extends object>(asked: Shape) =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Present<Shape>;

@@ -85,7 +85,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
     .openapi(decide, async (c) => {
       const { user } = c.var;
       const { id } = c.req.valid('param');
-      // Whose it is, is not said to whom it does not concern.
+      // A request that does not concern this user is answered like one that does not exist.
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
       const by = actingUser(user);

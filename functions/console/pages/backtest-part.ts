@@ -11,8 +11,8 @@ export const SAVE_FORM = 'save';
 export const COUNT_STEP = 'count';
 
 /**
- * Without an answer the estimates, and a button that asks for it; the page's script asks by itself and puts the answer
- * here. Counting takes some seconds, so nobody waits for it who only wants to save.
+ * Shows the estimates and a button that asks for the count as long as there is no answer; the page's script asks by itself
+ * and puts the answer here. Counting takes some seconds, and nobody who only wants to save waits for it.
  */
 export const backtestPart = (
   answer: BacktestAnswer | undefined,

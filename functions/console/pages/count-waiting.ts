@@ -4,7 +4,7 @@ import type { Reader } from './frame.ts';
 import { mayOpen } from './page-access.ts';
 import type { PagesDeps } from './pages-deps.ts';
 
-/** Lets each page of who decides requests say how many wait. Without an answer the page comes all the same. */
+/** Lets each page of who decides requests say how many wait. The page comes all the same if there is no answer. */
 export const countWaiting =
   ({ read, log }: Pick<PagesDeps, 'read' | 'log'>): MiddlewareHandler<SignInEnv> =>
   async (c, next) => {

@@ -35,7 +35,7 @@ interface Draft {
 type Drafted =
   | { readonly outcome: 'drafted'; readonly draft: Draft }
   | { readonly outcome: 'refused'; readonly problems: readonly CsvProblem[] }
-  /** Of a set that is not live any more. */
+  /** The file comes from a set that is no longer live. */
   | { readonly outcome: 'old'; readonly stale: Stale };
 
 /** A file's rows → what they would do to the limits that are live. */

@@ -12,7 +12,7 @@ export interface Field {
   readonly label: string;
   readonly hint?: Markup | string;
   readonly type?: 'text' | 'date' | 'number' | 'url' | 'textarea';
-  /** Of a choice: one of its options is always chosen, be it the empty one. */
+  /** For a choice: one of its options is always chosen, even if it is the empty one. */
   readonly required?: boolean;
   readonly max?: number;
   /** Value and text; makes it a choice. */

@@ -17,7 +17,7 @@ import { forbiddenPage } from './problem-page.ts';
 import { approvalPage } from './requests-page.ts';
 
 const NAME_CHARACTERS_MAX = 100;
-/** Without it Excel reads a UTF-8 file as Windows-1252 and turns the umlauts of group paths and owners into others. */
+/** Excel reads a UTF-8 file without it as Windows-1252 and garbles the umlauts of group paths and owners. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** `GET /import`, `GET /export.csv`; `POST /import` first shows what a file would do, then does it. */

@@ -45,7 +45,7 @@ export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: Tellin
 export const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
 
-/** Of what is left: red where jobs are rejected, amber where they would be. */
+/** Colours what is left: red where jobs are rejected, amber where they would be. */
 export const leftClass = (limit: LimitRow): string =>
   (limit.left ?? 0) >= 0 ? '' : onlyWatches(limit) ? 'warn-text' : 'bad-text';
 

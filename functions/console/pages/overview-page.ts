@@ -11,7 +11,7 @@ import { amount, counted, distance, type Telling } from './told.ts';
 export interface OverviewShown {
   readonly overview: Overview;
   readonly asked: OverviewAsked;
-  /** Of the group whose children are shown, topmost first. */
+  /** The path down to the group whose children are shown, topmost first. */
   readonly above: readonly { readonly id: number; readonly path: string }[];
   /** The viewer owns groups: "only mine" means something. */
   readonly owns: boolean;

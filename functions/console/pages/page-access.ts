@@ -4,7 +4,7 @@ import type { Roles } from '../../signin/user.ts';
 import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, mayEnter, whoMayEnter } from '../access.ts';
 import type { PageContext } from './pages-deps.ts';
 
-/** By method and path. */
+/** Keyed by method and path. */
 export const PAGE_ACCESS: AccessTable = {
   // Whoever signed in without a role is told so here.
   'GET /': ANYBODY,

@@ -33,7 +33,7 @@ export async function showDecision(
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, user);
   if (preview.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
-  // Whose name stands on the grant is settled by the decision itself.
+  // The decision itself settles whose name stands on the grant.
   const shown =
     preview.outcome === 'valid'
       ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by' && !field.endsWith('by_user')) }

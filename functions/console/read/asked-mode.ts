@@ -6,8 +6,8 @@ import type { Policy } from '../../../policies/policy.ts';
 import { rolloutModes } from '../../../policies/rollout.ts';
 
 /**
- * How far a limit goes for jobs of its own subject: not further than the policy's rule of its kind, nor than the rollout of
- * the closest group. Without such a rule nobody asks it.
+ * How far a limit goes for jobs of its own subject: not further than the policy's rule of its kind, nor than the rollout
+ * of the closest group. Nobody asks a limit that has no such rule.
  */
 export const askedMode = (
   limit: Limit,

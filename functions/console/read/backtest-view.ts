@@ -88,7 +88,7 @@ interface DaysBack {
   /** `dayNumber` */
   readonly today: number;
   readonly numberOf: (atMs: number) => number;
-  /** With the next day that is whole; where there is none, as it is. */
+  /** Moves an instant to the next whole day; where there is none, leaves it as it is. */
   readonly beginAt: (fromMs: number) => number;
   readonly startOf: (day: number) => number;
 }

@@ -63,7 +63,7 @@ const unknown = (jobId: number): JobAnswer => ({
   sentence: `Nothing is known of job ${jobId}: it was never asked about, its record has expired, or it is not in one of your groups.`,
 });
 
-/** By the group it was decided in, and by the one its project is in now. */
+/** A job is theirs by the group it was decided in, or by the one its project is in now. */
 function isTheirs({ facts: { groupId, projectId } }: JobRecord, scope: Scope): boolean {
   if (scope.seesAll) return true;
   return (

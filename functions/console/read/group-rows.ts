@@ -104,8 +104,8 @@ function whereOf(of: RowOf, { directory, childrenOf }: Places, scope: Scope) {
 }
 
 /**
- * What a group's row is led by: of the limits that reject jobs the one that is used up, or runs out, first; limits that only
- * watch lead where no other is. Of those that last, money before minutes, then what most is used of.
+ * What a group's row is led by: the limit that is used up, or runs out, first among those that reject jobs; limits that
+ * only watch lead where no other is. Limits that last are ordered with money before minutes, then by how much is used.
  */
 export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
   const [first, ...others] = leading(rows, ({ rolledOutAs, mode }) => rolledOutAs ?? mode);

@@ -18,7 +18,7 @@ export interface RowWith {
   readonly counter: Counter | undefined;
   /** How far it goes by rule and rollout. */
   readonly asked: Mode;
-  /** Of its subject, the last four weeks at least; absent: nothing is forecast. */
+  /** The subject's usage of the last four weeks at least; absent: nothing is forecast. */
   readonly usage?: readonly DayUsage[] | undefined;
   readonly byDefault: boolean;
 }
@@ -73,7 +73,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
 const carriedOf = ({ opening }: Limit, period: string | undefined): number =>
   opening !== undefined && opening.period === period ? opening.carried : 0;
 
-/** Whole percent, rounded down, so that 100 is not said before it is so. Of nothing everything is used up. */
+/** Whole percent, rounded down, so that 100 is not said before it is so. A limit of nothing is always used up. */
 const percentOf = (committed: number, amount: number): number =>
   amount === 0 ? 100 : Math.max(0, Number((BigInt(committed) * 100n) / BigInt(amount)));
 

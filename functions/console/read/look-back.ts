@@ -20,8 +20,8 @@ export function lookBackFrom(limit: Limit, nowMs: number, today: number): number
 }
 
 /**
- * Of every period that the last weeks touch, what came after the amount was reached counts as stopped, a day's jobs in the
- * share of its use. Undefined: it is no budget of days, or nothing ran.
+ * Counts as stopped what came after the amount was reached, in every period that the last weeks touch; a day's jobs count
+ * in the share of its use. Undefined: it is no budget of days, or nothing ran.
  */
 export function lookBackOf(
   limit: Limit,

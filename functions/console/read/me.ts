@@ -14,7 +14,7 @@ export const meOf =
     const { directory } = places;
     const scope = scopeOf(viewer.roles, directory);
     const rights = rightsOf(viewer.roles);
-    /** Of groups below one another the topmost: it stands for the others. */
+    /** Nested groups are listed by the topmost alone: it stands for the others. */
     const isTop = (id: number): boolean =>
       !(directory.chainById.get(id) ?? []).some((group) => group.id !== id && scope.groupIds.has(group.id));
     const groups = [...scope.groupIds]

@@ -1,4 +1,4 @@
-/** Which lines come first. By counters alone: the days of ten thousand groups are too many to read for one page. */
+/** Which lines come first, judged by counters alone: the days of ten thousand groups are too many to read for one page. */
 import { counterName } from '../../../policies/claim.ts';
 import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
@@ -9,7 +9,7 @@ import { LAST_TIER, tier } from './leading.ts';
 import { counterIn, type PeriodPair } from './period-pair.ts';
 import type { RowPlace } from './row-places.ts';
 
-/** Whose line it is, and the budgets it is ordered by. */
+/** One line, and the budgets it is ordered by. */
 export interface Candidate {
   readonly place: RowPlace;
   /** Those that reject jobs; where there are none, those that only watch. */
@@ -30,8 +30,8 @@ export interface Standing {
 }
 
 /**
- * Those that run out first, and of them those whose jobs are rejected then before those that only watch; of those that last,
- * whoever has used most of theirs; then who has no budget, by path.
+ * Candidates that run out first lead, those whose jobs are then rejected before those that only watch. Whoever has used
+ * most follows among those that last, and who has no budget comes at the end, by path.
  */
 export const byRunOut = (candidates: readonly Candidate[], standing: Standing): readonly Candidate[] =>
   sorted(candidates, ({ budgets, rejects }) =>
@@ -42,7 +42,7 @@ interface Rank {
   readonly tier: number;
   /** Unix ms; 0: it is used up. Infinity: nobody uses it. */
   readonly atMs: number;
-  /** Of the amount, settled + held. */
+  /** (settled + held) / amount. */
   readonly share: number;
 }
 
@@ -80,7 +80,7 @@ function paceOf(limit: Limit, committed: number, { before, periods, nowMs }: Sta
 
 const earlier = (one: Rank, other: Rank): Rank => (compare(one, other) <= 0 ? one : other);
 
-/** Of those that are used up, or are not used, the one with the larger share. */
+/** Two budgets that are used up, or that nobody uses, are ordered by share, the larger first. */
 const compare = (a: Rank, b: Rank): number => {
   if (a.tier !== b.tier) return a.tier - b.tier;
   return a.atMs === b.atMs ? descending(a.share, b.share) : a.atMs < b.atMs ? -1 : 1;

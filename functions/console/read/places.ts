@@ -3,7 +3,7 @@ import { type Directory, type DirectoryGroup, directoryOf } from '../../../polic
 /** The groups as they are now, with the way down. */
 export interface Places {
   readonly directory: Directory;
-  /** By parent's id, in order of paths. */
+  /** Keyed by the parent's id, each list in order of paths. */
   readonly childrenOf: ReadonlyMap<number, readonly DirectoryGroup[]>;
   /** Every group, in order of paths. */
   readonly groups: readonly DirectoryGroup[];

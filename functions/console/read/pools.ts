@@ -5,7 +5,7 @@ import { oversubscriptionOf } from '../../limits/desk/oversubscription.ts';
 import type { PoolNote } from '../view/overview.ts';
 import { labelOf } from './places.ts';
 
-/** By {@link poolKey}; a limit that is no pool is not there. */
+/** Keyed by {@link poolKey}; a limit that is no pool is not there. */
 export type Pools = ReadonlyMap<string, PoolNote>;
 
 export const poolKey = (subject: string, limit: string): string => `${subject}|${limit}`;

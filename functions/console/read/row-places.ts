@@ -39,7 +39,7 @@ export function otherPlaces(
   });
 }
 
-/** What a place is asked for now; of groups also what they have by default. */
+/** What a place is asked for now; groups include what they have by default. */
 export const havingsOfPlace = (place: RowPlace, limits: LimitSet, nowMs: number): readonly Having[] =>
   isGroup(place)
     ? havingsOf(place, limits, nowMs)

@@ -12,7 +12,7 @@ import { limitRow } from './limit-row.ts';
 import { chainOf } from './subjects-above.ts';
 import type { DayUsage } from './usage-days.ts';
 
-/** Also those that have not begun or are over; of defaults those in force. */
+/** Includes those that have not begun or are over, but only defaults that are in force. */
 export function allHavings(
   subject: string,
   limits: LimitSet,

@@ -48,7 +48,7 @@ export const subjectViewOf =
     const counters = await reading.counters.fresh(havings.map(({ limit }) => counterOf(limit, nowMs)));
     const todayNumber = today(zone, nowMs);
     const monthFrom = firstOfMonth(zone, nowMs);
-    // Without usage no row has a forecast, but each has its period, which says how far back to read.
+    // These rows have no usage and so no forecast, but each has its period, which says how far back to read.
     const bare = havings.map((having) =>
       subjectRow(having, { limits, directory, policy, counters, usage: [], nowMs }),
     );

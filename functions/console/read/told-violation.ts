@@ -8,7 +8,7 @@ import type { Scope } from './scope.ts';
 
 export interface TellWith {
   readonly scope: Scope;
-  /** Of the job's group: how much of limits that are not the viewer's may be told. */
+  /** The job's group decides how much may be told of limits that are not the viewer's. */
   readonly disclosure: Disclosure;
   readonly currency: string;
 }

@@ -17,7 +17,7 @@ const TOP_MAX = 20;
 const PROJECTS_WITH_JOBS_MAX = 5;
 /** Lists are read a day each; a year of them tells no more than the last quarter. */
 const TOP_DAYS_MAX = 92;
-/** Classes of a policy are few; of more, these. */
+/** Classes of a policy are few; if there are more, these are shown. */
 const CLASSES_MAX = 20;
 
 export interface UsageFrom {

@@ -24,7 +24,7 @@ export interface BacktestCounted {
   readonly complete: boolean;
   /** Jobs of any edited subject, each counted once. */
   readonly all: JobsCounted;
-  /** By edited subject, as the edits name them; at most 20. */
+  /** One per edited subject, named as in the edits; at most 20. */
   readonly subjects: readonly (JobsCounted & {
     readonly subject: string;
     readonly path: string;

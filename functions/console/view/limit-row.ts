@@ -14,7 +14,7 @@ export interface LimitRow {
   readonly amount: number | 'unlimited';
   /** As it was written. */
   readonly baseAmount: number | 'unlimited';
-  /** Of `amount`, by grants in force. */
+  /** Part of `amount`: what grants in force add. */
   readonly granted: number;
   /** Over from the period before; below 0 overdrawn. */
   readonly carried: number;
@@ -30,7 +30,7 @@ export interface LimitRow {
   readonly mode: Mode;
   /** The rollout of the group makes it milder than `mode`. */
   readonly rolledOutAs?: Mode;
-  /** Solid part of the bar: final. Of what is counted at once 0. */
+  /** Solid part of the bar: final. 0 for what is counted at once. */
   readonly settled: number;
   /** Hatched part: held by jobs that run or wait. */
   readonly held: number;
@@ -82,6 +82,6 @@ export interface FreezeRow {
   readonly untilMs?: number;
   /** IANA zone the edges are told in. */
   readonly zone: string;
-  /** Of a group above, or of the instance: its path. */
+  /** Path of the group above, or of the instance, if the freeze is on that. */
   readonly above?: string;
 }

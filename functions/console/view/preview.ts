@@ -8,7 +8,7 @@ export type PreviewAnswer =
   | (Omit<Extract<Preview, { outcome: 'valid' }>, 'document' | 'limits'> & {
       /** The live one. */
       readonly set: string | undefined;
-      /** Of limits whose amount changes; at most 20. */
+      /** One per limit whose amount changes; at most 20. */
       readonly effects: readonly EditEffect[];
     });
 
@@ -29,7 +29,7 @@ export interface LookBack {
   readonly days: number;
   readonly jobs: number;
   readonly jobsStopped: number;
-  /** With the amount that is in force now. */
+  /** Under the amount that is in force now. */
   readonly jobsStoppedBefore: number;
   /** The first day on which it would have been reached. */
   readonly reachedOn?: string;

@@ -26,7 +26,7 @@ export interface ShadowView {
 export interface ShadowRow {
   readonly subject: string;
   readonly path: string;
-  /** Of all jobs of these days. */
+  /** All jobs of these days. */
   readonly jobs: number;
   /**
    * Jobs that were rejected and ran all the same, because GitLab follows no answer in dry run, or past us: an enabled
@@ -39,7 +39,7 @@ export interface ShadowRow {
     readonly kind?: RuleKind;
     readonly jobs: number;
   }[];
-  /** By rules and limits that only watch, most first; a job counts under each rule. */
+  /** One row per rule or limit that only watches, most first; a job counts under each rule. */
   readonly wouldFail: readonly { readonly rule: string; readonly kind?: RuleKind; readonly jobs: number }[];
   /** Its limits that watch. */
   readonly limits: readonly {

@@ -16,7 +16,7 @@ export interface SubjectView {
   readonly set: string | undefined;
   readonly currency: string;
   readonly nowMs: number;
-  /** IANA zone in which days are meant that somebody writes about it: of its own limits, else of those above. */
+  /** IANA zone in which days are meant that somebody writes about it: its own limits' zone, else that of those above. */
   readonly zone: string;
   readonly subject: string;
   readonly kind: 'instance' | 'group' | 'project' | 'runner-class';
@@ -37,7 +37,7 @@ export interface SubjectView {
   }[];
   readonly pools: readonly (PoolNote & { readonly limit: string })[];
   readonly burnUp?: BurnUp;
-  /** Of each budget in force whether counter, usage and records say the same, and why not. */
+  /** Says for each budget in force whether counter, usage and records agree, and why not. */
   readonly agreements: readonly BudgetAgreement[];
   /** This period of the chart's limit, or this month without one. */
   readonly usage: UsageView;

@@ -6,7 +6,7 @@ export interface UsageView {
   readonly toDay: string;
   readonly jobs: number;
   readonly rejected: number;
-  /** Of these: ran all the same, in dry run or past us; no part of `bypass`. */
+  /** Part of `rejected`: ran all the same, in dry run or past us; no part of `bypass`. */
   readonly ranRejected: number;
   readonly unmetered: number;
   readonly bypass: number;
@@ -14,7 +14,7 @@ export interface UsageView {
   readonly settledMicros: number;
   readonly heldMicros: number;
   readonly seconds: number;
-  /** Most first, at most 20. Of projects none. */
+  /** Most first, at most 20. Projects have none. */
   readonly topProjects: readonly {
     readonly projectId: number;
     readonly path: string;
@@ -34,7 +34,7 @@ export interface UsageView {
     /** Median, seconds. */
     readonly usualSeconds: number;
   }[];
-  /** Only of the instance: of a group nobody counts classes. Most first. */
+  /** Only for the instance: nobody counts a group's classes. Most first. */
   readonly runnerClasses: readonly {
     readonly name: string;
     readonly micros: number;

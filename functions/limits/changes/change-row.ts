@@ -9,7 +9,7 @@ export interface ChangeRow {
   readonly subject: string;
   /** Full path of the group or project, or name of the class, where one is known. */
   readonly path?: string;
-  /** The limit's id; of a grant the one it is on; of a freeze or break-glass its own; of a rollout the class of rule. */
+  /** The limit's id. A grant has that of its limit, a freeze or break-glass its own, a rollout the class of rule. */
   readonly limit: string;
   /** The grant's, if it has one. */
   readonly id?: string;
@@ -19,7 +19,7 @@ export interface ChangeRow {
   readonly from: FieldValue;
   readonly to: FieldValue;
   readonly unit?: Unit;
-  /** Of `from` and `until`: the IANA zone their days are meant in. Absent: UTC. */
+  /** IANA zone in which the days of `from` and `until` are meant. Absent: UTC. */
   readonly zone?: string;
   readonly effect: Effect;
   /** All of it is new, or all of it goes. */
@@ -30,5 +30,5 @@ export type ChangeAbout = 'limit' | 'grant' | 'freeze' | 'breakglass' | 'rollout
 
 export type FieldValue = number | string | null;
 
-/** By name, in the order they are told in; what is not there is left out. */
+/** Keyed by name, in the order they are told in; what is not there is left out. */
 export type Fields = ReadonlyMap<string, number | string>;

@@ -77,7 +77,7 @@ function grantRows(
       for (const grant of limit.grants ?? []) {
         const name = grantName(limit, grant);
         let free = name;
-        // Given twice in the same words, it is there twice.
+        // An entry given twice in the same words is there twice.
         for (let times = 2; named.has(free); times += 1) free = `${name} ${times}`;
         named.set(free, grantThing(subject, limit, grant, nowMs));
       }
@@ -195,7 +195,7 @@ function wholeRows(thing: Thing, whole: 'added' | 'removed', effect: Effect): re
 const patternNames = ({ groupDefaults }: LimitSet): readonly string[] =>
   groupDefaults?.all.map(({ groups, limit }) => `${groups.pattern} ${limit.id}`) ?? [];
 
-/** Of several patterns that match a group, or glasses that a job may use, the first one counts. */
+/** The first pattern that matches a group counts, and the first glass that a job may use. */
 function orderRow(
   list: string,
   names: (set: LimitSet) => readonly string[],

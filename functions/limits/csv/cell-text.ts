@@ -8,7 +8,7 @@ const APOSTROPHE = "'";
 const FORMULA = /^\s*['=+\-@\uff1d\uff0b\uff0d\uff20|]|^[\t\r\n\0]/;
 const NUMBER_OR_DATE =
   /^\s*[-.,:/%\s\d]*\d[-.,:/%\s\d]*(?:e[+-]?\d+)?\s*(?:[ap]m)?\s*$|^\s*(?:true|false)\s*$/i;
-/** Of more digits spreadsheets keep the first fifteen. */
+/** Spreadsheets keep the first fifteen digits of a longer number. */
 const PLAIN_NUMBER = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const DIGITS_MAX = 15;
 

@@ -50,7 +50,7 @@ export const isText = (column: Column): boolean => TEXTS.has(column);
 
 /** One mistake in a file. */
 export interface CsvProblem {
-  /** Of the file, from 1; 0 for the file as a whole, or for what is not in it. */
+  /** Line of the file, from 1; 0 for the file as a whole, or for what is not in it. */
   readonly line: number;
   readonly column?: string;
   /** What stands there, and what was expected. */
@@ -59,7 +59,7 @@ export interface CsvProblem {
 
 /** A cell that says the same in another way. */
 export interface Understood {
-  /** Of the file, from 1. */
+  /** Line of the file, from 1. */
   readonly line: number;
   readonly column: Column;
   readonly written: string;

@@ -66,7 +66,7 @@ function tried(encoding: string, file: Uint8Array): string | undefined {
   }
 }
 
-/** By its mark, or by the half of its bytes that Latin letters leave empty. */
+/** Told by the byte order mark, or by the half of its bytes that Latin letters leave empty. */
 function wideEncoding(file: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second] = file;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';

@@ -6,8 +6,8 @@ import { pathOf } from './export-limits.ts';
 import { placeOf } from './placed-entries.ts';
 
 /**
- * Whose limit a row is. Ids decide and paths are labels: a path that nobody has any more is one of a group that was
- * renamed since the export. One that is somebody else's is a mistake.
+ * Finds the subject whose limit a row is. Ids decide and paths are labels: a path that nobody has any more belonged to a
+ * group that was renamed since the export. A path that is somebody else's is a mistake.
  */
 export function subjectOfRow(
   cells: Cells,

@@ -28,14 +28,14 @@ export interface TotalDate {
 
 export interface Total {
   readonly limits: number;
-  /** Of them without an amount. */
+  /** Part of `limits`: those without an amount. */
   readonly unlimited: number;
   /** Whole units; sums may pass what a number holds. */
   readonly amount: bigint;
 }
 
 const NOTHING: Total = { limits: 0, unlimited: 0, amount: 0n };
-/** Of one kind and period; no plan of ours looks further. */
+/** Per kind and period; no plan of ours looks further. */
 const DATES_MAX = 100;
 
 /** What comes and goes at each date, of one kind and period. */

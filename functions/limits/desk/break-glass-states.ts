@@ -16,7 +16,7 @@ export async function breakGlassStates(
   const glasses = limits.breakGlasses ?? [];
   if (glasses.length === 0) return [];
   const nowMs = clock.nowMs();
-  // Of one that is over: its last period.
+  // A glass that is over is read for its last period.
   const counters = await ledger.readCounters(
     glasses.map((glass) => breakGlassCounter(glass, Math.min(nowMs, glass.untilMs - 1))),
   );

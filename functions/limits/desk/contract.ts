@@ -55,8 +55,8 @@ export interface LimitsDesk {
   /** What is live now; undefined: no set ever was, and the limits packed with the code are in force. @throws {LimitsError} */
   live(): Promise<LiveLimits | undefined>;
   /**
-   * A set as it was written: that of a file somebody exported. Of undefined: what is packed with the code. Undefined: it
-   * is gone. @throws {LimitsError}
+   * A set as it was written: that of a file somebody exported, or for an undefined `set` what is packed with the code.
+   * Returns undefined if it is gone. @throws {LimitsError}
    */
   at(set: string | undefined): Promise<Pick<LiveLimits, 'document' | 'limits'> | undefined>;
   /** What edits of `base` would do; writes nothing and asks no rights. @throws {LimitsError} */

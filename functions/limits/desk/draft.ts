@@ -14,7 +14,7 @@ export interface EditContext extends Person {
   readonly newId: () => string;
   /** IANA zone in which a day is meant that is written about a subject. @default UTC */
   readonly zoneOf?: (subject: string) => string;
-  /** Of a grant that was asked for: whose wish it was, and its id. */
+  /** For a grant that was asked for: whose wish it was, and its id. */
   readonly asked?: Asked;
 }
 
@@ -26,10 +26,10 @@ export interface Asked extends Pick<LimitRequest, 'id' | 'requestedBy' | 'reques
 
 /** One list of the document. An import has thousands of edits, so no edit looks through it. */
 interface DraftList {
-  /** By a number of its own, in the order of the list. */
+  /** Keyed by a number of its own, in the order of the list. */
   readonly entries: Map<number, Entry>;
   readonly numberOf: Map<Entry, number>;
-  /** By what somebody calls them; each made when first asked for. */
+  /** One per way of naming entries, made when first asked for. */
   readonly indexes: Map<NameOf, Map<string, Set<Entry>>>;
   next: number;
 }

@@ -85,7 +85,7 @@ function put(entry: Record<string, unknown>, field: string, value: unknown): voi
 
 const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? '', String(grant.limit));
 
-/** With the grants on it, which would have nothing to stand on. */
+/** Removes the grants on it, too: they would have nothing to stand on. */
 export function removeLimit(
   draft: Draft,
   { subject, limit }: Extract<LimitEdit, { kind: 'remove' }>,

@@ -29,8 +29,8 @@ export interface LogEntry {
   /** How many rows the edit had in all. */
   readonly count: number;
   /**
-   * What was changed; of the subject asked for, if one was. Undefined: too much to list here (ask by subject), or, with
-   * `count` 0, what it was an edit of could not be read any more.
+   * What was changed; only the rows of the subject asked for, if one was. Undefined: too much to list here (ask by
+   * subject), or, with `count` 0, what it was an edit of could not be read any more.
    */
   readonly rows?: readonly ChangeRow[];
 }

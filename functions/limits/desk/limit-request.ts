@@ -61,9 +61,9 @@ export interface RequestedEdit {
   readonly rows: readonly ChangeRow[];
   /** How many rows it has in all. */
   readonly count: number;
-  /** Of the limits that get more. */
+  /** Units of the limits that get more. */
   readonly units: readonly Unit[];
-  /** Of all rows: where they come to anything else, it is stale. */
+  /** Covers all rows: where they come to anything else, the request is stale. */
   readonly fingerprint: string;
 }
 

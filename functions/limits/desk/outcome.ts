@@ -22,7 +22,7 @@ export interface Oversubscription {
   /** What the closest limits of this unit and period below it come to; `unlimited` children are not counted in. */
   readonly childrenAmount: number;
   readonly children: number;
-  /** Of `children`. */
+  /** Part of `children`. */
   readonly unlimited: number;
   /** Children that are larger than the limit itself, or unlimited: this one binds them. Paths where they are known; at most ten. */
   readonly larger: readonly string[];
@@ -34,12 +34,12 @@ export type Preview =
       readonly outcome: 'valid';
       /** The set these are edits of is not live (any more): `apply` would refuse. */
       readonly stale: boolean;
-      /** With `stale`: what others did since, to the same subjects. */
+      /** Only if `stale`: what others did since, to the same subjects. */
       readonly theirs?: readonly ChangeRow[];
       readonly document: LimitsDocument;
       readonly limits: LimitSet;
       readonly rows: readonly ChangeRow[];
-      /** Of limits that the rows touch, and their parents. */
+      /** Covers the limits that the rows touch, and their parents. */
       readonly oversubscription: readonly Oversubscription[];
       /** Amounts that become more than three times, or less than a third of, what they were, and milder modes: to be confirmed. */
       readonly needsConfirmation: readonly ChangeRow[];

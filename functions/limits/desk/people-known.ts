@@ -1,8 +1,8 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 
 /**
- * Names of people by GitLab's user id, as far as the limits themselves know them: whoever asked for, approved, gave or undid
- * something here signed it with both. Of several the last one in the document stands.
+ * Names of people by GitLab's user id, as far as the limits themselves know them: whoever asked for, approved, gave or
+ * undid something here signed it with both. The last of several names in the document stands.
  */
 export function peopleKnown({
   bySubject,

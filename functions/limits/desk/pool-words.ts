@@ -1,6 +1,6 @@
 import type { Oversubscription } from './outcome.ts';
 
-/** What a pool is given away as: of the limits below it the sum of those that are numbers, and how many are none. */
+/** What a pool is given away as: the sum of the limits below it that are numbers, and how many are none. */
 export type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>;
 
 /**

@@ -8,9 +8,8 @@ import { isSame, mayBeSame, type Person } from './person.ts';
 
 /** A request that nobody decided for so long is no need any more. */
 export const KEPT_MS = 30 * 86_400_000;
-/** Of all; with those decided there are twice as many at most. */
+/** All requesters together; with the decided ones there are twice as many at most. */
 export const PENDING_MAX = 500;
-/** Of one requester. */
 export const PENDING_OF_ONE_MAX = 5;
 const READ_MAX = 2_000;
 
@@ -41,7 +40,7 @@ export const writeRequest = ({ rev, request }: StoredRequest, table: LimitTable)
 
 export const isPending = ({ request }: StoredRequest): boolean => request.state === 'pending';
 
-/** Whose waiting requests are as many as may wait; undefined: there is room for one more. @throws {LimitsError} */
+/** Who has as many waiting requests as may wait; undefined: there is room for one more. @throws {LimitsError} */
 export async function fullOf(
   by: Person,
   table: LimitTable,

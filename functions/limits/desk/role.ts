@@ -5,7 +5,7 @@ export type RoleName = 'viewer' | 'owner' | 'finance' | 'admin';
 /** What somebody is. Several add up; none may do nothing. */
 export type Role =
   | { readonly role: 'viewer'; readonly groups: readonly number[] | 'all' }
-  /** Of these groups and everything below them. */
+  /** Owns these groups and everything below them. */
   | { readonly role: 'owner'; readonly groups: readonly number[] }
   | { readonly role: 'finance' }
   | { readonly role: 'admin' };

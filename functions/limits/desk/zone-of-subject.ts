@@ -1,4 +1,4 @@
-/** In which zone a day is meant that somebody writes about a subject: a freeze's last day, a break-glass's first. */
+/** The zone of a day that somebody writes about a subject: a freeze's last day, a break-glass's first. */
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet, limitsOn, withDefaults } from '../../../policies/limits/limits.ts';
 import { subjectKey } from '../../../policies/limits/subject.ts';

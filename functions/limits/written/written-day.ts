@@ -12,7 +12,7 @@ export function readWrittenDay(written: string): Written {
   const text = written.trim();
   const yearFirst = YEAR_FIRST.exec(text);
   if (yearFirst !== null) return dayOf(text, yearFirst[1], yearFirst[2], yearFirst[3]);
-  // With dots the day comes first, wherever dots are written.
+  // A day with dots puts the day first, wherever dots are written.
   const dotted = DOTTED.exec(text);
   if (dotted !== null) return dayOf(text, dotted[3], dotted[2], dotted[1]);
   if (SHORT_YEAR.test(text))

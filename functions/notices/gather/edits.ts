@@ -22,7 +22,7 @@ const PAGES_MAX = 3;
 /** Large edits opened in one run; each may have megabytes. */
 const OPENED_MAX = 5;
 const TIMEOUT_MS = 5_000;
-/** Of one edit and owner; more of them are told as one. */
+/** Per edit and owner; more of them are told as one. */
 const CHANGES_MAX = 6;
 
 export interface EditsAsked {

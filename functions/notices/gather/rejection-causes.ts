@@ -51,7 +51,7 @@ export function causesOf(records: readonly JobRecord[], of: CausesFor): readonly
     .slice(0, CAUSES_MAX);
 }
 
-/** Of a limit that is not theirs an owner reads what the job's own page says, no more. */
+/** An owner reads of somebody else's limit what the job's own page says, no more. */
 function causeText(reason: Reason, rule: string, record: JobRecord, of: CausesFor): string {
   if (!('limitAmount' in reason)) return `Rule ${name(rule)}`;
   const { directory } = of.ownership;

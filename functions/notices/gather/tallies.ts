@@ -85,7 +85,7 @@ export const newlyRejected = (
     ),
   );
 
-/** By rule, those alone of which there are more. */
+/** How many more jobs each rule warned of; a rule without any is left out. */
 export function newlyWarned(
   subject: string,
   now: ReadonlyMap<string, ToldTally>,
@@ -127,7 +127,7 @@ export function withTallies(
     for (const [subject, byDay] of now) {
       const tally = byDay.get(day);
       const before = ofDay[subject];
-      // Of most subjects there is nothing to keep; what fell back to nothing is kept as that.
+      // Most subjects have nothing to keep; what fell back to nothing is kept as that.
       if (tally === undefined || (before === undefined && isEmpty(tally))) continue;
       ofDay[subject] = {
         ...before,
@@ -140,7 +140,7 @@ export function withTallies(
   return next;
 }
 
-/** Of days that are over the whole instance is enough: nobody's count of them grows any more. */
+/** Past days keep the whole instance alone: nobody's count of them grows any more. */
 export function forgetting(tallies: Tallies, days: readonly TallyDay[]): Tallies {
   const kept = new Set(days.slice(0, DAYS).map(({ day }) => day));
   return Object.fromEntries(

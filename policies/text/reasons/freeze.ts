@@ -38,7 +38,7 @@ export const groupFrozen: ReasonText<Frozen> = {
   faultless: true,
 };
 
-/** With as much of the reason as fits on the first line; all of it stands further down. */
+/** Adds as much of the reason as fits on the first line; all of it stands further down. */
 function explained(said: string, reason: Frozen): string {
   const room = HEADLINE_CHARACTERS_MAX - said.length - '. .'.length;
   const why = whyOf(reason, Math.max(WHY_CHARACTERS_MIN, room));

@@ -28,7 +28,7 @@ export const oddQuestions: Phase = {
 
 /** As many ordinary questions must cost more than the dearest one. */
 const ORDINARY = 100;
-/** Of a small container. */
+/** As in a small container. */
 const HEAP_MB = 256;
 
 export const hostileQuestions: Phase = {

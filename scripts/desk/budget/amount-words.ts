@@ -40,7 +40,7 @@ export function readAmountWords(
   const [, before = text, perWord] = PERIOD.exec(text) ?? [];
   const [, number = before, unitWord] = UNIT.exec(before) ?? [];
   const named = unitWord === undefined ? undefined : UNITS[unitWord.toLowerCase()];
-  // Of a share the amount must be known first, by whoever knows the limit.
+  // A share needs its amount first, from whoever knows the limit.
   const isShare = /^[-+][^%]*%$/.test(number);
   const read = isShare ? undefined : readWrittenAmount(named === undefined ? before : number, { currency });
   if (read?.ok === false) throw new UsageError(read.message);

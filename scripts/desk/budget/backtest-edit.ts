@@ -15,9 +15,9 @@ export const BACKTEST_DAYS = 30;
 export interface BacktestLine {
   readonly days: number;
   readonly jobs: number;
-  /** With the edit. */
+  /** Under the edited limits. */
   readonly wouldFail: number;
-  /** With the limits as they are: some jobs were decided by others. */
+  /** Under the limits as they are: some jobs were decided by others. */
   readonly wouldFailNow: number;
   /** What really happened. */
   readonly failed: number;

@@ -15,7 +15,7 @@ export interface BudgetDeps {
 
 export const BUDGET_DEPS: BudgetDeps = { open: openDeskBudget, userName: osUserName };
 
-/** Of every command that reads limits. */
+/** Flags of every command that reads limits. */
 export const BUDGET_FLAGS = { ...RULES_FLAGS, ...LEDGER_FLAGS } as const;
 export const BUDGET_FLAGS_HELP = `  --policy <file>      the policy it is used with  (default: policies/policy.yaml of this project)
   --limits <file>      the limits as long as no set was ever published   (default: policies/limits.yaml)
@@ -23,7 +23,7 @@ export const BUDGET_FLAGS_HELP = `  --policy <file>      the policy it is used w
 ${LEDGER_FLAGS_HELP}
   --json               one JSON object`;
 
-/** Of every command that changes them. */
+/** Flags of every command that changes them. */
 export const EDIT_FLAGS = {
   reason: 'text',
   actor: 'text',

@@ -30,7 +30,7 @@ export function changeRowsText(
     ];
   });
   const more = lines.length - shown.length;
-  // Of a single one nothing is cut off: until when a freeze holds stands at the end of its line.
+  // A single row is never cut off: until when a freeze holds stands at the end of its line.
   const only = shown.length === 1 ? (shown[0]?.join('  ') ?? '') : '';
   if (widthOf(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
   const rest = more > 0 ? paint.dim(`… and ${count(more)} more (--json lists all)\n`) : '';

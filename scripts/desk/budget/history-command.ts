@@ -49,7 +49,7 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
         entries.push(...page.entries);
         before = page.next;
       } while (before !== undefined && entries.length < max);
-      // Of what is gone the log still tells; what it never told of must be there.
+      // The log still tells of what is gone; what it never told of must be there.
       if (word !== undefined && entries.length === 0) {
         const limits = (await desk.live())?.limits ?? packed.limits;
         knownSubject(word, { directory, policy, limits });

@@ -15,7 +15,7 @@ export interface EditWanted {
   readonly who: WhoEdits;
   readonly dryRun: boolean;
   readonly json: boolean;
-  /** Whose jobs a dry run counts; absent: everybody's. */
+  /** The subject whose jobs a dry run counts; absent: everybody's. */
   readonly subject?: string | undefined;
 }
 

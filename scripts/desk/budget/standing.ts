@@ -40,7 +40,7 @@ export async function limitsInForce(
 }
 
 /**
- * All limits that somebody is asked for now: of groups also those they have by default.
+ * All limits that somebody is asked for now; groups include those they have by default.
  *
  * @param personal - also what personal namespaces have by default, of which there may be one a user.
  */
@@ -91,7 +91,7 @@ export async function standings(
   return found;
 }
 
-/** Used and held of the limit, per cent; of a limit of 0, and of none, nothing can be said. */
+/** Used and held of the limit, per cent; nothing can be said of a limit of 0, or of none. */
 export function percentOf({ limit: { amount }, used, held }: Standing): number | undefined {
   return amount === 'unlimited' || amount === 0 ? undefined : ((used + held) / amount) * 100;
 }

@@ -12,7 +12,7 @@ import type { Answer, AskSeen } from './answer.ts';
 export interface AnswerContext {
   readonly columns: number;
   readonly paint: Paint;
-  /** Whose counters were read; absent: none, they were taken as empty. */
+  /** The ledger whose counters were read; absent: none, they were taken as empty. */
   readonly ledger?: string | undefined;
   readonly unseen: readonly string[];
 }

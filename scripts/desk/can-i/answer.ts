@@ -35,7 +35,7 @@ export interface Answer {
 export interface AskSeen extends LimitAsk {
   readonly settled: number;
   readonly held: number;
-  /** Absent without a bound. Of a limit that only watches: of what would count had it been enforced. */
+  /** Absent without a bound. A limit that only watches shows what would count had it been enforced. */
   readonly left?: number;
 }
 

@@ -34,7 +34,7 @@ export function conditionText(condition: string): string {
   return flags.length === 0 ? shown : `${shown} (${flags.join(', ')})`;
 }
 
-/** Several conditions in one sentence; of many the first. */
+/** Several conditions in one sentence; a long list tells the first ones. */
 export function conditionsText(conditions: readonly string[]): string {
   const rest = conditions.length - CONDITIONS_SHOWN;
   const shown = conditions.slice(0, CONDITIONS_SHOWN).map(conditionText).join('; ');

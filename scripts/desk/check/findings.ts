@@ -8,7 +8,7 @@ import type { JobCheck } from './job-check.ts';
 export interface Finding {
   readonly rule: string;
   readonly mode: Mode;
-  /** With the code in front, where there is one. */
+  /** Begins with the code, where there is one. */
   readonly text: string;
   /** What the rule says to rejected people. */
   readonly message?: string;

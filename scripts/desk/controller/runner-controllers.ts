@@ -16,7 +16,7 @@ export interface RunnerController {
 
 /** GitLab's administration of runner controllers; needs an administrator's token, `api` for changes. */
 export interface RunnerControllers {
-  /** Without `connected`, which a listing does not tell. @throws {GitLabError} */
+  /** Leaves out `connected`, which a listing does not tell. @throws {GitLabError} */
   list(): Promise<readonly RunnerController[]>;
   /** @throws {GitLabError} `gitlab_unreadable` also where there is none of this number. */
   get(id: number): Promise<RunnerController>;

@@ -15,7 +15,7 @@ export interface ControllerStanding {
   readonly scopes: Known<ControllerScopes>;
   /** Signs of life beside the books, newest first; none of them may be fresh. */
   readonly beats: Known<readonly RelayBeat[]>;
-  /** By the recorded jobs of the last hours. */
+  /** Made from the recorded jobs of the last hours. */
   readonly forecast: Known<ArmedReport>;
   /** Unix ms, for the age of beats. */
   readonly nowMs: number;

@@ -122,7 +122,7 @@ const BY_THE_CLOCK = ['sweep', 'directory', 'drift', 'ssm-limits', 'notices'] as
 const keyRequestsPerHour = (watchdog: boolean): number =>
   assumed.KEY_REQUESTS_PER_HOUR + (watchdog ? assumed.WATCHDOG_KEY_REQUESTS_PER_HOUR : 0);
 
-/** Of one call. */
+/** Per call. */
 export const gbSeconds = (name: shape.FunctionName, billedMs: number = assumed.BILLED_MS[name]): number =>
   (shape.FUNCTION_MIB[name] / 1024) * (billedMs / KILO);
 

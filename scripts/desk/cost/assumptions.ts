@@ -13,7 +13,7 @@ export const BILLED_MS = {
   rollup: 80,
   sweep: 1_500,
   directory: 4_000,
-  /** Without what the table's size adds. */
+  /** Leaves out what the table's size adds. */
   drift: 1_000,
   /** When nothing changed: some reads, a page of parameters. */
   'ssm-limits': 400,
@@ -75,7 +75,7 @@ export const SYSTEM_LINES_OF_CALL = { events: 2, bytes: 520 } as const;
 /** Metrics travel as log lines: one a minute from a relay, one a call from each function but the webhooks'. */
 export const RELAY_METRIC_LINE_BYTES = 2_000;
 export const METRIC_LINE_BYTES = 400;
-/** Of what is taken in; logs are kept compressed. */
+/** Share of what is taken in; logs are kept compressed. */
 export const STORED_LOG_SHARE = 0.15;
 
 /** Told of each alarm that goes on and off. */
@@ -109,12 +109,12 @@ export const ROLLUP_WINDOW_SECONDS = 5;
 /** An answer to a webhook; an answer to the router. Bytes with their headers. */
 export const WEBHOOK_ANSWER_BYTES = 400;
 export const ROUTER_ANSWER_BYTES = 400;
-/** With the variables that GitLab sends. */
+/** Includes the variables that GitLab sends. */
 export const ROUTER_QUESTION_BYTES = 8_000;
 
 /** Somebody who looks after budgets: the overview, a group, the overview … a page a minute. */
 export const VISIT_PAGES = 10;
 /** What a process of the console takes to begin; by the next visit it is gone as a rule. */
 export const CONSOLE_START_MS = 1_500;
-/** Of each answer, with the policy of what a page may load. */
+/** Per answer, including the policy of what a page may load. */
 export const CONSOLE_HEADER_BYTES = 1_500;

@@ -65,7 +65,7 @@ const FLAGS = {
 } as const;
 
 const JOBS_MAX = 1_000_000_000;
-/** Of the relay's group commit; of the settlement's and the rollup's streams. */
+/** The largest batches: the relay's group commit, then the settlement's and the rollup's streams. */
 const BATCH_MAX = 96;
 const SETTLE_BATCH_MAX = 100;
 const ROLLUP_BATCH_MAX = 200;

@@ -20,7 +20,7 @@ export interface RollupCounts {
   top: number;
   /** Read units, consistent: per item and started 4 KB. */
   reads: number;
-  /** Of the last item of each kind. */
+  /** Size of the last item of each kind. */
   contributionBytes: number;
   /** From the job's end until garbage collection may take it. */
   contributionExpiresAtSeconds: number;

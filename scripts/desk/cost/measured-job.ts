@@ -13,7 +13,7 @@ import { type RunOptions, type SampleRun, type SampleUnits, sampleDeployment } f
 export interface MeasuredJob {
   readonly writeUnits: Readonly<Record<WriteKind, number>>;
   readonly readUnits: Readonly<Record<ReadKind, number>>;
-  /** Of what is kept, with the days it is kept. */
+  /** Each item that is kept, with the days it is kept. */
   readonly kept: readonly { readonly bytes: number; readonly days: number }[];
   /** The relay's line about the decision. */
   readonly decisionLineBytes: number;

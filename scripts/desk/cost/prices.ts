@@ -86,7 +86,7 @@ const listedOtherwise = (usd: Readonly<Partial<Record<PriceName, number>>>): Pri
   return { ...US_EAST_1, ...Object.fromEntries(changed) };
 };
 
-/** By region. A region that is not here is refused rather than guessed. */
+/** Keyed by region. A region that is not here is refused rather than guessed. */
 export const PRICES = {
   'us-east-1': US_EAST_1,
   'us-east-2': listedOtherwise({}),

@@ -16,7 +16,7 @@ import { sampleRules } from './sample-jobs.ts';
 export interface DeskOptions {
   /** Each with a budget of its own. */
   readonly groups: number;
-  /** With limits, in Parameter Store. */
+  /** Those in Parameter Store that hold limits. */
   readonly parameters: number;
 }
 

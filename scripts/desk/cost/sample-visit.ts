@@ -18,7 +18,7 @@ export interface MeasuredVisit {
   readonly readUnits: number;
   readonly writeUnits: number;
   readonly requests: number;
-  /** Without headers. */
+  /** Headers are not in it. */
   readonly answerBytes: number;
 }
 

@@ -3,8 +3,8 @@ import type { Command, DeskIo } from '../command.ts';
 import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
 
 /**
- * The time of the books a command asks: of those on this machine their own, which goes faster while `npm start` runs. Everybody
- * else's is ours.
+ * The time of the books a command asks: those on this machine have their own, which goes faster while `npm start` runs.
+ * Everybody else's is ours.
  *
  * @param args - of the command
  */

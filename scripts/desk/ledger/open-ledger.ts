@@ -44,7 +44,7 @@ export interface DeskLedger {
   readonly names?: NamesOfUsers;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
-  /** Whose jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
+  /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly close: () => Promise<void>;
 }
@@ -137,7 +137,7 @@ export async function openDeskTable(
 
 type OpenTable = Omit<DeskTable, 'instance' | 'gitlabUrl'>;
 
-/** Whose books a table has, whoever asks: for the commands that put that right. */
+/** Tells whose books a table has, whoever asks: for the commands that put that right. */
 export interface DeskRegister extends Pick<DeskLedger, 'description' | 'close'> {
   readonly register: InstanceRegister;
   readonly table: InstanceTable;

@@ -106,7 +106,7 @@ async function publish(
       atMs: io.nowMs(),
       ...(base !== undefined && { base }),
     };
-    // Before a first set is live there is nothing to have more than.
+    // A first set has nothing before it to be larger than.
     const asked =
       live &&
       (await askSomebody(

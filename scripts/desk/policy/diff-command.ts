@@ -44,7 +44,7 @@ Exit codes: 0 compared, 2 a price jumps, or with --exit-code there is a differen
   run: (args, io) => diff(args, io, open),
 });
 
-/** Without `--since` nothing of a ledger is loaded. */
+/** Nothing of a ledger is loaded unless `--since` is given. */
 export const diffCommand: Command = diffCommandOn(async (...asked) =>
   (await import('../ledger/open-ledger.ts')).openDeskLedger(...asked),
 );

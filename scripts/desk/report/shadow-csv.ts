@@ -67,7 +67,7 @@ const fieldsOf = (row: ReportRow, currency: string): readonly string[] => [
 
 const MICROS = 1_000_000;
 
-/** Without a separator of thousands, so that every program reads it; micro-units are kept. */
+/** No thousands separator, so that every program reads it; micro-units are kept. */
 const decimal = (micros: number): string =>
   `${Math.floor(micros / MICROS)}.${String(micros % MICROS).padStart(6, '0')}`;
 

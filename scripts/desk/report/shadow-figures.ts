@@ -4,9 +4,9 @@ import type { Mode, RuleClass } from '../../../policies/mode.ts';
 export interface ShadowFigures {
   /** Jobs decided in the span. */
   readonly jobs: number;
-  /** Of these, rejected by what is enforced: their shadow violations are counted nowhere. */
+  /** Part of `jobs`: rejected by what is enforced. Their shadow violations are counted nowhere. */
   readonly rejected: number;
-  /** Of the rejected, those that ran all the same: in dry run, or past us. Of the others nobody told this ledger that they ran. */
+  /** Part of `rejected`: ran all the same, in dry run or past us. Nobody told this ledger that the others ran. */
   readonly ranRejected: number;
   /** Ran without ever having been asked about. */
   readonly unasked: number;

@@ -33,7 +33,7 @@ export interface ShadowOptions {
   readonly claimsMax?: number;
 }
 
-/** Groups × rules × codes: of more nobody reads the end. They are counted together. */
+/** Groups × rules × codes: nobody reads the end of a longer list. What is beyond is counted together. */
 export const ROWS_MAX = 5_000;
 
 /**
@@ -44,7 +44,7 @@ export class ShadowSimulation {
   readonly #options: ShadowOptions;
   readonly #replay: NaiveReplay;
   readonly #rows = new Map<string, RowTally>();
-  /** By number of the job: who is counted, and where. */
+  /** Indexed by the job's number: who is counted, and where. */
   readonly #groups: (GroupOfJob | undefined)[] = [];
   readonly #groupsKnown = new Map<string, GroupOfJob>();
   readonly #naive = new Set<number>();

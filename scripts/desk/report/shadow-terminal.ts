@@ -38,7 +38,7 @@ export function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number)
   return parts.join('\n');
 }
 
-/** By group and rule, with the latest jobs below each. */
+/** One row per group and rule, with the latest jobs below each. */
 export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: number): string {
   const right = { align: 'right' } as const;
   const text = table(

@@ -3,13 +3,13 @@ import { wasBelowPath, wasInGroup } from '../../../functions/truth/recorded-grou
 import type { Directory } from '../../../policies/place/directory.ts';
 import { askedGroup, isAllGroups } from '../evaluation/unknown-place.ts';
 
-/** Whose jobs a statement bills: those that were decided in the group or below it. */
+/** The group whose jobs a statement bills: those that were decided in it or below it. */
 export interface BilledGroup {
   readonly label: string;
   readonly counts: (record: JobRecord) => boolean;
   /** The directory does not know the group: older records may not say that they were below it. */
   readonly unknown: boolean;
-  /** Whose counters are compared. */
+  /** The subject whose counters are compared. */
   readonly subject: string | undefined;
   /** Call it once all jobs were asked about. @throws {UsageError} no job knows it either. */
   readonly check: () => void;

@@ -104,7 +104,7 @@ function priceOf({ microsPerMinute }: StatementLine): string {
 
 const PLACES = 12;
 
-/** What was paid for: cost ÷ price, because durations are rounded up to what is sold. Of what is free, what was used. */
+/** What was paid for: cost ÷ price, because durations are rounded up to what is sold; what was used, if it is free. */
 function pricedMinutes({ micros, seconds, microsPerMinute }: StatementLine): string {
   const minutes = microsPerMinute === 0 ? seconds / 60 : micros / microsPerMinute;
   const digits = minutes.toFixed(PLACES).replace(/\.?0+$/, '');

@@ -3,7 +3,7 @@ import type { Statement, StatementLine } from './statement.ts';
 
 const MICROS = 1_000_000;
 
-/** With all six places and without separators, so that every program reads it. */
+/** All six places and no separators, so that every program reads it. */
 export function decimal(micros: number): string {
   const absolute = Math.abs(micros);
   const fraction = String(absolute % MICROS).padStart(6, '0');

@@ -30,7 +30,7 @@ export const LINES_MAX = 500_000;
 export class StatementTally {
   readonly #options: TallyOptions;
   readonly #lines = new Map<string, StatementLine>();
-  /** By `counterName`. */
+  /** Keyed by `counterName`. */
   readonly #settled = new Map<string, number>();
   readonly #shown = new Map<string, number>();
   #inNoGroup = 0;
@@ -90,7 +90,7 @@ export class StatementTally {
     return this.#inNoGroup;
   }
 
-  /** Of the group's own counters of money in this month. */
+  /** Compares the group's own counters of money in this month. */
   controls(): readonly Control[] {
     return [...this.#settled.keys()].sort().map((counter) => ({
       counter,

@@ -11,7 +11,7 @@ import type { JobVerdict } from '../../../functions/sweep/verdict.ts';
 export interface ActOptions {
   readonly store: LedgerStore;
   readonly clock: LedgerClock;
-  /** By which jobs without a record are charged; absent: they are left to the sweep. */
+  /** The rules by which jobs without a record are charged; absent: they are left to the sweep. */
   readonly rules: Rules | undefined;
   readonly chargeUnknown: 'hold' | 'nothing';
   /** Whether the token sees every job: if not, one that GitLab does not show may be there all the same. */

@@ -17,7 +17,7 @@ export interface WantedJob {
 }
 
 export interface GitLabSays {
-  /** By job id; `undefined` for one that GitLab does not know. */
+  /** Keyed by job id; `undefined` for one that GitLab does not know. */
   readonly truths: ReadonlyMap<number, JobTruth | undefined>;
   /** Wanted jobs GitLab could not be asked about: their project is not known, or there were too many. */
   readonly unasked: number;
@@ -27,7 +27,7 @@ export interface GitLabSays {
 
 /** An instance with more runners is read in part, and it is said. */
 export const RUNNERS_MAX = 2_000;
-/** Of one runner, 20 to 100 jobs each: enough for a day of the busiest. */
+/** A page has 20 to 100 jobs: enough for a day of the busiest runner. */
 export const PAGES_PER_RUNNER_MAX = 100;
 const RUNNER_PAGES_MAX = 200;
 /** More at once and a small GitLab feels it. */

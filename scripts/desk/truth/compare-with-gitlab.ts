@@ -18,7 +18,7 @@ export interface CompareOptions {
   /** Unix ms. */
   readonly nowMs: number;
   readonly askedMax: number;
-  /** Whose jobs GitLab asks about, as the sweep last read it. @default everybody's */
+  /** The jobs GitLab asks about, as the sweep last read it. @default everybody's */
   readonly scope?: ControllerScope | undefined;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onCall: () => void;
@@ -27,7 +27,7 @@ export interface CompareOptions {
 /** What `--json` prints. */
 export interface Comparison extends Pick<EnforcementProof, 'figures' | 'findings'> {
   readonly sinceMs: number;
-  /** Of the jobs that ran; absent where the runners' jobs could not be listed in full. */
+  /** Share of the jobs that ran; absent where the runners' jobs could not be listed in full. */
   readonly unadmittedShare?: number;
   readonly unasked: number;
   readonly runners: GitLabSays['runners'];

@@ -9,7 +9,7 @@ export const GITLAB_FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gi
   --token-file <file>  holds a token that may read the API; an administrator's to see all runners`;
 
 export interface GitLabPlace {
-  /** Without a slash at its end. */
+  /** No trailing slash. */
   readonly baseUrl: string;
   readonly token: string;
 }

@@ -19,7 +19,7 @@ export interface WrittenLimit {
   /** `MM-DD`: the first day of the fiscal year. */
   readonly fiscalStart?: string;
   readonly mode: 'enforce' | 'shadow';
-  /** Whole units; of seconds, whole minutes. */
+  /** Whole units; seconds come in whole minutes. */
   readonly amount: number | 'unlimited';
 }
 
@@ -52,7 +52,7 @@ export interface Edition {
   readonly grants: readonly WrittenGrant[];
   readonly prices: readonly PriceVersion[];
   readonly exemptions: readonly WrittenExemption[];
-  /** By group id; root groups have none. */
+  /** Keyed by group id; root groups have none. */
   readonly parentOf: ReadonlyMap<number, number>;
 }
 

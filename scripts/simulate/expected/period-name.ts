@@ -40,7 +40,7 @@ function weekOf(day: string): string {
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** By zone and quarter of an hour: a month has some thousands. */
+/** Keyed by zone and quarter of an hour: a month has some thousands. */
 const days = new Map<string, Map<number, string>>();
 
 /** `2026-11-21` */

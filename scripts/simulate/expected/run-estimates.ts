@@ -1,7 +1,7 @@
 /**
- * How long a job is taken to run. By history: the 90th percentile of the last 20 runs of its name on its runner class in its
- * project, from the third run on; a run counts for at most four times the median, and no estimate is below half a minute.
- * Else the default. Never more than the timeout.
+ * How long a job is taken to run: the 90th percentile of the last 20 runs of its name on its runner class in its project,
+ * from the third run on; a run counts for at most four times the median, and no estimate is below half a minute. Else the
+ * default. Never more than the timeout.
  */
 import type { AskedJob } from './asked-claims.ts';
 

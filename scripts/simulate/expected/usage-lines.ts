@@ -31,7 +31,7 @@ const noUsage = (): UsageLine => ({
   bypass: 0,
 });
 
-/** By `group/101|2026-11-21`. */
+/** Keyed by subject and day: `group/101|2026-11-21`. */
 export function usageLines(jobs: Iterable<ExpectedJob>, zone: string): ReadonlyMap<string, UsageLine> {
   const lines = new Map<string, UsageLine>();
   for (const each of jobs) {

@@ -4,7 +4,7 @@ import type { ExpectedClaim } from './asked-claims.ts';
 export interface CounterSums {
   /** Settled and held. */
   readonly committed: number;
-  /** Without what a limit that watches would have refused. */
+  /** Leaves out what a limit that watches would have refused. */
   readonly fitted: number;
   readonly settled: number;
   /** The part of `committed` that did not ask, by cause. */

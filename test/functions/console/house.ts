@@ -178,7 +178,7 @@ export function consoleHouse(
       },
     );
   };
-  /** By the limits that are live. */
+  /** Decides by the limits that are live. */
   const ask = async (requests: readonly AdmissionRequest[]): Promise<readonly Decision[]> => {
     const limits = (await desk.live())?.limits ?? packedLimits;
     const rules = { policy, limits, directory, estimator: timeoutEstimator };
@@ -191,7 +191,7 @@ export function consoleHouse(
     await roll();
     return decisions;
   };
-  /** By somebody of finance; somebody else approves it where two are needed. */
+  /** Applies as somebody of finance; somebody else approves it where two are needed. */
   const apply = async (edits: readonly LimitEdit[]): Promise<string> => {
     const base = (await desk.live())?.pointer.set;
     const outcome = await desk.apply(edits, {

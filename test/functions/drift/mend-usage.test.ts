@@ -20,7 +20,7 @@ test('usage that the stream lost is counted by the night, once, and what it deli
   const asks = [1, 2].map((jobId) => anAsk(jobId, [claim('group/101', 600, 10_000)], { facts }));
   await ledger.hold(asks, clock.monotonicMs() + 60_000);
   await ledger.settle([1, 2].map((jobId) => ({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() })));
-  // Of job 2 nothing arrives.
+  // Nothing arrives of job 2.
   await deliver(feed.records.filter(({ dynamodb }) => !JSON.stringify(dynamodb).includes('job#2"')));
   const seconds = async () => {
     const [tally] = await store.readUsage([{ subject: 'group/101', day: DAY }]);

@@ -80,7 +80,7 @@ test('over a year with expiry no night finds drift, closed months stay as they w
   expect(closed).toBeGreaterThan(2 * 12);
   const keys = [...months.keys()].map((month) => counter('group/2', 'month', month));
   expect((await ledger.readCounters(keys)).map(({ settled }) => settled)).toEqual([...months.values()]);
-  // Of the first winter no record is left of group 2's jobs, and no window of either.
+  // The first winter leaves no record of group 2's jobs, and no window of either.
   const left = [...store.dump()];
   expect(left.some((item) => item.kind === 'record' && item.record.jobId === 2)).toBe(false);
   const windows = left.filter(

@@ -5,14 +5,14 @@ import { aJob } from '../console/house.ts';
 import { noticesHouse, readMessage } from './house.ts';
 
 const OWNERS: Readonly<Record<number, string>> = { 100: 'acme-leads', 101: 'payments-leads', 200: 'finance' };
-/** Of each of these groups every job is rejected. */
+/** Every job of each of these groups is rejected. */
 const FULL = [
   { kind: 'set', subject: 'group/100', unit: 'money', amount: 0.2, per: 'month', owner: 'acme-leads' },
   { kind: 'set', subject: 'group/101', unit: 'money', amount: 0.1, per: 'month', owner: 'payments-leads' },
   { kind: 'set', subject: 'group/200', unit: 'money', amount: 0.1, per: 'month' },
 ] as const;
 
-/** Of what lies further back than two weeks nobody is told any more. */
+/** Nobody is told any more of what lies further back than two weeks. */
 const FORGOTTEN_MINUTES = 12 * 24 * 60;
 
 const step = fc.oneof(

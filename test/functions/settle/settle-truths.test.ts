@@ -77,7 +77,7 @@ const AFTER: Record<
   JobState | 'none',
   { before: number; ran: [TruthOutcome, JobState, number]; gone: [TruthOutcome, JobState | 'none', number] }
 > = {
-  // By the rules: 90 s at 0.10 a minute.
+  // The rules charge 90 s at 0.10 a minute.
   none: { before: 0, ran: ['bypass', 'SETTLED', 150_000], gone: ['ignored', 'none', 0] },
   HELD: { before: 600, ran: ['applied', 'SETTLED', 90], gone: ['applied', 'RELEASED', 0] },
   RUNNING: { before: 600, ran: ['applied', 'SETTLED', 90], gone: ['applied', 'RELEASED', 0] },

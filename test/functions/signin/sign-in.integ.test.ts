@@ -454,7 +454,7 @@ test('cookies that open nothing cost so many reads per address; who is signed in
   for (let count = 0; count < 20; count += 1) await madeUp();
   expect(reads).toBe(before);
   expect(await me(desk, browser)).toMatchObject({ id: USERS.fin.id });
-  // Without any cookie nothing is read, and so nothing is refused.
+  // A request without any cookie reads nothing, and so no rate limit refuses it.
   expect((await fetch(`${desk.url}/api/me`)).status).toBe(401);
   address = 'elsewhere';
   expect(await madeUp()).toBe(401);

@@ -104,7 +104,7 @@ describe('the deployed function', () => {
 
     store.parameters.delete(`${PATH}/103`);
     await handler({});
-    // Without its limit a group has no end: one person alone does not take it away.
+    // One person alone does not take a limit away: the group would have no end.
     const byText = (each: object) => JSON.stringify(each);
     const still = { on: { group: 103 }, minutes: 70, per: 'day' };
     expect((await live()).limits.map(byText).sort()).toEqual([...before, still].map(byText).sort());

@@ -100,7 +100,7 @@ test('a charge the table did not take is handed over again', async () => {
   clock.advance(VISIT_MS);
   await sweep();
   table = true;
-  // With the mark behind both, the next first page would end between them.
+  // If the mark were behind both, the next first page would end between them.
   clock.advance(VISIT_MS);
   gitlab.put(...range(10, 99).map((jobId) => finished(jobId, 1)));
   expect(await sweep()).toMatchObject({ bypass: 101 });

@@ -10,7 +10,7 @@ import { manualClock } from '../../support/ledger/test-clock.ts';
 import { aLimit, step } from './limits.ts';
 
 const LIMIT = aLimit({ amount: 200, softAmount: 130 });
-/** By hand, not by the code under test. */
+/** Worked out by hand, not by the code under test. */
 const LEVELS = [
   ['50 %', 100],
   ['soft', 130],

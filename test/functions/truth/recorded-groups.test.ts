@@ -5,7 +5,7 @@ import { isInNoGroup, wasBelowPath, wasInGroup } from '../../../functions/truth/
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { someFacts } from '../../support/ledger/asks.ts';
 
-/** By now: 111 below 110 below 200, which was called `north` before 100 was. */
+/** The groups by now: 111 below 110 below 200, which was called `north` before 100 was. */
 const NOW = directoryOf([
   { id: 100, path: 'north', personal: false },
   { id: 200, path: 'south', personal: false },

@@ -126,7 +126,7 @@ test.each<[PeriodKind, string, string, string, string, string]>([
 });
 
 test.each<[PeriodKind, string, string, string, string, string, string]>([
-  // Without a fiscal start quarters and years are the calendar's.
+  // Quarters and years are the calendar's if there is no fiscal start.
   ['quarter', '01-01', 'UTC', '2026-11-21T12:00Z', '2026-Q4', '2026-10-01T00:00', '2027-01-01T00:00'],
   [
     'quarter',

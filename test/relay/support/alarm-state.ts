@@ -74,7 +74,7 @@ const STATISTICS: Readonly<Partial<Record<Statistic, (values: readonly number[])
   Minimum: (values) => Math.min(...values),
   Maximum: (values) => Math.max(...values),
   SampleCount: (values) => values.length,
-  // Of a few values: the highest.
+  // Only ever a few values: the highest.
   p99: (values) => [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? 0,
 };
 

@@ -7,7 +7,7 @@ const MAIN = fileURLToPath(new URL('../../../relay/main.ts', import.meta.url));
 /** `relay/main.ts` as a process of its own. */
 export interface RelayProcess {
   readonly child: ChildProcess;
-  /** With what it wrote, once it is gone and everything is read. */
+  /** Resolves with what it wrote, once it is gone and everything is read. */
   readonly closed: Promise<{
     readonly code: number | null;
     readonly stdout: string;

@@ -21,7 +21,7 @@ function readCounting(bytes: Uint8Array, bounds: Partial<ReadingBounds> = {}, de
 
 const corpus = Object.entries(hostileQuestions(schema.question));
 
-/** Of these the cost is in bytes that are skipped, or translation refuses them before it comes to that. */
+/** These cost bytes that are skipped, or translation refuses them before it comes to that. */
 const WITHIN_BOUNDS = new Set(['one variable that is large', 'references in many services']);
 
 test.each(corpus)('4 MiB of %s take no more than any question may', (name, bytes) => {

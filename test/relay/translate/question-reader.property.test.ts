@@ -48,7 +48,7 @@ describe.each(SCHEMAS)('one pass over questions of the schema: %s', (_, desc) =>
         const [read, whole] = [one(bytes), two(bytes)];
         expect(said(read)).toEqual(said(whole));
         if (read.ok) readable += 1;
-        // Of parts that nobody reads it does not say what is unknown within.
+        // It does not say what is unknown within parts that nobody reads.
         const { unknown } = explain(desc, bytes);
         if (unknown.length < FIELDS_MAX) expect(unknown).toEqual(expect.arrayContaining([...read.unknown]));
       }),

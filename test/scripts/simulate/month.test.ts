@@ -7,7 +7,7 @@ import { wrongOf } from '../../../scripts/simulate/report-text.ts';
 import { smallShape } from '../../../scripts/simulate/workload.ts';
 
 const JOBS = 2_000;
-/** With a job that GitLab forgets, and jobs that ask while the table is silent. */
+/** Includes a job that GitLab forgets, and jobs that ask while the table is silent. */
 const workload = workloadOf(smallShape(14, JOBS));
 
 const months = new Map<EstimateName, Promise<MonthResult>>();

@@ -10,7 +10,7 @@ const PACKAGE = join(root, 'node_modules', '@sparticuz', 'chromium');
 const CACHE = join(root, 'node_modules', '.cache');
 /** The program, its software renderer, shared libraries that a bare machine lacks, and a font. */
 const ARCHIVES = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br'];
-/** The package's own names folders of Lambda. Without any font Chromium crashes; a relative cache would be made in the working directory. */
+/** The package's own names folders of Lambda. Chromium crashes without fonts; a relative cache would lie where it runs. */
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -34,7 +34,7 @@ export async function unpackChromium(): Promise<ChromiumProgram> {
   };
 }
 
-/** Appears whole or not at all; of two that unpack at once, one is kept. */
+/** Appears whole or not at all; one is kept if two unpack at once. */
 async function unpackInto(folder: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   const unfinished = mkdtempSync(`${folder}-`);

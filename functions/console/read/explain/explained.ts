@@ -35,7 +35,7 @@ export interface Explained {
   /** The set of limits that `now` is by. */
   readonly limitsVersionNow: string;
   readonly rules: readonly ExplainedRuleRow[];
-  /** Of subjects the viewer sees. */
+  /** Only those of subjects the viewer sees. */
   readonly counters: readonly ExplainedCounter[];
   /** Counters of groups above, or of others, that are left out. */
   readonly countersHidden: number;

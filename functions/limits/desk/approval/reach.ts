@@ -5,7 +5,7 @@ import type { Fields, FieldValue } from '../../changes/change-row.ts';
 import { binds } from '../../changes/effects.ts';
 import { limitFields } from '../../changes/fields.ts';
 
-/** Without grants. Infinity: it stops nobody. */
+/** Grants are left out. Infinity: it stops nobody. */
 export const reachOfLimit = (limit: Limit): number =>
   binds(limit) ? (reachOfFields(limitFields(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 

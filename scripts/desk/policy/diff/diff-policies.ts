@@ -26,7 +26,7 @@ const longerHoldsMore: Direction = (from, to) => {
   return effect === 'loosens' ? 'tightens' : effect === 'tightens' ? 'loosens' : effect;
 };
 
-/** By the path of the changed value. */
+/** Keyed by the path of the changed value. */
 const SECTIONS: Readonly<Record<string, Direction>> = {
   'estimate.default': longerHoldsMore,
   'estimate.timeout': longerHoldsMore,

@@ -40,7 +40,7 @@ const keyOf = (value: unknown): string =>
 
 const TEXT_CHARACTERS_MAX = 120;
 
-/** `shadow → enforce`; of lists what came (+) and went (-). */
+/** `shadow → enforce`; a list shows what came (+) and went (-). */
 export function leafText({ from, to }: Leaf): string {
   if (Array.isArray(from) || Array.isArray(to)) {
     const [plus, minus] = [added(from, to), removed(from, to)];

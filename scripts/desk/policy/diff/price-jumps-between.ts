@@ -7,7 +7,7 @@ import type { Side } from './diff-rules.ts';
 
 /** A rate that would be many times another one the moment the new policy is in force, or later. */
 export interface JumpBetween extends PriceJump {
-  /** Of the new prices. */
+  /** Version of the new prices. */
   readonly version: string;
   /** How many times as much, or as little; absent where one of both is free. */
   readonly times?: number;

@@ -105,7 +105,7 @@ function freedom(value: unknown): number {
   return typeof value === 'string' ? 1 : 2;
 }
 
-/** Of `allow` and `deny` each variable has a list; one without is not looked at. */
+/** `allow` and `deny` have a list per variable; a variable without one is not looked at. */
 function variableEffect([key, name]: readonly string[], from: unknown, to: unknown): Effect {
   if (key === 'require') return list('tightens')(from, to);
   if (from === undefined) return 'tightens';

@@ -101,7 +101,7 @@ const group =
     writer.tag(number, WireType.EndGroup);
   };
 
-/** Of any form, under a number that the message does not have. */
+/** A field of any form, under a number that the message does not have. */
 function unknownWire(desc: DescMessage): fc.Arbitrary<Write> {
   const taken = new Set(desc.fields.map((field) => field.number));
   const number = fc.integer({ min: 1, max: 5_000 }).filter((no) => !taken.has(no));

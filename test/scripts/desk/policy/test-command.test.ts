@@ -36,7 +36,7 @@ const GLASS =
   'breakglass: [{ on: { group: 101 }, id: outage, users: [5], jobs: 2, per: day, from: 2026-11-21, until: 2026-11-22, reason: x }]';
 const USED = (jobs: number) =>
   `${GLASS}, request: { user: 5 }, counters: [{ group: 101, limit: money-month, spent: 7.50 }, { breakglass: outage, used: ${jobs} }]`;
-/** Of several patterns that match the first one counts. */
+/** The first of several patterns that match counts. */
 const BY_PATH = (spent: number) =>
   `group_defaults: [{ groups: "acme/p*", minutes: 30, per: day }, { groups: "acme/*", minutes: 0, per: day }], counters: [{ group: 101, limit: minutes-day, spent: ${spent} }]`;
 const EVIL = 'request: { image: "evil:1" }';

@@ -98,7 +98,7 @@ test('the naive count is judged by the limits document, with the grants of each 
   const records = [
     aRecord(1, { claims: [of(1)] }),
     aRecord(2, { claims: [{ ...of(1), fitted: false }], shadow: [told] }),
-    // By the last violation 1.00 was all there was.
+    // The last violation says that 1.00 was all there was.
     aRecord(3, { claims: [of(1)] }),
     aRecord(4, { claims: [of(1)] }),
   ];
@@ -282,7 +282,7 @@ test('a group that has its limit by a pattern is judged by that limit, and so is
   };
   const limits = someLimits(defaults, aPolicy(), directory);
   for (const group of [1, 9]) {
-    // By the last violation 1.00 was all there was; by the default all but the refused one fit.
+    // The last violation says that 1.00 was all there was; by the default all but the refused one fit.
     expect(simulateShadow(life(group), options()).naive).toBe(2);
     expect(simulateShadow(life(group), options({ limits, directory })).naive).toBe(1);
   }

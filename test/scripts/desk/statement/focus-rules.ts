@@ -129,7 +129,7 @@ const COLUMNS: readonly Column[] = [
     'Other',
   ]),
   column('mandatory', 'no nulls', 'string', 'ServiceName'),
-  // Of the one category we use; other categories have others.
+  // Only those of the one category we use; other categories have others.
   column('recommended', 'no nulls', 'string', 'ServiceSubcategory', [
     'Developer Platforms',
     'Continuous Integration and Deployment',
