@@ -4,6 +4,7 @@ import type { ParallelJob } from './parallel.ts';
 import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
 import {
   expandVariables,
+  rawNames,
   readVariables,
   runnerVariablesOf,
   unsetNames,
@@ -15,6 +16,8 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 export interface Inherited {
   readonly defaults: YamlMap;
   readonly variables: Variables;
+  /** Names of those with `expand: false`. */
+  readonly raw: ReadonlySet<string>;
   /** Predefined by GitLab; known for expansion, not part of the job. */
   readonly predefined: Variables;
 }
@@ -38,17 +41,22 @@ export function readJob(
 ): PipelineJob {
   const stage = stageOf(entry);
   const variables = jobVariablesOf(entry, parallel, inherited, ruled);
+  const rawVariables = rawVariablesOf(entry, parallel, inherited, ruled);
+  const raw = new Set(rawVariables);
   const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
   const expand = (text: string, key: string) =>
-    expandVariables(text, known, (unknown) =>
-      problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
+    expandVariables(
+      text,
+      known,
+      (unknown) => problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
+      raw,
     );
-  const runner = runnerVariablesOf(known);
+  const runner = runnerVariablesOf(known, raw);
   /** As the runner will use it; what no file can tell stays as it is written. */
   const resolve = (text: string, key: string, passes: Passes): string => {
     const resolved = runner.resolve(text, passes);
     if (resolved !== undefined) return resolved;
-    for (const unset of unsetNames(text, known))
+    for (const unset of unsetNames(text, known, raw))
       problems.push(`${name}: ${key} uses $${unset}, which no file sets; it cannot be told what it will be`);
     return text;
   };
@@ -71,6 +79,7 @@ export function readJob(
       .filter((tag) => tag !== ''),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables,
+    ...(rawVariables.length > 0 && { rawVariables }),
   };
 }
 
@@ -90,6 +99,23 @@ export function jobVariablesOf(
     ...ofRules,
     ...given,
   };
+}
+
+/** Names of those that win with `expand: false`. Only the file and the job can write that. */
+function rawVariablesOf(
+  entry: YamlMap,
+  parallel: ParallelJob,
+  inherited: Inherited,
+  { ofRules, given }: RuledVariables,
+): readonly string[] {
+  const own = readVariables(entry.variables);
+  const ofFile = Object.keys(inheritedVariables(entry, inherited.variables));
+  const raw = [
+    ...ofFile.filter((name) => inherited.raw.has(name) && !Object.hasOwn(own, name)),
+    ...rawNames(entry.variables),
+  ];
+  const over = [parallel.variables, ofRules, given];
+  return raw.filter((name) => !over.some((variables) => Object.hasOwn(variables, name)));
 }
 
 function inheritedVariables(entry: YamlMap, variables: Variables): Variables {

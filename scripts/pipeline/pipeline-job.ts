@@ -23,6 +23,8 @@ export interface PipelineJob extends ContainerOptions {
   readonly timeoutSeconds?: number;
   /** Of the file, the job and the matrix, as written. */
   readonly variables: Variables;
+  /** Names of those with `expand: false`: the values are taken as they are. Absent: none. */
+  readonly rawVariables?: readonly string[];
 }
 
 export interface PipelineService extends ContainerOptions {
