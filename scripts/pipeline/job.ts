@@ -2,6 +2,7 @@ import type { Passes } from '../../policies/variables/runner-variables.ts';
 import { parseDuration } from './durations.ts';
 import type { ParallelJob } from './parallel.ts';
 import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
+import { unsetNotes } from './unset-variables.ts';
 import {
   expandVariables,
   rawNames,
@@ -20,6 +21,8 @@ export interface Inherited {
   readonly raw: ReadonlySet<string>;
   /** Predefined by GitLab; known for expansion, not part of the job. */
   readonly predefined: Variables;
+  /** Names that the run is known not to set. */
+  readonly notSet: ReadonlySet<string>;
 }
 
 /** Variables that win over those of the file. */
@@ -44,20 +47,31 @@ export function readJob(
   const rawVariables = rawVariablesOf(entry, parallel, inherited, ruled);
   const raw = new Set(rawVariables);
   const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
-  const expand = (text: string, key: string) =>
+  // A circle of references has no value, and its names are set all the same.
+  const unset = unsetNotes((each) => inherited.notSet.has(each) || Object.hasOwn(known, each));
+  const tagOf = (text: string) =>
     expandVariables(
       text,
       known,
-      (unknown) => problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
+      (unknown) => {
+        unset.note('tags', unknown);
+        problems.push(
+          `${name}: tags uses $${unknown}, which no file sets; empty, unless GitLab's settings set it`,
+        );
+      },
       raw,
     );
   const runner = runnerVariablesOf(known, raw);
   /** As the runner will use it; what no file can tell stays as it is written. */
-  const resolve = (text: string, key: string, passes: Passes): string => {
+  const resolve = (text: string, key: 'image' | 'services', passes: Passes): string => {
     const resolved = runner.resolve(text, passes);
     if (resolved !== undefined) return resolved;
-    for (const unset of unsetNames(text, known, raw))
-      problems.push(`${name}: ${key} uses $${unset}, which no file sets; it cannot be told what it will be`);
+    for (const unknown of unsetNames(text, known, raw)) {
+      unset.note(key, unknown);
+      problems.push(
+        `${name}: ${key} uses $${unknown}, which no file sets; it cannot be told what it will be`,
+      );
+    }
     return text;
   };
   const value = (key: string) =>
@@ -65,7 +79,7 @@ export function readJob(
   const image = nameOf(value('image'));
   const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
   const timeoutSeconds = readTimeout(name, value('timeout'), problems);
-  return {
+  const job: PipelineJob = {
     name: parallel.name,
     stage,
     ...(resolvedImage !== undefined && { image: resolvedImage }),
@@ -75,12 +89,14 @@ export function readJob(
       readService(service, (text) => resolve(text, 'services', 1)),
     ),
     tags: listOf(value('tags'))
-      .map((tag) => expand(String(tag), 'tags'))
+      .map((tag) => tagOf(String(tag)))
       .filter((tag) => tag !== ''),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables,
     ...(rawVariables.length > 0 && { rawVariables }),
   };
+  const unsetVariables = unset.all();
+  return unsetVariables === undefined ? job : { ...job, unsetVariables };
 }
 
 export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');

@@ -137,16 +137,21 @@ function oneOf(created: readonly RulesOutcome[], world: World): RulesOutcome | u
 }
 
 function inheritedFrom(config: YamlMap, ofFile: Variables, ofWorkflow: Variables, run: KnownRun): Inherited {
-  const known: Record<string, string> = { ...PLACEHOLDERS };
+  const known: Record<string, string> = { ...(run.standIns ?? PLACEHOLDERS) };
+  const notSet = new Set<string>();
   for (const [name, value] of Object.entries(knownPredefined(run))) {
-    if (value === null) delete known[name];
-    else known[name] = value;
+    if (value !== null) known[name] = value;
+    else {
+      delete known[name];
+      notSet.add(name);
+    }
   }
   return {
     defaults: { ...pick(config, OLD_DEFAULTS), ...(isMap(config.default) && config.default) },
     variables: { ...ofFile, ...ofWorkflow },
     raw: new Set([...rawNames(config.variables)].filter((name) => !Object.hasOwn(ofWorkflow, name))),
     predefined: known,
+    notSet,
   };
 }
 

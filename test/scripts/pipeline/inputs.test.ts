@@ -58,7 +58,9 @@ describe('inputs', () => {
       { given: { REGION: 'eu' } },
     );
     expect(jobNamed(pipeline, 'j').tags).toEqual(['eu/']);
-    expect(pipeline.problems).toEqual(['j: tags uses $ELSE, which no file sets; taken as empty']);
+    expect(pipeline.problems).toEqual([
+      "j: tags uses $ELSE, which no file sets; empty, unless GitLab's settings set it",
+    ]);
   });
 
   test.each([
