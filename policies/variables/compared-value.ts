@@ -13,10 +13,13 @@ const PREFIX = 'variables.';
 
 export function comparedValue({ variables, hiddenVariables }: AdmissionRequest, name: string): ComparedValue {
   if (variables === undefined) return NOT_SENT;
-  if (hiddenVariables?.includes(name)) return { known: false, field: `${PREFIX}${name}` };
+  if (hiddenVariables?.includes(name)) return { known: false, field: fieldOfVariable(name) };
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return value === undefined || value === '' ? UNSET : { known: true, value };
 }
+
+/** The field that is missing where it cannot be told what a variable will hold. */
+export const fieldOfVariable = (name: string): string => `${PREFIX}${name}`;
 
 /** The name of the variable that such a field stands for. */
 export const variableOfField = (field: string): string | undefined =>

@@ -7,6 +7,7 @@ import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { Project } from '../pipeline/pipeline-run.ts';
 import { pipelineQuestions } from '../pipeline/questions.ts';
 import { type StartOptions, UsageError } from './options.ts';
+import { pipelineFacts } from './pipeline-facts.ts';
 import { replay } from './replay.ts';
 
 /** A short pipeline runs several times, as it does in real groups, until a budget is used up. */
@@ -42,9 +43,7 @@ export async function openLocalRouter(
   return {
     url,
     token: TOKEN,
-    pipeline: relative(process.cwd(), pipelinePath),
-    jobs: pipeline.jobs.length,
-    notFetched: pipeline.notFetched,
+    facts: pipelineFacts(relative(process.cwd(), pipelinePath), pipeline),
     total,
     /** Asks about every job, by way of `play`; resolves when all are answered or `stopped` says so. */
     async run(stopped: () => boolean, play: Play): Promise<void> {

@@ -189,9 +189,6 @@ function localFacts({
     webhooks: `to ${ends.settleUrl}; ${percent(lose)} get lost, ${percent(again)} come twice`,
     sweep: `every ${SWEEP_EVERY_MS / 1000} s`,
     time: `${SPEED} times as fast for jobs, limits and holds: a minute is ${60_000 / SPEED} ms`,
-    pipeline: `${router.pipeline}, ${router.jobs} jobs`,
-    ...(router.notFetched.length > 0 && {
-      'not read': `${router.notFetched.length} includes that only GitLab can fetch`,
-    }),
+    ...router.facts,
   };
 }

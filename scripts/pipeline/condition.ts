@@ -23,6 +23,9 @@ export function conditionHolds(condition: Expression, lookUp: FindKnown, world: 
     switch (expression.kind) {
       case 'variable':
         return variable(expression.name);
+      case 'input':
+        // Where it means something its value stands in its place.
+        return null;
       case 'constant':
         return expression.value;
       case 'pattern':

@@ -10,5 +10,5 @@ export function environmentOf(job: PipelineJob, entry: YamlMap, predefined: Vari
   const written = isMap(entry.environment) ? entry.environment.name : entry.environment;
   if (typeof written !== 'string' || written === '') return undefined;
   const known = { ...predefined, CI_JOB_NAME: job.name, CI_JOB_STAGE: job.stage, ...job.variables };
-  return expandKnown(written, known);
+  return expandKnown(written, known, new Set(job.rawVariables));
 }

@@ -1,6 +1,8 @@
 /** A condition of `rules:if`, read. */
 export type Expression =
   | { readonly kind: 'variable'; readonly name: string }
+  /** `$[[ inputs.name ]]`, which only the rules of an input have. */
+  | { readonly kind: 'input'; readonly name: string }
   | { readonly kind: 'constant'; readonly value: string | boolean | null }
   | { readonly kind: 'pattern'; readonly pattern: string }
   | { readonly kind: 'not'; readonly of: Expression }
@@ -17,7 +19,7 @@ export type Operator = '&&' | '||' | '==' | '!=' | '=~' | '!~';
 const TOKENS_MAX = 100;
 
 const TOKEN =
-  /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
+  /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$\[\[\s*inputs\.(?<input>\w+)\s*\]\]|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
 
 /** The higher binds the closer. */
 const PRECEDENCE: Readonly<Record<Operator, number>> = {
@@ -43,7 +45,8 @@ export function expressionReader(): ReadExpression {
   };
 }
 
-function parseExpression(text: string): Expression | undefined {
+/** `undefined`: GitLab calls it invalid. */
+export function parseExpression(text: string): Expression | undefined {
   const tokens = tokensOf(text);
   if (tokens === undefined) return undefined;
   let at = 0;
@@ -100,6 +103,7 @@ function tokensOf(text: string): readonly Token[] | undefined {
 
 function tokenOf({
   sign,
+  input,
   variable,
   double,
   single,
@@ -107,6 +111,7 @@ function tokenOf({
   word,
 }: Record<string, string | undefined>): Token {
   if (sign !== undefined) return { sign };
+  if (input !== undefined) return { operand: { kind: 'input', name: input } };
   if (variable !== undefined) return { operand: { kind: 'variable', name: variable } };
   if (pattern !== undefined) return { operand: { kind: 'pattern', pattern } };
   const text = double ?? single;

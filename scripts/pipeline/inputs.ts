@@ -1,4 +1,5 @@
 import { compileRegex } from '../../policies/match/regex.ts';
+import { type InputsAround, ruledInput } from './input-rules.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
@@ -24,10 +25,15 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
  *
  * @param header - the document with `spec:`, or undefined for a file without one.
  * @throws {PipelineError} `refused` where GitLab creates no pipeline: an input without a value, of another type, or that
- * the file does not declare.
+ * the file does not declare. `not_told` where its rules, or inputs of other files, leave open what a value is.
  */
 export function inputValues(header: YamlMap | undefined, given: InputArguments, file: string): InputValues {
   const spec = isMap(header?.spec) ? header.spec : {};
+  if (spec.include !== undefined && spec.include !== null)
+    throw new PipelineError(
+      'not_told',
+      `${file}: spec:include takes inputs from other files, which are not read`,
+    );
   const declared = isMap(spec.inputs) ? spec.inputs : {};
   const stray = Object.keys(given.values).find((name) => !Object.hasOwn(declared, name));
   if (stray !== undefined) {
@@ -37,31 +43,62 @@ export function inputValues(header: YamlMap | undefined, given: InputArguments, 
       `is given the input "${stray}", which its spec does not declare; expected ${names.length === 0 ? 'none' : names.join(', ')}`,
     );
   }
-  return new Map(
-    Object.entries(declared).map(([name, entry]) => [
-      name,
-      inputValue(name, isMap(entry) ? entry : {}, given, file),
-    ]),
-  );
+  const settled = new Map<string, unknown>();
+  for (const [name, entry] of Object.entries(declared)) {
+    const written = isMap(entry) ? entry : {};
+    settled.set(name, inputValue(name, writtenFor(name, written), given, file));
+  }
+  return settled;
+
+  /** The declaration, with what its rules make of it. */
+  function writtenFor(name: string, written: YamlMap): YamlMap {
+    if (written.rules === undefined || written.rules === null) return written;
+    const around: InputsAround = {
+      isDeclared: (other) => Object.hasOwn(declared, other),
+      isSettled: (other) => settled.has(other) || saidOf(other, given) !== undefined,
+      valueOf: (other) => {
+        const type = isMap(declared[other]) ? typeOf(declared[other]) : 'string';
+        return settled.has(other) ? settled.get(other) : saidAs(type, saidOf(other, given), given);
+      },
+    };
+    const refuse = (what: string): never => {
+      throw new PipelineError('not_told', `${file}: input "${name}" ${what}`);
+    };
+    const ruled = ruledInput(written, around, refuse);
+    const hasValue = saidOf(name, given) !== undefined || ruled.default !== undefined;
+    if (!hasValue && ruled.options !== undefined && hasDefaultSomewhere(written.rules))
+      return refuse('has no value: the rule that holds gives options and no default');
+    // A text whose rules all fail is empty in GitLab.
+    const isEmpty = !hasValue && typeOf(written) === 'string' && hasDefaultSomewhere(written.rules);
+    return { ...written, ...ruled, ...(isEmpty && { default: '' }) };
+  }
 }
 
-function inputValue(
-  name: string,
-  spec: YamlMap,
-  { values, areTyped }: InputArguments,
-  file: string,
-): unknown {
-  const type = typeof spec.type === 'string' ? spec.type : 'string';
+const typeOf = (spec: YamlMap): string => (typeof spec.type === 'string' ? spec.type : 'string');
+
+/** GitLab's condition for an input that need not be given. */
+const hasDefaultSomewhere = (rules: unknown): boolean =>
+  Array.isArray(rules) &&
+  rules.some((rule) => isMap(rule) && (Object.hasOwn(rule, 'default') || rule.if === undefined));
+
+/** What was handed over for an input; `undefined`: nothing. */
+const saidOf = (name: string, { values }: InputArguments): unknown =>
+  Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined;
+
+const saidAs = (type: string, said: unknown, { areTyped }: InputArguments): unknown =>
+  areTyped ? typed(String(said), type) : said;
+
+function inputValue(name: string, spec: YamlMap, given: InputArguments, file: string): unknown {
+  const type = typeOf(spec);
   const fits = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
   if (fits === undefined)
     throw refused(file, `input "${name}" is of type "${type}"; expected ${Object.keys(TYPES).join(', ')}`);
-  const said = Object.hasOwn(values, name) ? values[name] : undefined;
-  const value =
-    said === undefined || said === null ? spec.default : areTyped ? typed(String(said), type) : said;
+  const said = saidOf(name, given);
+  const value = said === undefined ? spec.default : saidAs(type, said, given);
   if (value === undefined)
     throw refused(
       file,
-      `input "${name}" has no value and no default; ${areTyped ? `say --input ${name}=…` : 'the include must give it'}`,
+      `input "${name}" has no value and no default; ${given.areTyped ? `say --input ${name}=…` : 'the include must give it'}`,
     );
   if (value === null) return null;
   if (!fits(value)) throw refused(file, `input "${name}" is ${JSON.stringify(value)}; expected a ${type}`);

@@ -1,8 +1,7 @@
+import { inputFunction } from './input-functions.ts';
 import type { InputValues } from './inputs.ts';
 import type { FindKnown } from './known-run.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { knownValuesIn } from './rules.ts';
-import { expandKnown } from './variables.ts';
 
 /** GitLab's own bounds. */
 const FUNCTIONS_MAX = 3;
@@ -16,7 +15,8 @@ const BLOCK = /\$\[\[[^\S\n]*(\S[^\n]{0,1000}?)[^\S\n]*\]\]/g;
  * Puts inputs in the place of `$[[ inputs.name | function ]]`, in the text before it is read as YAML, as GitLab does: what
  * is not a text is put in as JSON. Blocks of a matrix stay.
  *
- * @throws {PipelineError} `refused` for a name that is no input, a function that is none, and a value it does not take;
+ * @throws {PipelineError} `refused` for a name that is no input, a function that is none, and a value it does not take; `not_told` for what only
+ * GitLab has;
  * `too_large` for a text that grows past GitLab's size of a file.
  */
 export function interpolate(text: string, inputs: InputValues, lookUp: FindKnown, file: string): string {
@@ -37,35 +37,23 @@ export function interpolate(text: string, inputs: InputValues, lookUp: FindKnown
 
   function blockValue(block: string, inside: string): unknown {
     const [access = '', ...functions] = inside.split('|').map((part) => part.trim());
-    if (/^(?:matrix|component|job)\./.test(access)) return block;
+    if (/^matrix\./.test(access)) return block;
+    if (/^(?:component|job)\./.test(access))
+      throw new PipelineError(
+        'not_told',
+        `${file}: ${block} is what only GitLab knows when it reads the file`,
+      );
     const name = /^inputs\.([\w-]+)$/.exec(access)?.[1];
     if (name === undefined || !inputs.has(name))
       throw refused(`${block} is none of its inputs; expected ${[...inputs.keys()].join(', ') || 'none'}`);
     if (functions.length > FUNCTIONS_MAX) throw refused(`${block} has more than ${FUNCTIONS_MAX} functions`);
-    return functions.reduce<unknown>((value, each) => applied(each, value, block), inputs.get(name));
-  }
-
-  function applied(call: string, value: unknown, block: string): unknown {
-    const [, name, args = ''] = /^(\w+)\s*(?:\((.*)\))?$/.exec(call) ?? [];
-    if (typeof value !== 'string')
-      throw refused(`${block}: ${call} takes a text, not ${JSON.stringify(value)}`);
-    switch (name) {
-      case 'expand_vars':
-        return expandKnown(value, knownValuesIn(value, lookUp));
-      case 'truncate': {
-        const [from = Number.NaN, length = Number.NaN] = args.split(',').map(Number);
-        if (Number.isNaN(from + length)) throw refused(`${block}: expected truncate(from, length)`);
-        return value.slice(from, from + length);
-      }
-      case 'posix_escape':
-        return value === '' ? "''" : value.replaceAll(/[^\w\-.,:+/@\n]/g, '\\$&').replaceAll('\n', "'\n'");
-      case 'posix_quote':
-        return `'${value.replaceAll("'", `'\\''`)}'`;
-      default:
-        throw refused(
-          `${block}: "${call}" is no function; expected expand_vars, truncate, posix_escape, posix_quote`,
-        );
-    }
+    const refuse = (what: string): never => {
+      throw refused(`${block}: ${what}`);
+    };
+    return functions.reduce<unknown>(
+      (value, call) => inputFunction(call, value, lookUp, refuse),
+      inputs.get(name),
+    );
   }
 
   function refused(what: string): PipelineError {

@@ -60,12 +60,15 @@ export function jobVariables(
     DEPLOY_KEY: NOT_A_SECRET,
     SIGNING_PASSPHRASE: NOT_A_SECRET,
   };
+  const raw = new Set(job.rawVariables);
   return [
     ...Object.entries(predefined).map(([key, value]) => variable(key, String(value), { public: true })),
     ...Object.entries(secrets).map(([key, value]) => variable(key, value, { masked: true })),
     variable('KUBECONFIG', NOT_A_SECRET, { file: true }),
     // After the predefined ones, as GitLab sends them: a file that sets CI_PROJECT_ID makes a duplicate.
-    ...Object.entries(job.variables).map(([key, value]) => variable(key, value, { public: true })),
+    ...Object.entries(job.variables).map(([key, value]) =>
+      variable(key, value, { public: true, raw: raw.has(key) }),
+    ),
   ];
 }
 

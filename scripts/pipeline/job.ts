@@ -2,8 +2,10 @@ import type { Passes } from '../../policies/variables/runner-variables.ts';
 import { parseDuration } from './durations.ts';
 import type { ParallelJob } from './parallel.ts';
 import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
+import { unsetNotes } from './unset-variables.ts';
 import {
   expandVariables,
+  rawNames,
   readVariables,
   runnerVariablesOf,
   unsetNames,
@@ -15,8 +17,12 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 export interface Inherited {
   readonly defaults: YamlMap;
   readonly variables: Variables;
+  /** Names of those with `expand: false`. */
+  readonly raw: ReadonlySet<string>;
   /** Predefined by GitLab; known for expansion, not part of the job. */
   readonly predefined: Variables;
+  /** Names that the run is known not to set. */
+  readonly notSet: ReadonlySet<string>;
 }
 
 /** Variables that win over those of the file. */
@@ -38,18 +44,34 @@ export function readJob(
 ): PipelineJob {
   const stage = stageOf(entry);
   const variables = jobVariablesOf(entry, parallel, inherited, ruled);
+  const rawVariables = rawVariablesOf(entry, parallel, inherited, ruled);
+  const raw = new Set(rawVariables);
   const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
-  const expand = (text: string, key: string) =>
-    expandVariables(text, known, (unknown) =>
-      problems.push(`${name}: ${key} uses $${unknown}, which no file sets; taken as empty`),
+  // A circle of references has no value, and its names are set all the same.
+  const unset = unsetNotes((each) => inherited.notSet.has(each) || Object.hasOwn(known, each));
+  const tagOf = (text: string) =>
+    expandVariables(
+      text,
+      known,
+      (unknown) => {
+        unset.note('tags', unknown);
+        problems.push(
+          `${name}: tags uses $${unknown}, which no file sets; empty, unless GitLab's settings set it`,
+        );
+      },
+      raw,
     );
-  const runner = runnerVariablesOf(known);
+  const runner = runnerVariablesOf(known, raw);
   /** As the runner will use it; what no file can tell stays as it is written. */
-  const resolve = (text: string, key: string, passes: Passes): string => {
+  const resolve = (text: string, key: 'image' | 'services', passes: Passes): string => {
     const resolved = runner.resolve(text, passes);
     if (resolved !== undefined) return resolved;
-    for (const unset of unsetNames(text, known))
-      problems.push(`${name}: ${key} uses $${unset}, which no file sets; it cannot be told what it will be`);
+    for (const unknown of unsetNames(text, known, raw)) {
+      unset.note(key, unknown);
+      problems.push(
+        `${name}: ${key} uses $${unknown}, which no file sets; it cannot be told what it will be`,
+      );
+    }
     return text;
   };
   const value = (key: string) =>
@@ -57,7 +79,7 @@ export function readJob(
   const image = nameOf(value('image'));
   const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
   const timeoutSeconds = readTimeout(name, value('timeout'), problems);
-  return {
+  const job: PipelineJob = {
     name: parallel.name,
     stage,
     ...(resolvedImage !== undefined && { image: resolvedImage }),
@@ -67,11 +89,14 @@ export function readJob(
       readService(service, (text) => resolve(text, 'services', 1)),
     ),
     tags: listOf(value('tags'))
-      .map((tag) => expand(String(tag), 'tags'))
+      .map((tag) => tagOf(String(tag)))
       .filter((tag) => tag !== ''),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables,
+    ...(rawVariables.length > 0 && { rawVariables }),
   };
+  const unsetVariables = unset.all();
+  return unsetVariables === undefined ? job : { ...job, unsetVariables };
 }
 
 export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');
@@ -90,6 +115,23 @@ export function jobVariablesOf(
     ...ofRules,
     ...given,
   };
+}
+
+/** Names of those that win with `expand: false`. Only the file and the job can write that. */
+function rawVariablesOf(
+  entry: YamlMap,
+  parallel: ParallelJob,
+  inherited: Inherited,
+  { ofRules, given }: RuledVariables,
+): readonly string[] {
+  const own = readVariables(entry.variables);
+  const ofFile = Object.keys(inheritedVariables(entry, inherited.variables));
+  const raw = [
+    ...ofFile.filter((name) => inherited.raw.has(name) && !Object.hasOwn(own, name)),
+    ...rawNames(entry.variables),
+  ];
+  const over = [parallel.variables, ofRules, given];
+  return raw.filter((name) => !over.some((variables) => Object.hasOwn(variables, name)));
 }
 
 function inheritedVariables(entry: YamlMap, variables: Variables): Variables {

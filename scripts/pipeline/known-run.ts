@@ -13,6 +13,12 @@ export interface KnownRun {
   readonly predefined?: Variables;
   /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
   readonly given?: Readonly<Record<string, string | null>>;
+  /**
+   * Values that stand for those nobody told, in images and names of environments. Rules do not go by them.
+   *
+   * @default all of `PLACEHOLDERS`
+   */
+  readonly standIns?: Variables;
   /** Inputs of the pipeline itself, as typed. */
   readonly inputs?: Readonly<Record<string, string>>;
 }

@@ -1,3 +1,4 @@
+import type { UnsetVariables } from './unset-variables.ts';
 import type { Variables } from './variables.ts';
 
 /** What a file says of a container beside its image; users as the runner will use them. */
@@ -23,6 +24,10 @@ export interface PipelineJob extends ContainerOptions {
   readonly timeoutSeconds?: number;
   /** Those of the file, the job and the matrix, as written. */
   readonly variables: Variables;
+  /** Names of those with `expand: false`: the values are taken as they are. Absent: none. */
+  readonly rawVariables?: readonly string[];
+  /** What its image, services and tags name and nothing known here sets. Absent: all is known. */
+  readonly unsetVariables?: UnsetVariables;
 }
 
 export interface PipelineService extends ContainerOptions {

@@ -12,7 +12,7 @@ import { possibleOutcomes } from './possible-outcomes.ts';
 import { resolveReferences } from './references.ts';
 import type { RepositoryFiles } from './repository-files.ts';
 import type { Circumstances, RulesOutcome } from './rules.ts';
-import { readVariables, type Variables } from './variables.ts';
+import { rawNames, readVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 import type { ReadingNotes } from './yaml-source.ts';
 
@@ -104,7 +104,7 @@ function jobsIn(
   } as const;
   const variables = oneOf(created, world)?.variables;
   if (variables === undefined) return { jobs: [], bridges: [], ...rest };
-  const inherited = inheritedFrom(config, { ...ofFile, ...variables }, run);
+  const inherited = inheritedFrom(config, ofFile, variables, run);
   const around: JobSurroundings = {
     inherited,
     given,
@@ -136,16 +136,22 @@ function oneOf(created: readonly RulesOutcome[], world: World): RulesOutcome | u
   );
 }
 
-function inheritedFrom(config: YamlMap, variables: Variables, run: KnownRun): Inherited {
-  const known: Record<string, string> = { ...PLACEHOLDERS };
+function inheritedFrom(config: YamlMap, ofFile: Variables, ofWorkflow: Variables, run: KnownRun): Inherited {
+  const known: Record<string, string> = { ...(run.standIns ?? PLACEHOLDERS) };
+  const notSet = new Set<string>();
   for (const [name, value] of Object.entries(knownPredefined(run))) {
-    if (value === null) delete known[name];
-    else known[name] = value;
+    if (value !== null) known[name] = value;
+    else {
+      delete known[name];
+      notSet.add(name);
+    }
   }
   return {
     defaults: { ...pick(config, OLD_DEFAULTS), ...(isMap(config.default) && config.default) },
-    variables,
+    variables: { ...ofFile, ...ofWorkflow },
+    raw: new Set([...rawNames(config.variables)].filter((name) => !Object.hasOwn(ofWorkflow, name))),
     predefined: known,
+    notSet,
   };
 }
 

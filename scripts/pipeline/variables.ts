@@ -21,18 +21,40 @@ export function readVariables(value: unknown): Variables {
   return variables;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** The names in a `variables:` key with `expand: false`, which are raw: nothing is put into their values. */
+export function rawNames(value: unknown): ReadonlySet<string> {
+  if (!isMap(value)) return NONE;
+  const raw = Object.entries(value).filter(([, entry]) => isMap(entry) && entry.expand === false);
+  return new Set(raw.map(([name]) => name));
+}
+
 const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
 
 /** What stands in the place of a reference; `whole` is the reference as it is written. */
 type Replace = (whole: string, name: string, isPercent: boolean) => string;
 
+interface Replacing {
+  readonly raw: ReadonlySet<string>;
+  /** Decides about names without a value. */
+  readonly other: Replace;
+  /** Stands in the place of `$$`. */
+  readonly dollar: string;
+  /** References to raw variables stay: their reader is the runner. */
+  readonly keepsRaw: boolean;
+}
+
 /**
  * Values are put into each other once per name, however often they are asked for. A name that refers to itself
- * has no value there. `other` decides about names without a value, `dollar` about `$$`.
+ * has no value there.
  *
  * @throws {PipelineError} for a text longer than {@link VALUE_CHARACTERS_MAX}.
  */
-function expander(variables: Variables, other: Replace, dollar: string): (text: string) => string {
+function expander(
+  variables: Variables,
+  { raw, other, dollar, keepsRaw }: Replacing,
+): (text: string) => string {
   const values = new Map<string, string>();
   const open = new Set<string>();
   return expand;
@@ -55,6 +77,7 @@ function expander(variables: Variables, other: Replace, dollar: string): (text: 
     if (name === undefined) return dollar;
     const written = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (written === undefined) return other(whole, name, isPercent);
+    if (raw.has(name)) return keepsRaw ? whole : written;
     if (open.has(name)) return other(whole, name, isPercent);
     const known = values.get(name);
     if (known !== undefined) return known;
@@ -73,13 +96,14 @@ const tooLong = (text: string): PipelineError =>
   );
 
 /**
- * Puts values in the place of `$NAME`, `${NAME}` and `%NAME%`, and of what stands in those values. `$$` is a dollar.
- * An unknown name becomes empty, as the runner does, and is told to `onUnknown`.
+ * Puts values in the place of `$NAME`, `${NAME}` and `%NAME%`, and of what stands in those values unless they are `raw`.
+ * `$$` is a dollar. An unknown name becomes empty, as the runner does, and is told to `onUnknown`.
  */
 export function expandVariables(
   text: string,
   variables: Variables,
   onUnknown: (name: string) => void,
+  raw: ReadonlySet<string> = NONE,
 ): string {
   const unknown: Replace = (whole, name, isPercent) => {
     // `%` is common in URLs; only known names between two of them are variables.
@@ -87,31 +111,42 @@ export function expandVariables(
     onUnknown(name);
     return '';
   };
-  return expander(variables, unknown, '$')(text);
+  return expander(variables, { raw, other: unknown, dollar: '$', keepsRaw: false })(text);
 }
+
+const asWritten: Replace = (whole) => whole;
 
 /**
  * Values put in as GitLab puts variables into each other before it asks: a name that no file sets stays as it is
- * written, and so does `$$`. The result may be used for many texts; what it has worked out it keeps.
+ * written, and so do `$$` and references to `raw` variables. The result may be used for many texts; what it has worked
+ * out it keeps.
  */
-export const knownExpander = (variables: Variables): ((text: string) => string) =>
-  expander(variables, (whole) => whole, '$$');
+export const knownExpander = (
+  variables: Variables,
+  raw: ReadonlySet<string> = NONE,
+): ((text: string) => string) => expander(variables, { raw, other: asWritten, dollar: '$$', keepsRaw: true });
 
-/** One text; for several of them take {@link knownExpander}. */
-export const expandKnown = (text: string, variables: Variables): string => knownExpander(variables)(text);
+/** A text that GitLab itself reads, such as a path or the name of an environment. What no file sets stays as it is. */
+export const expandKnown = (text: string, variables: Variables, raw: ReadonlySet<string> = NONE): string =>
+  expander(variables, { raw, other: asWritten, dollar: '$$', keepsRaw: false })(text);
 
 /** The variables of a file as the runner reads them. */
-export function runnerVariablesOf(variables: Variables): RunnerVariables {
-  const expand = knownExpander(variables);
+export function runnerVariablesOf(variables: Variables, raw: ReadonlySet<string> = NONE): RunnerVariables {
+  const expand = knownExpander(variables, raw);
   return runnerVariables((name) => {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    return value === undefined ? undefined : { value: expand(value), raw: false };
+    if (value === undefined) return undefined;
+    return raw.has(name) ? { value, raw: true } : { value: expand(value), raw: false };
   });
 }
 
 /** Names that a text refers to and that are not set, each once. */
-export function unsetNames(text: string, variables: Variables): readonly string[] {
+export function unsetNames(
+  text: string,
+  variables: Variables,
+  raw: ReadonlySet<string> = NONE,
+): readonly string[] {
   const names = new Set<string>();
-  expandVariables(text, variables, (name) => names.add(name));
+  expandVariables(text, variables, (name) => names.add(name), raw);
   return [...names];
 }

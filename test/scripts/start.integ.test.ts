@@ -130,15 +130,27 @@ test('a reader that has enough ends it without a word', async () => {
   }
 });
 
-test('without Java the ledger is in memory, and one line says so', async () => {
+test('without Java the ledger is in memory, and one line says so; another tells what rules leave open', async () => {
   const nowhere = { ...process.env, PATH: '/no-such-folder' };
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
+  writeFileSync(
+    join(folder, '.gitlab-ci.yml'),
+    `a: { script: x, image: "alpine:3", rules: [{ if: $DEPLOY, variables: { A: b } }, { when: always }] }
+b: { script: x, image: "alpine:3" }
+`,
+  );
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
   await watching(
-    ['--pipeline', PIPELINE, '--jobs', '5', '--rate', '100'],
+    ['--pipeline', folder, '--jobs', '5', '--rate', '100'],
     async (run) => {
       const { code, text } = await run.ended();
       expect(text.match(/^.*Java.*$/gm)).toEqual([
         'ledger    in memory, forgotten at the end (no Java found; with Java 8 or newer it is DynamoDB Local)',
       ]);
+      expect(text).toMatch(/^pipeline {2}.*, 2 jobs$/m);
+      expect(text).toMatch(
+        /^rules {5}1 of them depend on rules; each runs as if all that the file leaves open held/m,
+      );
       expect(text).toContain('5 decisions: ');
       expect(code).toBe(0);
     },

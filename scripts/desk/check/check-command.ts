@@ -40,8 +40,9 @@ Usage
 Reads the file and what it includes from the same repository, offline. Includes from elsewhere are named, not fetched.
 rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
 --variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
-the default branch is main. Manual jobs are taken to run. Counters are not read, so a job that is "ok" may still meet a
-limit that is used up.
+the default branch is main. A variable in an image, a service or a tag that neither the file nor a flag sets may be in
+GitLab's settings: what hangs on it is "not sure". Manual jobs are taken to run. Counters are not read, so a job that
+is "ok" may still meet a limit that is used up.
 
 Where
 ${PLACE_FLAGS_HELP}

@@ -41,7 +41,7 @@ export function untelling(checks: readonly JobCheck[], currency: string): readon
     untold.map(({ rule, mode, needs, against, dependsOn }) => {
       const what = against.map(({ reason }) => reasonText(reason, currency)).join('; ');
       if (dependsOn !== undefined)
-        return { rule, mode, text: `${what}, depends on rules: ${conditionsText(dependsOn)}` };
+        return { rule, mode, text: `${what}, depends on ${formsText(dependsOn, needs)}` };
       return {
         rule,
         mode,
@@ -50,6 +50,13 @@ export function untelling(checks: readonly JobCheck[], currency: string): readon
     }),
   );
 }
+
+/** What decides between the forms of a job: conditions of its rules, and variables in its tags. */
+const formsText = (conditions: readonly string[], tags: readonly string[]): string =>
+  [
+    ...(conditions.length === 0 ? [] : [`rules: ${conditionsText(conditions)}`]),
+    ...(tags.length === 0 ? [] : [`its tags: ${needsText(tags)}`]),
+  ].join(', and on ');
 
 function grouped(
   checks: readonly JobCheck[],

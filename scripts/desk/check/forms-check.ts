@@ -1,12 +1,15 @@
 import type { EvaluationRules } from '../../../functions/explain/rule-results.ts';
+import type { RunnerClass } from '../../../policies/price.ts';
+import { pricesAt } from '../../../policies/prices/prices-at.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
 import { blaming } from '../../pipeline/pipeline-error.ts';
 import { checkJob, type JobCheck, type Untold } from './job-check.ts';
 import { type RequestOptions, requestOf } from './job-request.ts';
+import { doubtsIn } from './unset-doubts.ts';
 
 /**
- * What a job would meet in each form that its rules may give it, as one answer: certain only where all forms agree, and as
- * dear as the dearest.
+ * What a job would meet in each form that its rules may give it, and on each runner class that its tags may name, as one
+ * answer: certain only where all agree, and as dear as the dearest.
  */
 export function checkForms(
   job: ExpandedJob,
@@ -21,10 +24,16 @@ export function checkForms(
       rules,
       nowMs,
     );
+  const { classes } = pricesAt(rules.policy.prices, nowMs);
   const first = check(job);
-  const others = (job.otherForms ?? []).map(check);
+  const otherForms = job.otherForms ?? [];
+  const others = [
+    ...onOtherClasses(job, classes),
+    ...otherForms.flatMap((form) => [form, ...onOtherClasses(form, classes)]),
+  ].map(check);
   if (others.length === 0) return first;
   const checks = [first, ...others];
+  const ofTags = [job, ...otherForms].flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables));
   const dearest = checks.reduce((most, each) =>
     each.terms.costMicros > most.terms.costMicros ? each : most,
   );
@@ -47,9 +56,20 @@ export function checkForms(
 
   function ofSomeForms(violation: JobCheck['rejects'][number]): Untold {
     const { rule, mode } = violation;
-    return { rule, mode, needs: [], against: [violation], dependsOn: job.dependsOn ?? [] };
+    return { rule, mode, needs: [...new Set(ofTags)], against: [violation], dependsOn: job.dependsOn ?? [] };
   }
 }
+
+/** A tag that nobody knows may be that of any runner class. */
+const onOtherClasses = (
+  form: ExpandedJob,
+  classes: readonly Pick<RunnerClass, 'tags'>[],
+): readonly ExpandedJob[] =>
+  form.unsetVariables?.tags === undefined
+    ? []
+    : classes
+        .filter(({ tags }) => !tags.every((tag) => form.tags.includes(tag)))
+        .map(({ tags }) => ({ ...form, tags: [...form.tags, ...tags] }));
 
 /** For the message of an error. */
 const placeText = ({ place, definedAs }: ExpandedJob): string =>

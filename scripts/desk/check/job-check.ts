@@ -9,8 +9,10 @@ import type { Mode } from '../../../policies/mode.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
+import type { UnsetVariables } from '../../pipeline/unset-variables.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 import { isToldByGitLab } from '../evaluation/missing-fields.ts';
+import { doubtsAbout, doubtsIn } from './unset-doubts.ts';
 
 /** What one job of a pipeline would meet. */
 export interface JobCheck {
@@ -31,11 +33,11 @@ export interface JobCheck {
 export interface Untold {
   readonly rule: string;
   readonly mode: Mode;
-  /** Fields of the request, e.g. `userId`. */
+  /** Fields of the request, e.g. `userId` or `variables.BASE`. */
   readonly needs: readonly string[];
   /** What it has against the job, unless one of these fields takes the job out. */
   readonly against: readonly Violation[];
-  /** Conditions of the job's own `rules:`, where only some of its forms are rejected. */
+  /** Conditions of the job's own `rules:`, where only some of its forms are rejected; `needs` then are those of its tags. */
   readonly dependsOn?: readonly string[];
 }
 
@@ -46,8 +48,9 @@ export function checkJob(
   nowMs: number,
 ): JobCheck {
   const results = ruleResults(request, rules, nowMs);
-  const untold = results.flatMap((result) => untoldOf(result) ?? []);
-  const certain = results.flatMap((result) => (isUnsure(result) ? [] : result.violations.filter(isCertain)));
+  const unset = job.unsetVariables ?? {};
+  const untold = results.flatMap((result) => untoldOf(result, unset) ?? []);
+  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainOf(result, unset)));
   const rejects = certain.filter(({ mode }) => mode === 'enforce');
   const unsure = untold.some(({ mode }) => mode === 'enforce');
   return {
@@ -62,16 +65,24 @@ export function checkJob(
   };
 }
 
-/** A field that only GitLab tells is missing here, not there. */
-const isCertain = ({ reason }: Violation): boolean =>
-  reason.code !== 'FIELD_MISSING' || !isToldByGitLab(reason.field);
+/** Without those that rest on a field only GitLab tells, which is missing here and not there, or on a variable nobody knows. */
+const certainOf = ({ violations }: RuleResult, unset: UnsetVariables): readonly Violation[] =>
+  violations.filter(
+    (each) =>
+      doubtsAbout(each, unset).length === 0 &&
+      (each.reason.code !== 'FIELD_MISSING' || !isToldByGitLab(each.reason.field)),
+  );
 
 /** Somebody whom the rule leaves alone might be asking. */
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
-function untoldOf(result: RuleResult): Untold | undefined {
-  const against = isUnsure(result) ? result.violations.filter(isCertain) : [];
-  const doubts = against.length > 0 ? result.unproven : [];
-  const needs = [...new Set([...result.missing, ...doubts])].filter(isToldByGitLab);
-  return needs.length === 0 ? undefined : { rule: result.id, mode: result.mode, needs, against };
+function untoldOf(result: RuleResult, unset: UnsetVariables): Untold | undefined {
+  const against = isUnsure(result) ? certainOf(result, unset) : [];
+  const fields = [...result.missing, ...(against.length > 0 ? result.unproven : [])];
+  const needs = new Set([
+    ...fields.filter(isToldByGitLab),
+    ...fields.flatMap((field) => doubtsIn(field, unset)),
+    ...result.violations.flatMap((violation) => doubtsAbout(violation, unset)),
+  ]);
+  return needs.size === 0 ? undefined : { rule: result.id, mode: result.mode, needs: [...needs], against };
 }

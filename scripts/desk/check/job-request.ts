@@ -22,7 +22,9 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
   const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
   const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
   const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
-  const { kept, hidden } = allowedVariables(valuesOf(job.variables, job.variables), options.variables);
+  const raw = new Set(job.rawVariables);
+  const values = valuesOf(job.variables, job.variables, raw);
+  const { kept, hidden } = allowedVariables(values, options.variables, raw);
   // What no file sets, the settings of the project or of a group may: only GitLab can tell.
   const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
   const untold = [...hidden, ...settings];
@@ -37,20 +39,29 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
     ...(pullPolicies !== undefined && { pullPolicies }),
     ...(dockerUser !== undefined && { dockerUser }),
     ...(kubernetesUser !== undefined && { kubernetesUser }),
-    services: job.services.map((service) => serviceOf(service, job.variables)),
+    services: job.services.map((service) => serviceOf(service, job.variables, raw)),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables: kept,
     ...(untold.length > 0 && { hiddenVariables: untold }),
   };
 }
 
-const serviceOf = ({ variables = {}, ...service }: PipelineService, around: Variables): ServiceRequest => ({
+const serviceOf = (
+  { variables = {}, ...service }: PipelineService,
+  around: Variables,
+  raw: ReadonlySet<string>,
+): ServiceRequest => ({
   ...service,
-  variables: allowedServiceVariables(valuesOf(variables, around)),
+  variables: allowedServiceVariables(valuesOf(variables, around, raw)),
 });
 
-/** Variables may be written with each other; GitLab puts the values in before it asks. */
-function valuesOf(variables: Variables, known: Variables): Variables {
-  const expand = knownExpander(known);
-  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, expand(value)]));
+/** Variables may be written with each other; GitLab puts the values in before it asks, except into its `raw` ones. */
+function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<string>): Variables {
+  const expand = knownExpander(known, raw);
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      variables === known && raw.has(name) ? value : expand(value),
+    ]),
+  );
 }

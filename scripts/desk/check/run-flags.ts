@@ -1,4 +1,5 @@
 import type { KnownRun } from '../../pipeline/known-run.ts';
+import { ALIKE_EVERYWHERE } from '../../pipeline/placeholders.ts';
 import { UsageError } from '../command.ts';
 import type { Place } from '../evaluation/place-flags.ts';
 import { readChoice } from '../flags.ts';
@@ -26,6 +27,8 @@ export interface RunFlags {
 export function readRun(flags: RunFlags, place: Place): KnownRun {
   const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
   const refType = flags['ref-type'];
+  const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));
+  const registry = given.CI_REGISTRY ?? undefined;
   return {
     ...(ref !== undefined && { ref }),
     isTag: refType !== undefined && readChoice('ref-type', refType, ['branch', 'tag']) === 'tag',
@@ -34,14 +37,14 @@ export function readRun(flags: RunFlags, place: Place): KnownRun {
     predefined: {
       // Most rules compare with it; --variable says otherwise.
       CI_DEFAULT_BRANCH: 'main',
-      ...(projectPath !== undefined && {
-        CI_REGISTRY_IMAGE: `registry.example.com/${projectPath.toLowerCase()}`,
-      }),
+      ...(projectPath !== undefined &&
+        registry !== undefined && { CI_REGISTRY_IMAGE: `${registry}/${projectPath.toLowerCase()}` }),
       ...(projectId !== undefined && { CI_PROJECT_ID: String(projectId) }),
       ...(refProtected !== undefined && { CI_COMMIT_REF_PROTECTED: String(refProtected) }),
       ...(userId !== undefined && { GITLAB_USER_ID: String(userId) }),
     },
-    given: Object.fromEntries(flags.variable.map((text) => variableOf(text))),
+    given,
+    standIns: ALIKE_EVERYWHERE,
     inputs: Object.fromEntries(flags.input.map((text) => inputOf(text))),
   };
 }

@@ -23,8 +23,16 @@ export interface AllowedVariables {
 /** What a file or a flag sets is public; those of a project's settings nobody knows here. */
 const PUBLIC: VariableFlags = { public: true, masked: false, file: false };
 
-/** The variables that the relay would pass on to the rules. */
-export function allowedVariables(variables: Variables, allowlist: VariableAllowlist): AllowedVariables {
+/**
+ * The variables that the relay would pass on to the rules.
+ *
+ * @param raw - names of those whose values nobody expands.
+ */
+export function allowedVariables(
+  variables: Variables,
+  allowlist: VariableAllowlist,
+  raw?: ReadonlySet<string>,
+): AllowedVariables {
   const fateOf = variableAllowlist(allowlist);
   const kept = new KeptVariables();
   const dropped: string[] = [];
@@ -33,7 +41,7 @@ export function allowedVariables(variables: Variables, allowlist: VariableAllowl
     kept.put(name, value, fate);
     if (fate === 'drop') dropped.push(name);
   }
-  const { valueFor } = runnerVariablesOf(variables);
+  const { valueFor } = runnerVariablesOf(variables, raw);
   const received = (name: string) =>
     Object.hasOwn(variables, name) ? { flags: PUBLIC, value: valueFor(name) } : undefined;
   const all = withCompared(kept.all(), allowlist.compared, received, fateOf, new Set());

@@ -256,6 +256,26 @@ job: { script: x, image: 'i:$GONE', tags: ['t$$', $A] }
     );
   });
 
+  test('with expand: false they are taken as they are, until something else sets them', () => {
+    const pipeline = expanded(`
+variables: { AT: eu, RAW: { value: 'x$AT', expand: false }, VIA: 'a-$RAW' }
+raw: { script: x, tags: [$RAW, $VIA], services: ['i:$RAW'], environment: $RAW }
+own: { script: x, tags: [$RAW], variables: { RAW: 'y$AT' } }
+mine: { script: x, tags: [$MINE], variables: { MINE: { value: $AT, expand: false } } }
+cell: { script: x, tags: [$RAW], parallel: { matrix: [{ RAW: 'z$AT' }] } }
+`);
+    expect(jobNamed(pipeline, 'raw')).toMatchObject({
+      tags: ['x$AT', 'a-x$AT'],
+      // The runner leaves the dollar, and no image has one.
+      services: [{ name: 'i:$RAW' }],
+      environment: 'x$AT',
+      rawVariables: ['RAW'],
+    });
+    expect(jobNamed(pipeline, 'own').tags).toEqual(['yeu']);
+    expect(jobNamed(pipeline, 'mine').tags).toEqual(['$AT']);
+    expect(pipeline.jobs.find(({ definedAs }) => definedAs === 'cell')?.tags).toEqual(['zeu']);
+  });
+
   test('GitLab’s own are known', () => {
     expect(
       jobNamed(expanded('job: { script: x, image: $CI_REGISTRY_IMAGE/$CI_JOB_NAME }'), 'job').image,

@@ -58,7 +58,9 @@ describe('inputs', () => {
       { given: { REGION: 'eu' } },
     );
     expect(jobNamed(pipeline, 'j').tags).toEqual(['eu/']);
-    expect(pipeline.problems).toEqual(['j: tags uses $ELSE, which no file sets; taken as empty']);
+    expect(pipeline.problems).toEqual([
+      "j: tags uses $ELSE, which no file sets; empty, unless GitLab's settings set it",
+    ]);
   });
 
   test.each([
@@ -89,5 +91,97 @@ describe('inputs', () => {
     expect(() =>
       expanded(`spec: { inputs: { at: { default: a } } }\n---\nj: { script: "${block}" }`),
     ).toThrow(says);
+  });
+
+  const image = (spec: string, block: string, inputs: Readonly<Record<string, string>> = {}) =>
+    jobNamed(
+      expanded(`spec: { inputs: { ${spec} } }\n---\nj: { script: x, image: ${block} }`, { inputs }),
+      'j',
+    ).image;
+
+  test.each([
+    { block: 'a:$[[ inputs.at | truncate(1, 2) ]]', becomes: 'a:el' },
+    { block: '$[[ inputs.list | split(";") ]]', says: 'is no function' },
+    { block: 'a:$[[ inputs.at | posix_quote ]]', says: '"posix_quote" is called posix_escape' },
+    { block: 'a:$[[ inputs.at | truncate(-3, 2) ]]', says: '"truncate(-3, 2)" is no function' },
+    { block: 'a:$[[ inputs.at | truncate(,2) ]]', says: '"truncate(,2)" is no function' },
+    { block: 'a:$[[ inputs.at | expand_vars() ]]', says: '"expand_vars()" is no function' },
+    { block: "a:$[[ inputs.at | split('') ]]", says: 'needs a separator' },
+    {
+      block: "a:$[[ inputs.at | split(',') | posix_escape ]]",
+      says: 'posix_escape takes a text, not ["hello"]',
+    },
+    { block: 'a:$[[ component.version ]]', says: 'only GitLab knows' },
+  ])('$block is what GitLab makes of it, or is refused', ({ block, becomes, says }) => {
+    const spec = "at: { default: hello }, list: { default: 'a, b,' }";
+    if (says === undefined) expect(image(spec, `"${block}"`)).toBe(becomes);
+    else expect(() => image(spec, block)).toThrow(says);
+  });
+
+  test('are split into lists', () => {
+    const text = `spec: { inputs: { list: { default: 'a, b,, ' } } }\n---\nj: { script: x, tags: $[[ inputs.list | split(',') ]] }`;
+    expect(jobNamed(expanded(text), 'j').tags).toEqual(['a', 'b']);
+  });
+
+  test('expand the variables of a text once, as GitLab does', () => {
+    const text = `spec: { inputs: { at: { default: $A/$B } } }\n---\nj: { script: x, variables: { V: "$[[ inputs.at | expand_vars ]]" } }`;
+    const { variables } = jobNamed(expanded(text, { given: { A: '$B', B: 'b' } }), 'j');
+    expect(variables.V).toBe('$B/b');
+  });
+
+  const TIER = `env: { options: [dev, prod], default: dev }, canary: { type: boolean, default: false }, tier: { rules: [
+    { if: '$[[ inputs.env ]] == "prod" && $[[ inputs.canary ]] == true', options: [xl], default: xl },
+    { if: '$[[ inputs.env ]] == "prod"', options: [large, xl], default: large },
+    { options: [small, medium], default: small }] }`;
+
+  test.each([
+    { inputs: {}, becomes: 't:small' },
+    { inputs: { tier: 'medium' }, becomes: 't:medium' },
+    { inputs: { env: 'prod' }, becomes: 't:large' },
+    { inputs: { env: 'prod', canary: 'true' }, becomes: 't:xl' },
+    { inputs: { env: 'prod', tier: 'small' }, says: 'input "tier" is "small"; expected one of large, xl' },
+  ])(
+    'with rules take options and defaults from the first that holds: $inputs',
+    ({ inputs, becomes, says }) => {
+      if (says === undefined) expect(image(TIER, 't:$[[ inputs.tier ]]', inputs)).toBe(becomes);
+      else expect(() => image(TIER, 't:$[[ inputs.tier ]]', inputs)).toThrow(says);
+    },
+  );
+
+  const a = 'a: { default: x }';
+  test.each([
+    {
+      spec: `${a}, at: { rules: [{ if: '$[[ inputs.gone ]] == "x"', default: y }] }`,
+      says: 'names no input "gone"',
+    },
+    {
+      spec: `at: { rules: [{ if: '$[[ inputs.a ]] == "x"', default: y }] }, ${a}`,
+      says: '"a", which is declared below it',
+    },
+    {
+      spec: `${a}, at: { rules: [{ if: '$[[ inputs.a ]] =', default: y }] }`,
+      says: 'no expression GitLab understands',
+    },
+    {
+      spec: `${a}, at: { rules: [{ if: '$[[ inputs.a ]] == "x"', options: [y] }] }`,
+      says: 'has no value and no default',
+    },
+    { spec: `${a}, at: { rules: [{ options: [y] }] }`, says: 'gives options and no default' },
+    {
+      spec: `${a}, at: { default: z, rules: [{ options: [y], default: y }] }`,
+      says: 'both rules and default',
+    },
+    {
+      spec: `a: { type: number, default: 1 }, at: { rules: [{ if: '$[[ inputs.a ]] == "1"', default: y }, { options: [z], default: z }] }`,
+      says: 'compares "a", a number',
+    },
+  ])('with rules that say too little are refused: $says', ({ spec, says }) => {
+    expect(() => image(spec, 'i:$[[ inputs.at ]]')).toThrow(says);
+    expect(() => image(spec, 'i:$[[ inputs.at ]]')).toThrow('.gitlab-ci.yml: ');
+  });
+
+  test('of another file are refused, because they are not read', () => {
+    const text = 'spec: { include: [{ local: inputs.yml }] }\n---\nj: { script: x }';
+    expect(() => expanded(text)).toThrow('.gitlab-ci.yml: spec:include takes inputs from other files');
   });
 });

@@ -282,6 +282,7 @@ test('variables of the file are judged, and those that only settings may hold ca
     '.gitlab-ci.yml': `variables: { BASE: "47" }
 good: { script: x, variables: { CENTER: $BASE } }
 wrong: { script: x, variables: { CENTER: "08" } }
+raw: { script: x, variables: { CENTER: { value: $BASE, expand: false } } }
 unset: { script: x }
 `,
   };
@@ -300,6 +301,7 @@ unset: { script: x }
   expect(json.jobs.map(({ name, verdict }) => [name, verdict])).toEqual([
     ['good', 'ok'],
     ['wrong', 'rejected'],
+    ['raw', 'rejected'],
     ['unset', 'not sure'],
   ]);
   expect((await house.check(...PROJECT)).out).toContain('needs variable CENTER');
