@@ -9,7 +9,6 @@ import type { Mode } from '../../../policies/mode.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
-import type { UnsetVariables } from '../../pipeline/unset-variables.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 import { isToldByGitLab } from '../evaluation/missing-fields.ts';
 import { doubtsAbout, doubtsIn } from './unset-doubts.ts';
@@ -48,9 +47,8 @@ export function checkJob(
   nowMs: number,
 ): JobCheck {
   const results = ruleResults(request, rules, nowMs);
-  const unset = job.unsetVariables ?? {};
-  const untold = results.flatMap((result) => untoldOf(result, unset) ?? []);
-  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainOf(result, unset)));
+  const untold = results.flatMap((result) => untoldOf(result, job) ?? []);
+  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainOf(result, job)));
   const rejects = certain.filter(({ mode }) => mode === 'enforce');
   const unsure = untold.some(({ mode }) => mode === 'enforce');
   return {
@@ -66,23 +64,23 @@ export function checkJob(
 }
 
 /** Without those that rest on a field only GitLab tells, which is missing here and not there, or on a variable nobody knows. */
-const certainOf = ({ violations }: RuleResult, unset: UnsetVariables): readonly Violation[] =>
+const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
   violations.filter(
     (each) =>
-      doubtsAbout(each, unset).length === 0 &&
+      doubtsAbout(each, job).length === 0 &&
       (each.reason.code !== 'FIELD_MISSING' || !isToldByGitLab(each.reason.field)),
   );
 
 /** Somebody whom the rule leaves alone might be asking. */
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
-function untoldOf(result: RuleResult, unset: UnsetVariables): Untold | undefined {
-  const against = isUnsure(result) ? certainOf(result, unset) : [];
+function untoldOf(result: RuleResult, job: ExpandedJob): Untold | undefined {
+  const against = isUnsure(result) ? certainOf(result, job) : [];
   const fields = [...result.missing, ...(against.length > 0 ? result.unproven : [])];
   const needs = new Set([
     ...fields.filter(isToldByGitLab),
-    ...fields.flatMap((field) => doubtsIn(field, unset)),
-    ...result.violations.flatMap((violation) => doubtsAbout(violation, unset)),
+    ...fields.flatMap((field) => doubtsIn(field, job.unsetVariables ?? {})),
+    ...result.violations.flatMap((violation) => doubtsAbout(violation, job)),
   ]);
   return needs.size === 0 ? undefined : { rule: result.id, mode: result.mode, needs: [...needs], against };
 }

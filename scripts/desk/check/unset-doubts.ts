@@ -1,13 +1,16 @@
 import { isKnownImage } from '../../../policies/images/image-judge.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { fieldOfVariable } from '../../../policies/variables/compared-value.ts';
+import type { ExpandedJob } from '../../pipeline/expanded-job.ts';
 import type { UnsetVariables } from '../../pipeline/unset-variables.ts';
+import { unsetNames } from '../../pipeline/variables.ts';
 
 /**
  * The variables that a violation hangs on because nothing known here sets them, each as a field of the request. `[]`: the
  * violation is certain, whatever GitLab's settings hold.
  */
-export function doubtsAbout({ reason }: Violation, unset: UnsetVariables): readonly string[] {
+export function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
+  const unset = job.unsetVariables ?? {};
   switch (reason.code) {
     case 'IMAGE_NOT_ALLOWED':
     case 'TAG_NOT_ALLOWED':
@@ -16,6 +19,11 @@ export function doubtsAbout({ reason }: Violation, unset: UnsetVariables): reado
       return reason.asked.includes('$')
         ? doubtsIn(reason.service === undefined ? 'image' : 'services', unset)
         : [];
+    case 'RESOURCE_CAP':
+    case 'RESOURCE_INVALID':
+      return doubtsInValue(reason.variable, reason.service, job);
+    case 'OVERWRITE_NOT_ALLOWED':
+      return reason.why === 'pattern' ? doubtsInValue(reason.variable, undefined, job) : [];
     case 'FIELD_MISSING':
       return doubtsIn(reason.field, unset);
     default:
@@ -28,3 +36,13 @@ export const doubtsIn = (field: string, unset: UnsetVariables): readonly string[
   field === 'image' || field === 'services' || field === 'tags'
     ? (unset[field] ?? []).map(fieldOfVariable)
     : [];
+
+/** The same of what the job, or one of its services, writes as the value of a variable. */
+function doubtsInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
+  const raw = new Set(job.rawVariables);
+  const variables =
+    service === undefined ? job.variables : job.services.find(({ name }) => name === service)?.variables;
+  const value = variables?.[variable];
+  if (value === undefined || (service === undefined && raw.has(variable))) return [];
+  return unsetNames(value, job.variables, raw).map(fieldOfVariable);
+}

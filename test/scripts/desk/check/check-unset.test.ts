@@ -100,3 +100,29 @@ small: { script: x, tags: [small] }
   using house = repository({ files: { '.gitlab-ci.yml': text }, rules });
   expect((await house.at(200, ...PROJECT)).out).toContain('depends on its tags: needs variable SIZE');
 });
+
+test('what a job asks of Kubernetes is not sure either, where the number is a variable of the settings', async () => {
+  const rules = [
+    { id: 'cores', kind: 'resources', mode: 'enforce', build: { cpu: '4' }, service: { cpu: '4' } },
+  ];
+  const text = `
+build: { script: x, variables: { KUBERNETES_CPU_REQUEST: $CORES } }
+nested: { script: x, variables: { KUBERNETES_CPU_REQUEST: $OURS, OURS: $CORES } }
+service: { script: x, services: [{ name: redis, variables: { KUBERNETES_SERVICE_CPU_REQUEST: $CORES } }] }
+raw: { script: x, variables: { KUBERNETES_CPU_REQUEST: { value: $OURS, expand: false }, OURS: "2" } }
+words: { script: x, variables: { KUBERNETES_CPU_REQUEST: many } }
+`;
+  const open = await answer(text, rules);
+  expect(open.verdicts).toEqual({
+    build: 'not sure',
+    nested: 'not sure',
+    service: 'not sure',
+    raw: 'rejected',
+    words: 'rejected',
+  });
+  expect(open.jobs[1]?.cannotTell).toMatchObject([{ needs: ['variables.CORES'] }]);
+  const told = await answer(text, rules, '--variable', 'CORES=2');
+  expect(told.verdicts).toMatchObject({ build: 'ok', nested: 'ok', service: 'ok' });
+  const many = await answer(text, rules, '--variable', 'CORES=8');
+  expect(many.verdicts).toMatchObject({ build: 'rejected', nested: 'rejected', service: 'rejected' });
+});
