@@ -131,6 +131,7 @@ async function restored(...args: readonly string[]) {
   const io = {
     out: (text: string) => void told.push(text),
     err: () => {},
+    env: {},
     nowMs: () => NOVEMBER_21_MS + 3_600_000,
   } as unknown as DeskIo;
   const open = async () => ({ ...place('export-older'), description: 'the table', close: async () => {} });
