@@ -35,8 +35,10 @@ const START: Readonly<Record<SideKind, (url: string, token: string) => void>> = 
   streams: (url, token) => {
     const schema = loadSchema();
     const admitted = encodeAdmitted(schema);
+    const router = benchRouter(url, schema, token);
+    process.once('exit', () => router.close());
     createStreamPool({
-      router: benchRouter(url, schema, token),
+      router,
       answer: async () => ({ answer: { outcome: 'admitted' }, delivered: () => {} }),
       encode: { admitted: () => admitted, rejected: () => admitted },
       clock: systemClock,

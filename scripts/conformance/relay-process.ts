@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as names from '../../relay/names.ts';
@@ -109,6 +110,8 @@ function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.Proc
   const { router } = settings;
   return {
     PATH: process.env.PATH,
+    // A relay that is killed leaves its socket's folder there.
+    TMPDIR: dirname(settings.tokenFile),
     [names.ENV_ROUTER_URL]: router.url,
     [names.ENV_ROUTER_TOKEN_FILE]: settings.tokenFile,
     [names.ENV_PROTO_FILE]: router.descriptors,

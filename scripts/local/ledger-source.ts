@@ -25,9 +25,8 @@ import type { SessionStore } from '../../functions/signin/session-store.ts';
 import { ensureTable, javaAvailable, runningOn, startDynamoDbLocal } from './dynamodb-local.ts';
 import { memoryStream } from './memory-stream.ts';
 import { UsageError } from './options.ts';
-import { type InTurn, inTurn, patientStore } from './patient-store.ts';
 import { newInTable } from './table-stream.ts';
-import { type OnWritten, tellingStore } from './telling-store.ts';
+import { type OnWritten, type TellingStore, tellingStore } from './telling-store.ts';
 
 /** A ledger for this machine, and what to tell people about where it keeps its numbers. */
 export interface LocalLedger {
@@ -44,10 +43,8 @@ export interface LocalLedger {
   readonly sessions: SessionStore;
   /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
   onWritten(listener: OnWritten): void;
-  /** The same books for work that is in no hurry, such as ending jobs: decisions go first. */
-  readonly patient: { readonly ledger: Ledger; readonly store: LedgerStore & InboxStore };
-  /** Runs other calls that are in no hurry when it is their turn. */
-  readonly inTurn: InTurn;
+  /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
+  quiet: TellingStore['quiet'];
   /** The table's stream from now on: nothing written after this resolves is missed. Ends with the signal. */
   stream(signal: AbortSignal): Promise<AsyncIterable<readonly TableStreamRecord[]>>;
   readonly description: string;
@@ -67,8 +64,6 @@ export interface LedgerPlace {
 }
 
 const TABLE = 'tollgate-local';
-/** Where there is never a quiet moment, whoever is in no hurry waits so long. */
-const TURN_MS_MAX = 500;
 /** Between two looks at a silent stream. */
 const STREAM_PAUSE_MS = 200;
 
@@ -84,28 +79,16 @@ export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> 
     : inMemory(place, 'no Java found; with Java 8 or newer it is DynamoDB Local');
 }
 
-function booksOf(
-  inner: LedgerStore & InboxStore,
-  clock: LedgerClock,
-): Pick<LocalLedger, 'ledger' | 'store' | 'patient' | 'inTurn' | 'onWritten'> {
-  const { store, onWritten, quiet } = tellingStore(inner);
-  const after = inTurn(() => quiet(TURN_MS_MAX));
-  const patient = patientStore(store, after);
-  return {
-    ledger: createLedger({ store, clock }),
-    store,
-    patient: { ledger: createLedger({ store: patient, clock }), store: patient },
-    inTurn: after,
-    onWritten,
-  };
-}
-
 function inMemory({ whose, clock }: LedgerPlace, why: string): LocalLedger {
   const { instance } = whose([]);
   const keys = ledgerKeys(instance);
   const stream = memoryStream(keys);
+  const { store, onWritten, quiet } = tellingStore(new MemoryStore({ instance, onReceived: stream.push }));
   return {
-    ...booksOf(new MemoryStore({ instance, onReceived: stream.push }), clock),
+    ledger: createLedger({ store, clock }),
+    store,
+    onWritten,
+    quiet,
     usage: new MemoryRollupStore({ instance }),
     sessions: memorySessionStore(),
     keys,
@@ -140,8 +123,12 @@ async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): P
   });
   const table = { client, tableName: TABLE, instance };
   const parts = { ...table, clock, random: Math.random };
+  const { store, onWritten, quiet } = tellingStore(new DynamoStore(parts));
   return {
-    ...booksOf(new DynamoStore(parts), clock),
+    ledger: createLedger({ store, clock }),
+    store,
+    onWritten,
+    quiet,
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(table),
     keys: ledgerKeys(instance),

@@ -68,8 +68,7 @@ const HOLDS_COUNTED_MAX = 10_000;
 
 export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnds> {
   const { currentRules, clock, seed, onTrouble } = options;
-  const { keys, marks, stream } = options.ledger;
-  const { ledger, store } = options.ledger.patient;
+  const { ledger, store, keys, marks, stream } = options.ledger;
   const book = new EndsBook();
   const signingToken = newSigningToken();
   let received = 0;

@@ -16,12 +16,15 @@ export interface UsageCounterOptions extends CountUsageDeps {
 const BATCH_JOBS = 50;
 /** The same database decides jobs. So most jobs are counted once, when they are through, and many in one write. */
 const COUNT_EVERY_MS = 5_000;
+/** Where there is never a quiet moment, pages are behind by some of these. */
+const TURN_MS_MAX = 500;
 const READ_TIMEOUT_MS = 5_000;
 
 /** Begins with the jobs that the ledger tells of from now on. */
 export function startUsageCounter(options: UsageCounterOptions): UsageCounter {
   const { ledger, onTrouble } = options;
-  const usage = politeRollupStore(ledger.usage, ledger.inTurn);
+  const turn = (): Promise<void> => ledger.quiet(TURN_MS_MAX);
+  const usage = politeRollupStore(ledger.usage, turn);
   // A job that is written again before it was counted is counted once, as it is then.
   const waiting = new Set<number>();
   let counting: Promise<void> | undefined;
@@ -32,7 +35,7 @@ export function startUsageCounter(options: UsageCounterOptions): UsageCounter {
       const batch = [...waiting].slice(0, BATCH_JOBS);
       for (const jobId of batch) waiting.delete(jobId);
       try {
-        const records = await ledger.patient.store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
+        const records = await ledger.store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
         await countUsage(
           records.filter((record) => record !== undefined),
           { ...options, ledger: { keys: ledger.keys, usage } },

@@ -2,7 +2,6 @@ import { expect, test, vi } from 'vitest';
 import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
 import type { Write } from '../../../functions/ledger/store.ts';
 import { MemoryRollupStore } from '../../../functions/rollup/memory-rollup-store.ts';
-import { inTurn, patientStore } from '../../../scripts/local/patient-store.ts';
 import { politeRollupStore } from '../../../scripts/local/polite-rollup-store.ts';
 import { tellingStore } from '../../../scripts/local/telling-store.ts';
 
@@ -66,12 +65,9 @@ test('a transaction that failed is not under way any more', async () => {
 test('every call of the polite store waits for its turn', async () => {
   const inner = new MemoryRollupStore({ instance: 'gitlab.local' });
   let turns = 0;
-  const polite = politeRollupStore(
-    inner,
-    inTurn(async () => {
-      turns += 1;
-    }),
-  );
+  const polite = politeRollupStore(inner, async () => {
+    turns += 1;
+  });
   await polite.readContributions([1]);
   await polite.commit({ contributions: [], usage: [] });
   await polite.readUsage([]);
@@ -82,34 +78,4 @@ test('every call of the polite store waits for its turn', async () => {
   await polite.readRejections([]);
   await polite.writeRejections({ subject: 'instance', jobs: [], rev: 0 });
   expect(turns).toBe(9);
-});
-
-test('work that is in no hurry is done one call at a time, and never before a decision that is under way', async () => {
-  const { store, quiet, open } = slowTable();
-  const patient = patientStore(
-    store,
-    inTurn(() => quiet(60_000)),
-  );
-  const said: string[] = [];
-  const say = (text: string) => () => void said.push(text);
-  const first = patient.transact([counter(1)], { ...WRITE, token: 'a' }).then(say('first'));
-  const second = patient.transact([counter(2)], { ...WRITE, token: 'b' }).then(say('second'));
-  await vi.waitFor(() => expect(open).toHaveLength(1));
-  const decision = store.transact([counter(3)], { ...WRITE, token: 'c' }).then(say('decision'));
-  open[0]?.();
-  await first;
-  // The decision is still under way: the second waits.
-  expect(open).toHaveLength(2);
-  open[1]?.();
-  await decision;
-  await vi.waitFor(() => expect(open).toHaveLength(3));
-  open[2]?.();
-  await second;
-  expect(said).toEqual(['first', 'decision', 'second']);
-});
-
-test('a call that failed keeps no other from its turn', async () => {
-  const after = inTurn(async () => {});
-  await expect(after(() => Promise.reject(new Error('no table')))).rejects.toThrow('no table');
-  expect(await after(async () => 'done')).toBe('done');
 });
