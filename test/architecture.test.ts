@@ -367,6 +367,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'functions/watchdog/dynamo-watch-table.ts': [
     'functions/watchdog/',
     'functions/ledger/item-version.ts',
+    'functions/ledger/single-item.ts',
     'functions/ledger/table-calls.ts',
     'functions/names.ts',
     '@aws-sdk/client-dynamodb',

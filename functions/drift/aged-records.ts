@@ -1,5 +1,6 @@
-import type { LedgerStore, StoredItem } from '../ledger/store.ts';
+import type { LedgerStore } from '../ledger/store.ts';
 import { namesNeedlessly } from '../ledger/user-ids.ts';
+import { keptFromScan } from './kept-from-scan.ts';
 
 /** A day's jobs of a large instance; eight bytes each. What is more than this is found the next night. */
 const JOBS_MAX = 200_000;
@@ -13,21 +14,12 @@ export interface AgedRecords {
   readonly leftOut: () => number;
 }
 
-/** Finds them on a scan that is made anyhow. @param nowMs - Unix ms */
+/** @param nowMs - Unix ms */
 export function agedRecords(table: Pick<LedgerStore, 'scan'>, nowMs: number): AgedRecords {
-  const jobIds: number[] = [];
-  let leftOut = 0;
-  let scans = 0;
-  async function* scan(consistency?: Parameters<LedgerStore['scan']>[0]): AsyncGenerator<StoredItem> {
-    scans += 1;
-    const isFirst = scans === 1;
-    for await (const item of table.scan(consistency)) {
-      if (isFirst && item.kind === 'record' && namesNeedlessly(item.record, nowMs)) {
-        if (jobIds.length < JOBS_MAX) jobIds.push(item.record.jobId);
-        else leftOut += 1;
-      }
-      yield item;
-    }
-  }
-  return { store: { scan }, jobIds: () => jobIds, leftOut: () => leftOut };
+  const { scan, kept, leftOut } = keptFromScan(
+    table,
+    (record) => (namesNeedlessly(record, nowMs) ? record.jobId : undefined),
+    JOBS_MAX,
+  );
+  return { store: { scan }, jobIds: kept, leftOut };
 }

@@ -1,5 +1,6 @@
 import type { JobRecord } from '../ledger/ledger.ts';
-import type { LedgerStore, StoredItem } from '../ledger/store.ts';
+import type { LedgerStore } from '../ledger/store.ts';
+import { keptFromScan } from './kept-from-scan.ts';
 
 /** Some 1 KB each. What is more than this is left to `tollgate rebuild --usage`. */
 const RECORDS_MAX = 200_000;
@@ -19,22 +20,13 @@ export function recentRecords(
   sinceMs: number,
   scanned: Pick<LedgerStore, 'scan'> = table,
 ): RecentRecords {
-  const records: JobRecord[] = [];
-  let leftOut = 0;
-  let scans = 0;
   const isRecent = ({ decidedAtMs, endedAtMs = 0 }: JobRecord): boolean =>
     decidedAtMs >= sinceMs || endedAtMs >= sinceMs;
-  async function* scan(consistency?: Parameters<LedgerStore['scan']>[0]): AsyncGenerator<StoredItem> {
-    scans += 1;
-    const isFirst = scans === 1;
-    for await (const item of scanned.scan(consistency)) {
-      if (isFirst && item.kind === 'record' && isRecent(item.record)) {
-        if (records.length < RECORDS_MAX) records.push(item.record);
-        else leftOut += 1;
-      }
-      yield item;
-    }
-  }
+  const { scan, kept, leftOut } = keptFromScan(
+    scanned,
+    (record) => (isRecent(record) ? record : undefined),
+    RECORDS_MAX,
+  );
   return {
     store: {
       transact: (writes, options) => table.transact(writes, options),
@@ -45,7 +37,7 @@ export function recentRecords(
       due: (shard, beforeMs, limit, options) => table.due(shard, beforeMs, limit, options),
       scan,
     },
-    records: () => records,
-    leftOut: () => leftOut,
+    records: kept,
+    leftOut,
   };
 }

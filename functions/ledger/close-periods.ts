@@ -8,6 +8,7 @@
 import { attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
 import { DUE_SHARDS } from './keys.ts';
 import type { Counter } from './ledger.ts';
+import { adjustedIn, closingIn, counterIn } from './period-items.ts';
 import { amountsOf } from './recount.ts';
 import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
 
@@ -60,7 +61,7 @@ export async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): 
 }
 
 async function closePeriod(items: readonly StoredItem[], deps: ClosePeriodsDeps): Promise<Outcome> {
-  const counter = items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];
+  const counter = counterIn(items);
   if (counter === undefined) return 'gone';
   const mayClose = isQuiet(counter) && counter.drifts === undefined;
   const nowMs = deps.clock.nowMs();
@@ -75,12 +76,8 @@ const isQuiet = ({ committed, settled }: Counter): boolean => committed === sett
 
 function closed(counter: Counter, items: readonly StoredItem[], closedAtMs: number): readonly Write[] {
   const { key } = counter;
-  const replaces = items.flatMap((item) => (item.kind === 'closing' ? item.closing : []))[0];
-  const adjusted = items.reduce(
-    (sum, item) => (item.kind === 'adjustment' ? sum + item.adjustment.amount : sum),
-    0,
-  );
-  const closing = { key, ...amountsOf(counter), closedAtMs, adjusted };
+  const replaces = closingIn(items);
+  const closing = { key, ...amountsOf(counter), closedAtMs, adjusted: adjustedIn(items) };
   return [resetOf(counter), { kind: 'closing', closing, ...(replaces !== undefined && { replaces }) }];
 }
 

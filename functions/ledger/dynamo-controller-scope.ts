@@ -1,16 +1,8 @@
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ControllerScope, ControllerScopeStore } from './controller-scope.ts';
-import { versioned } from './item-version.ts';
 import { ledgerKeys } from './keys.ts';
-import { PK, SK } from './table.ts';
-import { tableCalls } from './table-calls.ts';
+import { singleItem } from './single-item.ts';
 
-const TIMEOUT_MS = 3_000;
 const CONTROLLER = 'ci';
 const STATE = 'st';
 const READ_AT = 'at';
@@ -27,24 +19,14 @@ export interface DynamoControllerScopeOptions {
 /** One item; a runner takes some twenty bytes, so ten thousand fit. */
 export function dynamoControllerScope(options: DynamoControllerScopeOptions): ControllerScopeStore {
   const { client, tableName, instance } = options;
-  const { pk, sk } = ledgerKeys(instance).controllerScope;
-  const key = { [PK]: { S: pk }, [SK]: { S: sk } };
-  const answered = tableCalls(tableName, TIMEOUT_MS);
+  const key = ledgerKeys(instance).controllerScope;
+  const item = singleItem({ client, tableName, key, name: 'the scope', consistent: true });
   return {
     async read() {
-      const command = new GetItemCommand({ TableName: tableName, Key: key, ConsistentRead: true });
-      const { Item } = await answered('read the scope', (abortSignal) =>
-        client.send(command, { abortSignal }),
-      );
-      return Item && decode(Item);
+      const found = await item.read();
+      return found && decode(found);
     },
-    async write(scope) {
-      const command = new PutItemCommand({
-        TableName: tableName,
-        Item: { ...key, ...versioned, ...encode(scope) },
-      });
-      await answered('write the scope', (abortSignal) => client.send(command, { abortSignal }));
-    },
+    write: (scope) => item.write(encode(scope)),
   };
 }
 

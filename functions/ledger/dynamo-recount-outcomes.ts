@@ -1,16 +1,8 @@
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
-import { versioned } from './item-version.ts';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ledgerKeys } from './keys.ts';
 import type { DriftingCounter, RecountOutcome, RecountOutcomes } from './recount-outcome.ts';
-import { PK, SK } from './table.ts';
-import { tableCalls } from './table-calls.ts';
+import { singleItem } from './single-item.ts';
 
-const TIMEOUT_MS = 3_000;
 const RECOUNTED_AT = 'at';
 const UNLISTED = 'ul';
 const DRIFTING = 'dc';
@@ -30,24 +22,14 @@ export interface DynamoRecountOutcomesOptions {
 /** One item, which each recount replaces. */
 export function dynamoRecountOutcomes(options: DynamoRecountOutcomesOptions): RecountOutcomes {
   const { client, tableName, instance } = options;
-  const { pk, sk } = ledgerKeys(instance).recountOutcome;
-  const key = { [PK]: { S: pk }, [SK]: { S: sk } };
-  const answered = tableCalls(tableName, TIMEOUT_MS);
+  const key = ledgerKeys(instance).recountOutcome;
+  const item = singleItem({ client, tableName, key, name: 'what the recount found', consistent: false });
   return {
     async read() {
-      const command = new GetItemCommand({ TableName: tableName, Key: key });
-      const { Item } = await answered('read what the recount found', (abortSignal) =>
-        client.send(command, { abortSignal }),
-      );
-      return Item && decode(Item);
+      const found = await item.read();
+      return found && decode(found);
     },
-    async write(outcome) {
-      const command = new PutItemCommand({
-        TableName: tableName,
-        Item: { ...key, ...versioned, ...encode(outcome) },
-      });
-      await answered('write what the recount found', (abortSignal) => client.send(command, { abortSignal }));
-    },
+    write: (outcome) => item.write(encode(outcome)),
   };
 }
 

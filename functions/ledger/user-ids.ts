@@ -1,5 +1,5 @@
 /** Where a job's record and its correction entries name a user, and the same without the name. Pure. */
-import { type CounterKey, counterName } from '../../policies/claim.ts';
+import type { CounterKey } from '../../policies/claim.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { CorrectionEntry } from './entry.ts';
 import type { JobFacts, JobRecord } from './ledger.ts';
@@ -54,10 +54,6 @@ export function nameless(
     })),
   };
 }
-
-/** Counters on which a record still names a user. */
-export const namedCounters = ({ claims }: JobRecord): readonly string[] =>
-  claims.flatMap(({ counter }) => (userIdOf(counter.subject) === undefined ? [] : [counterName(counter)]));
 
 function withoutNames(record: JobRecord, nameOf: (userId: number) => string, nowMs: number): JobRecord {
   const { userId, ...facts } = record.facts;

@@ -7,7 +7,7 @@ import { periodAt } from '../../policies/limits/period.ts';
 import { dayIn } from '../../policies/limits/zone.ts';
 import type { Usage } from './usage.ts';
 
-/** Of the days of this calendar month so far, in the zone of usage. */
+/** Covers the days of this calendar month so far, in the zone of usage. */
 export interface UsedInMonth {
   readonly settledMicros: number;
   readonly heldMicros: number;

@@ -1,13 +1,7 @@
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-} from '@aws-sdk/client-dynamodb';
-import { versioned } from '../ledger/item-version.ts';
+import { type AttributeValue, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { singleItem } from '../ledger/single-item.ts';
 import { tableCalls } from '../ledger/table-calls.ts';
-import { HEARTBEAT_AT, HEARTBEAT_PK_SUFFIX, PK, SK, WATCHDOG_PK_SUFFIX } from '../names.ts';
+import { HEARTBEAT_AT, HEARTBEAT_PK_SUFFIX, PK, WATCHDOG_PK_SUFFIX } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 const TIMEOUT_MS = 3_000;
@@ -26,7 +20,11 @@ type Item = Readonly<Record<string, AttributeValue>>;
 
 /** Heartbeats and the watchdog's mark, beside the ledger. */
 export function dynamoWatchTable({ client, tableName, instance }: DynamoWatchTableOptions): WatchTable {
-  const markKey = { [PK]: { S: `${instance}${WATCHDOG_PK_SUFFIX}` }, [SK]: { S: 'mark' } };
+  const mark = singleItem({
+    ...{ client, tableName, consistent: true },
+    key: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
+    name: "the watchdog's mark",
+  });
   const answered = tableCalls(tableName, TIMEOUT_MS);
   return {
     async newestBeatMs() {
@@ -46,19 +44,10 @@ export function dynamoWatchTable({ client, tableName, instance }: DynamoWatchTab
       return beats.length === 0 ? undefined : Math.max(...beats);
     },
     async readMark() {
-      const command = new GetItemCommand({ TableName: tableName, Key: markKey, ConsistentRead: true });
-      const { Item } = await answered("read the watchdog's mark", (abortSignal) =>
-        client.send(command, { abortSignal }),
-      );
-      return Item && markOf(Item);
+      const found = await mark.read();
+      return found && markOf(found);
     },
-    async writeMark(mark) {
-      const command = new PutItemCommand({
-        TableName: tableName,
-        Item: { ...markKey, ...versioned, ...itemOf(mark) },
-      });
-      await answered("write the watchdog's mark", (abortSignal) => client.send(command, { abortSignal }));
-    },
+    writeMark: (written) => mark.write(itemOf(written)),
   };
 }
 

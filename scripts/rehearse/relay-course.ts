@@ -43,6 +43,8 @@ export const RELAY_COURSE: readonly Step<deployed.Place>[] = [
       const relay = startRelayBundle(RELAY_BUNDLE, {
         ...place.awsEnv,
         ...told,
+        // It is killed at the end and leaves its socket's folder there.
+        TMPDIR: place.folder,
         [names.ENV_SSM_ENDPOINT]: place.emulator.endpoint,
         [names.ENV_PROTO_FILE]: descriptors,
         [names.ENV_POLICY_FILE]: join(RELAY_BUNDLE, 'rules.json'),

@@ -17,6 +17,8 @@ const DEADLINE_MS = 6_000;
 const WITH_MINUTES = `--import=${new URL('./support/minutes-on-demand.ts', import.meta.url).href}`;
 /** As many as the alarm with the longest view looks at: three times five. */
 const LONG = 15;
+/** Two relays may each have their last questions of a minute uncounted: a third of the answers is still far above the alarm. */
+const ROUNDS = 3;
 
 const measuredByRelays = (formula: string): boolean =>
   seriesIn(formula).every((each) => RELAY_METRICS.some(({ name }) => name === SERIES[each].name));
@@ -118,15 +120,21 @@ async function aFleet() {
   const members = [await start(), await start()];
   await router.until(() => router.waitingStreams() > 8, { timeoutMs: 30_000 });
   let jobId = 0;
-  /** A question of each of several projects; every job is admitted, by whomever. */
+  /**
+   * A question of each of several projects, a few times over; every job is admitted, by whomever. A relay counts an answer
+   * when its call has ended, which for the last of them may be a moment after the minute: the others have ended for certain,
+   * because theirs stood in line before the next question.
+   */
   const ask = async (): Promise<void> => {
-    const results = await Promise.all(
-      [1001, 1002, 1003, 1004].map((projectId) => {
-        jobId += 1;
-        return router.admit(question(jobId, projectId));
-      }),
-    );
-    expect(results.map(({ result }) => result)).toEqual(results.map(() => 'admitted'));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const results = await Promise.all(
+        [1001, 1002, 1003, 1004].map((projectId) => {
+          jobId += 1;
+          return router.admit(question(jobId, projectId));
+        }),
+      );
+      expect(results.map(({ result }) => result)).toEqual(results.map(() => 'admitted'));
+    }
   };
   return { fleet, router, members, start, ask };
 }

@@ -10,7 +10,7 @@ import { amount, bare, counted, modeTag, percent, type Telling } from './told.ts
 export interface GroupTableParts {
   /** Where the groups below a group are. */
   readonly tree?: (groupId: number) => string;
-  /** Of groups right below one: a column of this month, of which rows and rest come to what the group used. */
+  /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
   readonly sum?: GroupSum | undefined;
 }
 

@@ -44,14 +44,14 @@ export interface Overview {
   readonly unranked: number;
   /** The whole instance; only for who sees all. */
   readonly instance?: GroupRow;
-  /** Of a step of the tree: with it the `metered` of the rows come to what the group above them used. */
+  /** Set for a step of the tree: with it the `metered` of the rows come to what the group above them used. */
   readonly sum?: GroupSum;
 }
 
 export interface GroupRow {
   /** `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, `instance` */
   readonly subject: string;
-  /** Of groups alone. */
+  /** Only a group has one. */
   readonly groupId?: number;
   readonly parentId?: number;
   /** Full path of a group or project, name of a class; `The whole GitLab` for the instance. */

@@ -2,6 +2,7 @@
  * A month whose jobs' records may be gone. What is kept of it longer than they are: usage by day, and for good the counters
  * of its limits with their closing entries. A statement reads just these, so it is exact and as cheap as the month is long.
  */
+import { adjustedIn, closingIn, counterIn } from '../../../functions/ledger/period-items.ts';
 import type { ClosingStore, StoredItem } from '../../../functions/ledger/store.ts';
 import { usageExpiresAtSeconds } from '../../../functions/rollup/rollup-item.ts';
 import type { RollupStore } from '../../../functions/rollup/rollup-store.ts';
@@ -84,19 +85,12 @@ async function settledOn(
   periods: KeptMonthDeps['periods'],
 ): Promise<Pick<Control, 'counter' | 'shownMicros'>> {
   const items = await periods.readPeriod(key, { timeoutMs: TIMEOUT_MS });
-  const adjusted = items.reduce(
-    (sum, item) => sum + (item.kind === 'adjustment' ? item.adjustment.amount : 0),
-    0,
-  );
-  return { counter: counterName(key), shownMicros: settledIn(items) - adjusted };
+  return { counter: counterName(key), shownMicros: settledIn(items) - adjustedIn(items) };
 }
 
 /** The counter has what came after its closing, too. */
-function settledIn(items: readonly StoredItem[]): number {
-  const counter = items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];
-  const closing = items.flatMap((item) => (item.kind === 'closing' ? item.closing : []))[0];
-  return (counter ?? closing)?.settled ?? 0;
-}
+const settledIn = (items: readonly StoredItem[]): number =>
+  (counterIn(items) ?? closingIn(items))?.settled ?? 0;
 
 /** The hours of the month that are no whole day of usage: what the counter has beyond the whole days. */
 function restOf(
@@ -126,15 +120,23 @@ function placed(
   day: Period,
   { subject, directory }: KeptMonthAsk,
 ): Omit<StatementLine, 'jobs' | 'seconds' | 'micros'> {
-  const groupId = subject === 'instance' ? undefined : Number(subject.slice('group/'.length));
-  const [root] = (groupId === undefined ? undefined : directory.chainById.get(groupId)) ?? [];
-  const groupPath = groupId === undefined ? undefined : directory.groupById.get(groupId)?.path;
   return {
     ...{ day: day.key, dayStartMs: day.startMs, dayEndMs: day.endMs },
-    ...(root !== undefined && { rootId: root.id, rootPath: root.path }),
-    ...(groupId !== undefined && { groupId }),
-    ...(groupPath !== undefined && { groupPath }),
+    ...(subject !== 'instance' && groupFields(Number(subject.slice('group/'.length)), directory)),
     ...{ runnerClass: '', microsPerMinute: 0, priceVersion: '', kind: 'usage', late: false },
+  };
+}
+
+function groupFields(
+  groupId: number,
+  directory: Directory,
+): Pick<StatementLine, 'rootId' | 'rootPath' | 'groupId' | 'groupPath'> {
+  const [root] = directory.chainById.get(groupId) ?? [];
+  const groupPath = directory.groupById.get(groupId)?.path;
+  return {
+    ...(root !== undefined && { rootId: root.id, rootPath: root.path }),
+    groupId,
+    ...(groupPath !== undefined && { groupPath }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll } from 'vitest';
 import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
+import { neverGivesUp } from './patient-client.ts';
 import { sharedDynamoDb } from './shared-dynamodb.ts';
 import { refuseUnversionedWrites } from './versioned-writes.ts';
 
@@ -17,6 +18,7 @@ export function localTable(tableName: string): LocalTable {
   beforeAll(async () => {
     client = dynamoClient(sharedDynamoDb());
     refuseUnversionedWrites(client);
+    neverGivesUp(client);
     await ensureTable(client, tableName);
   });
   afterAll(async () => {
