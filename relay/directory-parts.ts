@@ -1,5 +1,5 @@
 /** The directory as a service hands it out: parts with hashes, read with care and put together. */
-import { DIRECTORY_NAMES_MAX, type DirectoryRow } from '../functions/admit/contract.ts';
+import { DIRECTORY_NAMES_MAX, type DirectoryRow } from '../functions/core/contract/admissions.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../policies/place/directory.ts';
 
 export interface HandedOut {

@@ -1,4 +1,8 @@
-import { DIRECTORY_NAMES_MAX, DIRECTORY_PARTS_MAX, DIRECTORY_PATH } from '../functions/admit/contract.ts';
+import {
+  DIRECTORY_NAMES_MAX,
+  DIRECTORY_PARTS_MAX,
+  DIRECTORY_PATH,
+} from '../functions/core/contract/admissions.ts';
 import type { Directory } from '../policies/place/directory.ts';
 import { type AdmitCallDeps, callAdmit } from './admit-call.ts';
 import { assembled, type HandedOut, type Part, parseHandedOut } from './directory-parts.ts';

@@ -1,4 +1,4 @@
-import type { UnmeteredAnswer } from '../functions/admit/contract.ts';
+import type { UnmeteredAnswer } from '../functions/core/contract/admissions.ts';
 import { rootOf } from './commit/batch-job.ts';
 import type { Observe, UnmeteredLoss } from './events.ts';
 import type { RelayClock } from './exchange.ts';

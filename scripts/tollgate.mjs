@@ -3,4 +3,4 @@
 import { fileURLToPath } from 'node:url';
 import { runPinned } from './pinned.mjs';
 
-await runPinned(fileURLToPath(new URL('tollgate.ts', import.meta.url)), process.argv.slice(2));
+await runPinned(fileURLToPath(new URL('cli/tollgate.ts', import.meta.url)), process.argv.slice(2));

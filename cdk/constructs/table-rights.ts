@@ -69,7 +69,7 @@ export const pseudonymPartitions = (instance: string): readonly string[] => [
   `${instance}${PSEUDONYMS_PK_SUFFIX}`,
 ];
 
-/** @param instance - begins every key, as `functions/ledger/keys.ts` builds them. */
+/** @param instance - begins every key, as `functions/core/store/keys.ts` builds them. */
 export function tableRights(instance: string): Readonly<Record<LedgerUse, TableRights>> {
   const books = [`${instance}#job#*`, `${instance}#counter#*`];
   const announced = `${instance}#announced#*`;

@@ -1,6 +1,9 @@
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
-import { logWith } from '../shared/log-with.ts';
+import { decide } from '../core/admission/decide.ts';
+import type { DecideDeps } from '../core/admission/decide-deps.ts';
+import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from '../core/admission/envelope.ts';
+import { recordUnmetered } from '../core/admission/record-unmetered.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -11,12 +14,9 @@ import {
   type ProblemsResponse,
   UNMETERED_PATH,
   type UnmeteredResponse,
-} from './contract.ts';
-import { decide } from './decide.ts';
-import type { DecideDeps } from './decide-deps.ts';
+} from '../core/contract/admissions.ts';
+import { logWith } from '../core/environment/log-with.ts';
 import { HAVE_EXPECTED, parseHave } from './directory-envelope.ts';
-import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from './envelope.ts';
-import { recordUnmetered } from './record-unmetered.ts';
 
 /**
  * The admit function's routes. One app for Lambda, for a local server and for the relay's own process; tests call

@@ -1,5 +1,5 @@
 import { isRecord } from '../../policies/document/reading.ts';
-import { DIRECTORY_NAMES_MAX, type DirectoryRequest } from './contract.ts';
+import { DIRECTORY_NAMES_MAX, type DirectoryRequest } from '../core/contract/admissions.ts';
 
 export const HAVE_EXPECTED = `expected {"have": {"<part>": "<hash>"}} with at most ${DIRECTORY_NAMES_MAX} parts`;
 

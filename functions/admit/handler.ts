@@ -1,22 +1,22 @@
 import { handle } from 'hono/aws-lambda';
-import { createEstimateCache } from '../estimates/estimate-cache.ts';
-import { dynamoEstimateSource } from '../estimates/estimate-source.ts';
-import { createLedger } from '../ledger/create-ledger.ts';
-import { deployedTable } from '../ledger/deployed-table.ts';
-import { DynamoStore } from '../ledger/dynamo-store.ts';
-import { onOwnBooks } from '../ledger/own-books.ts';
-import { systemClock } from '../ledger/system-clock.ts';
-import { deployedMetrics } from '../metrics/metrics.ts';
+import { consoleLog } from '../core/environment/log.ts';
+import { createEstimateCache } from '../core/estimates/estimate-cache.ts';
+import { dynamoEstimateSource } from '../core/estimates/estimate-source.ts';
+import { createLedger } from '../core/ledger/create-ledger.ts';
+import { deployedTable } from '../core/ledger/deployed-table.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { onOwnBooks } from '../core/ledger/own-books.ts';
+import { systemClock } from '../core/ledger/system-clock.ts';
+import { deployedMetrics } from '../core/metrics/metrics.ts';
+import { readAdmitConfig } from '../core/rules/config.ts';
+import type { deployedRules } from '../core/rules/deployed-rules.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DEPLOYMENT,
   METRIC_LEDGER_RETRIES,
   METRIC_LIMITS_UNREADABLE,
 } from '../names.ts';
-import { consoleLog } from '../shared/log.ts';
 import { createAdmitApp } from './app.ts';
-import { readAdmitConfig } from './config.ts';
-import type { deployedRules } from './deployed-rules.ts';
 
 const config = readAdmitConfig(process.env);
 const table = deployedTable(config);
@@ -32,7 +32,7 @@ const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
  */
 const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) => {
   setImmediate(() => {
-    import('./deployed-rules.ts')
+    import('../core/rules/deployed-rules.ts')
       .then((module) =>
         module.deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog, onUnreadable }),
       )

@@ -3,14 +3,14 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LimitsDesk } from '../limits/desk/contract.ts';
-import type { Log } from '../shared/log.ts';
-import type { SignIn } from '../signin/create-sign-in.ts';
-import { pageHeaders } from '../signin/page-headers.ts';
-import type { SignInEnv } from '../signin/user.ts';
+import type { ConsoleRead } from '../answers/read/contract.ts';
+import type { Log } from '../core/environment/log.ts';
+import type { LimitsDesk } from '../core/limits/desk/contract.ts';
+import type { SignIn } from '../core/signin/create-sign-in.ts';
+import { pageHeaders } from '../core/signin/page-headers.ts';
+import type { SignInEnv } from '../core/signin/user.ts';
 import { apiError, UNREADABLE } from './api/api-error.ts';
 import { API_PATH, createApi } from './api/create-api.ts';
-import type { ConsoleRead } from './read/contract.ts';
 import { unreadableStatus } from './unreadable-request.ts';
 
 export interface ConsoleAppDeps {

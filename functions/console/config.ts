@@ -1,3 +1,7 @@
+import { type Environment, unset } from '../core/environment/settings.ts';
+import { readSignInConfig, type SignInConfig } from '../core/signin/config.ts';
+import { isAddressRange } from '../core/signin/visitor-address.ts';
+import { usageZone } from '../core/usage/usage-zone.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -6,10 +10,6 @@ import {
   ENV_THRESHOLDS_TOPIC,
   ENV_TRUSTED_PROXIES,
 } from '../names.ts';
-import { usageZone } from '../rollup/usage-zone.ts';
-import { type Environment, unset } from '../shared/settings.ts';
-import { readSignInConfig, type SignInConfig } from '../signin/config.ts';
-import { isAddressRange } from '../signin/visitor-address.ts';
 
 export interface ConsoleConfig {
   readonly ledgerTable: string;

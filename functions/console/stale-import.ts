@@ -1,11 +1,11 @@
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { CsvDialect } from '../limits/csv/columns.ts';
-import { importLimits } from '../limits/csv/import-limits.ts';
-import type { CsvRow } from '../limits/csv/read-rows.ts';
-import type { LimitsDesk } from '../limits/desk/contract.ts';
-import type { Asker } from '../limits/desk/limit-request.ts';
-import type { ApplyOutcome } from '../limits/desk/outcome.ts';
+import type { CsvDialect } from '../core/limits/csv/columns.ts';
+import { importLimits } from '../core/limits/csv/import-limits.ts';
+import type { CsvRow } from '../core/limits/csv/read-rows.ts';
+import type { LimitsDesk } from '../core/limits/desk/contract.ts';
+import type { Asker } from '../core/limits/desk/limit-request.ts';
+import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
 
 export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 

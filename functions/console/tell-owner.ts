@@ -1,7 +1,7 @@
 /** Sends the shadow report to the owner of a group, however many press the button. */
-import type { Ledger } from '../ledger/ledger.ts';
-import { shadowPage } from '../notify/console-links.ts';
-import { type Message, type Notify, subjectLine } from '../notify/notify.ts';
+import type { Ledger } from '../core/ledger/ledger.ts';
+import { shadowPage } from '../core/notify/console-links.ts';
+import { type Message, type Notify, subjectLine } from '../core/notify/notify.ts';
 import type { OwnerMessage, PagesDeps } from './pages/pages-deps.ts';
 
 export interface TellOwnerDeps {

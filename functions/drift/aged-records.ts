@@ -1,5 +1,5 @@
-import type { LedgerStore } from '../ledger/store.ts';
-import { namesNeedlessly } from '../ledger/user-ids.ts';
+import type { LedgerStore } from '../core/ledger/store.ts';
+import { namesNeedlessly } from '../core/ledger/user-ids.ts';
 import { keptFromScan } from './kept-from-scan.ts';
 
 /** A day's jobs of a large instance; eight bytes each. What is more than this is found the next night. */

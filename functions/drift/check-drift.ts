@@ -1,7 +1,7 @@
 import { counterName } from '../../policies/claim.ts';
-import type { Drift, Ledger } from '../ledger/ledger.ts';
-import { type RecountOutcome, type RecountOutcomes, recountOutcome } from '../ledger/recount-outcome.ts';
-import type { Log } from '../shared/log.ts';
+import type { Log } from '../core/environment/log.ts';
+import type { Drift, Ledger } from '../core/ledger/ledger.ts';
+import { type RecountOutcome, type RecountOutcomes, recountOutcome } from '../core/ledger/recount-outcome.ts';
 
 export interface CheckDriftDeps {
   readonly ledger: Pick<Ledger, 'rebuild'>;

@@ -1,6 +1,6 @@
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
+import { usageZone } from '../core/usage/usage-zone.ts';
 import { ENV_DYNAMODB_ENDPOINT, ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE } from '../names.ts';
-import { usageZone } from '../rollup/usage-zone.ts';
-import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface DriftConfig {
   readonly ledgerTable: string;

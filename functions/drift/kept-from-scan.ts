@@ -1,5 +1,5 @@
-import type { JobRecord } from '../ledger/ledger.ts';
-import type { LedgerStore, StoredItem } from '../ledger/store.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import type { LedgerStore, StoredItem } from '../core/ledger/store.ts';
 
 export interface KeptFromScan<Kept> {
   readonly scan: LedgerStore['scan'];

@@ -1,6 +1,6 @@
-import type { JobRecord } from '../ledger/ledger.ts';
-import type { CountRecordsDeps } from '../rollup/count-records.ts';
-import { rebuildUsage, type UsageRebuild } from '../rollup/rebuild-usage.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import type { CountRecordsDeps } from '../core/usage/count-records.ts';
+import { rebuildUsage, type UsageRebuild } from '../core/usage/rebuild-usage.ts';
 
 /** The stream keeps a day, and its reader gives up a little earlier: three nights look at whatever it lost. */
 export const MENDED_MS = 3 * 86_400_000;

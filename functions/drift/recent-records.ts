@@ -1,5 +1,5 @@
-import type { JobRecord } from '../ledger/ledger.ts';
-import type { LedgerStore } from '../ledger/store.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import type { LedgerStore } from '../core/ledger/store.ts';
 import { keptFromScan } from './kept-from-scan.ts';
 
 /** Some 1 KB each. What is more than this is left to `tollgate rebuild --usage`. */

@@ -1,3 +1,5 @@
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
+import { usageZone } from '../core/usage/usage-zone.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
@@ -6,8 +8,6 @@ import {
   ENV_RULES_FILE,
   ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
-import { usageZone } from '../rollup/usage-zone.ts';
-import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface NoticesConfig {
   readonly ledgerTable: string;

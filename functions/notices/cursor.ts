@@ -1,6 +1,6 @@
 /** How far everybody was told: one item, written after the messages were taken. */
 import { createHash } from 'node:crypto';
-import { addresseeKey } from '../notify/addressee.ts';
+import { addresseeKey } from '../core/notify/addressee.ts';
 import type { Notice, Passed, ToldTally } from './notice.ts';
 
 export interface Cursor {

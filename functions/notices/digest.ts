@@ -1,8 +1,8 @@
 /** Everything one owner is told at once: what waits for them first. */
 import { createHash } from 'node:crypto';
-import type { Addressee } from '../notify/addressee.ts';
-import { linkTo } from '../notify/console-links.ts';
-import { type Message, type Severity, subjectLine } from '../notify/notify.ts';
+import type { Addressee } from '../core/notify/addressee.ts';
+import { linkTo } from '../core/notify/console-links.ts';
+import { type Message, type Severity, subjectLine } from '../core/notify/notify.ts';
 import type { Notice, NoticeKind } from './notice.ts';
 import { counted } from './telling.ts';
 

@@ -6,8 +6,8 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { versioned } from '../ledger/item-version.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
+import { LedgerError } from '../core/ledger/ledger-error.ts';
+import { versioned } from '../core/store/item-version.ts';
 import { NOTICES_PK_SUFFIX, PK, SK } from '../names.ts';
 import type { Cursor, CursorStore } from './cursor.ts';
 

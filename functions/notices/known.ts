@@ -2,10 +2,10 @@
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import { readDocument } from '../limits/desk/plan.ts';
-import type { LimitPointer, LimitTable } from '../limits/limit-table.ts';
-import { readLimits } from '../limits/publish-limits.ts';
-import type { Ownership } from '../notify/addressee.ts';
+import { readDocument } from '../core/limits/desk/plan.ts';
+import type { LimitPointer, LimitTable } from '../core/limits/limit-table.ts';
+import { readLimits } from '../core/limits/publish-limits.ts';
+import type { Ownership } from '../core/notify/addressee.ts';
 
 export interface KnownDeps {
   readonly limitTable: LimitTable;

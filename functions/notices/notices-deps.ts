@@ -1,11 +1,11 @@
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
-import type { LimitTable } from '../limits/limit-table.ts';
-import type { Notify } from '../notify/notify.ts';
-import type { RollupStore } from '../rollup/rollup-store.ts';
-import type { Log } from '../shared/log.ts';
+import type { Log } from '../core/environment/log.ts';
+import type { Ledger, LedgerClock } from '../core/ledger/ledger.ts';
+import type { LimitTable } from '../core/limits/limit-table.ts';
+import type { Notify } from '../core/notify/notify.ts';
+import type { RollupStore } from '../core/usage/rollup-store.ts';
 import type { CursorStore } from './cursor.ts';
 
 export interface NoticesDeps {

@@ -5,9 +5,9 @@
  * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked.
  */
 
-import { readRequests } from '../limits/desk/request-items.ts';
-import { addresseeKey } from '../notify/addressee.ts';
-import { NotifyError } from '../notify/notify.ts';
+import { readRequests } from '../core/limits/desk/request-items.ts';
+import { addresseeKey } from '../core/notify/addressee.ts';
+import { NotifyError } from '../core/notify/notify.ts';
 import { type Cursor, markOf, partlyTold, START } from './cursor.ts';
 import { digest } from './digest.ts';
 import { gather } from './gather/gather.ts';

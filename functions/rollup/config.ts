@@ -1,3 +1,5 @@
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
+import { usageZone } from '../core/usage/usage-zone.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
@@ -7,8 +9,6 @@ import {
   ENV_RULES_FILE,
   ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
-import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
-import { usageZone } from './usage-zone.ts';
 
 export interface RollupConfig {
   readonly ledgerTable: string;

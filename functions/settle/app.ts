@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
-import { JOB_HOOK_EVENT, parseJobHook } from '../gitlab/job-hook.ts';
-import { isTerminal } from '../gitlab/job-truth.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
-import type { InboxStore } from '../ledger/store.ts';
-import type { Log } from '../shared/log.ts';
+import type { Log } from '../core/environment/log.ts';
+import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-hook.ts';
+import { isTerminal } from '../core/gitlab/job-truth.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
+import { LedgerError } from '../core/ledger/ledger-error.ts';
+import type { InboxStore } from '../core/ledger/store.ts';
+import { truthText } from '../core/truth/truth-text.ts';
 import {
   BODY_BYTES_MAX,
   type DeliveryProof,
@@ -15,7 +16,6 @@ import {
   type JobsResponse,
   PROOF_HEADER,
 } from './contract.ts';
-import { truthText } from './truth-text.ts';
 import { hasToken, isSigned, type SignedHeaders } from './webhook-signature.ts';
 
 export interface SettleAppDeps {

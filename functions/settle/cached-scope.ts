@@ -1,5 +1,5 @@
-import type { ControllerScope, ControllerScopeStore } from '../ledger/controller-scope.ts';
-import type { Log } from '../shared/log.ts';
+import type { Log } from '../core/environment/log.ts';
+import type { ControllerScope, ControllerScopeStore } from '../core/ledger/controller-scope.ts';
 
 /** The sweep writes it every five minutes. */
 const FRESH_MS = 60_000;

@@ -1,3 +1,4 @@
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -5,7 +6,6 @@ import {
   ENV_WEBHOOK_SECRETS_PARAMETER,
   ENV_WEBHOOK_TOKENS_PARAMETER,
 } from '../names.ts';
-import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface SettleConfig {
   readonly ledgerTable: string;

@@ -1,10 +1,10 @@
 import { handle } from 'hono/aws-lambda';
-import { dynamoClient } from '../ledger/dynamo-client.ts';
-import { DynamoStore } from '../ledger/dynamo-store.ts';
-import { systemClock } from '../ledger/system-clock.ts';
-import { consoleLog } from '../shared/log.ts';
-import { secretLines } from '../shared/secret-lines.ts';
-import { ssmText } from '../shared/ssm-text.ts';
+import { consoleLog } from '../core/environment/log.ts';
+import { secretLines } from '../core/environment/secret-lines.ts';
+import { ssmText } from '../core/environment/ssm-text.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { systemClock } from '../core/ledger/system-clock.ts';
+import { dynamoClient } from '../core/store/dynamo-client.ts';
 import { createSettleApp } from './app.ts';
 import { readSettleConfig } from './config.ts';
 

@@ -1,3 +1,4 @@
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -6,7 +7,6 @@ import {
   ENV_RULES_FILE,
   ENV_SSM_ENDPOINT,
 } from '../names.ts';
-import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface SsmLimitsConfig {
   readonly ledgerTable: string;

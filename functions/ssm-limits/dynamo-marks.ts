@@ -10,8 +10,8 @@ import {
   paginateQuery,
 } from '@aws-sdk/client-dynamodb';
 import { isRecord } from '../../policies/document/reading.ts';
-import { versioned } from '../ledger/item-version.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
+import { versioned } from '../core/store/item-version.ts';
 import { PK, SK, SSM_LIMITS_PK_SUFFIX, TTL_ATTRIBUTE } from '../names.ts';
 import type { ListingPass, Marks, OwnedLimit, ParameterMark } from './marks.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';

@@ -4,8 +4,8 @@
  */
 import type { Limit } from '../../policies/limits/limit.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LimitEdit } from '../limits/desk/limit-edit.ts';
-import type { LiveLimits } from '../limits/desk/live-limits.ts';
+import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
+import type { LimitsInForce } from '../core/rules/packed-rules.ts';
 import type { ChangedElsewhere } from './edits-elsewhere.ts';
 import type { LimitEntry, OwnedLimit, ParameterMark } from './marks.ts';
 import { parseEntries, type WantedLimit, type WantedLimits } from './parameter-value.ts';
@@ -48,8 +48,6 @@ export interface PlanDeps {
   readonly policy: Policy;
   readonly live: LimitsInForce;
 }
-
-export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
 
 /** @throws {LimitsError} */
 export async function planEdits(parameter: ChangedParameter, deps: PlanDeps): Promise<ParameterPlan> {

@@ -1,12 +1,13 @@
 /** Makes what changed parameters say live: as one edit, or, where one of them is refused, without that one. */
 import { problemText } from '../../policies/document/parsed.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
-import type { LimitsDesk } from '../limits/desk/contract.ts';
-import type { ApplyOutcome } from '../limits/desk/outcome.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
+import type { LimitsDesk } from '../core/limits/desk/contract.ts';
+import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
+import type { LimitsInForce } from '../core/rules/packed-rules.ts';
 import { editsElsewhere, SOURCE } from './edits-elsewhere.ts';
 import type { Marks, ParameterMark } from './marks.ts';
-import { type ChangedParameter, type LimitsInForce, type ParameterPlan, planEdits } from './plan-edits.ts';
+import { type ChangedParameter, type ParameterPlan, planEdits } from './plan-edits.ts';
 
 export interface PublishDeps {
   readonly desk: Pick<LimitsDesk, 'live' | 'apply' | 'history'>;

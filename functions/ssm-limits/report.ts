@@ -1,6 +1,6 @@
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Log } from '../core/environment/log.ts';
+import type { Metrics } from '../core/metrics/metrics.ts';
 import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
-import type { Log } from '../shared/log.ts';
 import type { SyncReport } from './sync.ts';
 
 /** More lines of one run help nobody. */

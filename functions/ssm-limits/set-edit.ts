@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
-import type { LimitEdit, LimitFields, SetLimit } from '../limits/desk/limit-edit.ts';
+import type { LimitEdit, LimitFields, SetLimit } from '../core/limits/desk/limit-edit.ts';
 import type { WantedLimit } from './parameter-value.ts';
 
 /** A field that is not in the value is not in the limit, either. */

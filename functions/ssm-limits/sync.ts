@@ -1,15 +1,16 @@
 /** One run: what changed in Parameter Store since the last one becomes live. What triggered it says only that it is time. */
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
-import type { LimitsDesk } from '../limits/desk/contract.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
+import type { LimitsDesk } from '../core/limits/desk/contract.ts';
+import type { LimitsInForce } from '../core/rules/packed-rules.ts';
 import { pacedAsking } from './asking.ts';
 import { batchesOf } from './editors.ts';
 import { type Listing, listParameters } from './list-parameters.ts';
 import type { Marks, ParameterMark } from './marks.ts';
 import { readParameter, type ValueContext } from './parameter-value.ts';
 import type { Parameters, StoredParameter } from './parameters.ts';
-import type { ChangedParameter, KeptLimit, LimitsInForce } from './plan-edits.ts';
+import type { ChangedParameter, KeptLimit } from './plan-edits.ts';
 import { publish } from './publish.ts';
 
 export interface SyncDeps {

@@ -1,6 +1,6 @@
 /** What starts a run: the schedule, or a change of a parameter. An event says only that it is time; its content is not used. */
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
 
 /** After a change it is waited so long, so that changes that come together are one run. */
 const QUIET_MS = 10_000;

@@ -5,10 +5,10 @@ import {
   type GitLabErrorCode,
   type JobsPage,
   type RunnersPage,
-} from '../gitlab/gitlab.ts';
-import type { JobTruth } from '../gitlab/job-truth.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
-import { errorMs } from './back-off.ts';
+} from '../core/gitlab/gitlab.ts';
+import type { JobTruth } from '../core/gitlab/job-truth.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
+import { errorMs } from '../core/truth/back-off.ts';
 import type { Tally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 

@@ -1,6 +1,6 @@
 /** Closes periods that are over, after everything else of a run: what GitLab said in it is counted by then. */
-import type { ClosedPeriods } from '../ledger/close-periods.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
+import type { ClosedPeriods } from '../core/ledger/close-periods.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
 import type { Tally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 

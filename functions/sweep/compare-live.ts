@@ -12,14 +12,15 @@
  * run has (`CALLS_MAX`). Beyond that the longest not looked at come first, and a round takes ⌈calls needed ÷ calls a run⌉
  * minutes. A process that starts anew knows no runners: its first run asks about some jobs to learn them.
  */
+
+import type { LiveHold } from '../core/truth/live-hold.ts';
+import { verdictOf } from '../core/truth/verdict.ts';
 import { atOnce } from './at-once.ts';
 import { type Found, listRunning } from './list-runner.ts';
-import type { LiveHold } from './live-hold.ts';
 import { CALLS_AT_ONCE, lookUp } from './look-up.ts';
 import { readLiveHolds } from './read-live-holds.ts';
 import { keepLive, rememberRunner } from './sweep-memory.ts';
 import type { SweepRun } from './sweep-run.ts';
-import { verdictOf } from './verdict.ts';
 
 /** Younger ones may not have started, and their webhook may be on its way. */
 const AGE_MS_MIN = 2 * 60_000;

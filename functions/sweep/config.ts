@@ -1,3 +1,4 @@
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
 import {
   ENV_CHARGE_UNKNOWN,
   ENV_CONTROLLER_ID,
@@ -8,7 +9,6 @@ import {
   ENV_LEDGER_TABLE,
   ENV_RULES_FILE,
 } from '../names.ts';
-import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface SweepConfig {
   readonly ledgerTable: string;

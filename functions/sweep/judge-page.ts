@@ -1,13 +1,13 @@
-import { isTerminal, type JobTruth } from '../gitlab/job-truth.ts';
-import { type ControllerScope, followsNoAnswer, isOutOfScope } from '../ledger/controller-scope.ts';
-import type { JobRecord } from '../ledger/ledger.ts';
-import { wasRejected } from '../ledger/rejected.ts';
-import { isLive } from '../ledger/settle.ts';
-import { endOfJob } from '../settle/end-of-job.ts';
-import { concludeAll } from './conclude.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/job-truth.ts';
+import { type ControllerScope, followsNoAnswer, isOutOfScope } from '../core/ledger/controller-scope.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import { wasRejected } from '../core/ledger/rejected.ts';
+import { isLive } from '../core/ledger/settle.ts';
+import { concludeAll } from '../core/truth/conclude.ts';
+import { endOfJob } from '../core/truth/end-of-job.ts';
+import { type JobVerdict, verdictOn } from '../core/truth/verdict.ts';
 import { rememberSeen } from './sweep-memory.ts';
 import type { SweepRun } from './sweep-run.ts';
-import { type JobVerdict, verdictOn } from './verdict.ts';
 
 export interface Judged {
   /** They run, and nobody admitted them as far as the ledger knows: to be charged at their end. */

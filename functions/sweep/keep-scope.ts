@@ -1,10 +1,15 @@
 /** Reads every few minutes whose jobs GitLab asks us about, and leaves it beside the books. */
-import { type ControllerScopes, readControllerScopes } from '../gitlab/controller-scopes.ts';
-import { readControllerState } from '../gitlab/controller-state.ts';
-import { GitLabError } from '../gitlab/gitlab.ts';
-import type { RestCallDeps } from '../gitlab/rest-call.ts';
-import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../ledger/controller-scope.ts';
-import type { Log } from '../shared/log.ts';
+
+import type { Log } from '../core/environment/log.ts';
+import { type ControllerScopes, readControllerScopes } from '../core/gitlab/controller-scopes.ts';
+import { readControllerState } from '../core/gitlab/controller-state.ts';
+import { GitLabError } from '../core/gitlab/gitlab.ts';
+import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import {
+  type ControllerScope,
+  type ControllerScopeStore,
+  scopeAfter,
+} from '../core/ledger/controller-scope.ts';
 
 /** Administrators change it a few times in a controller's life; two calls in this time are nothing to GitLab. */
 export const READ_EVERY_MS = 5 * 60_000;

@@ -1,5 +1,5 @@
-import { tellAdmittedYetFailed } from '../settle/tell-admitted-yet-failed.ts';
-import type { Log } from '../shared/log.ts';
+import type { Log } from '../core/environment/log.ts';
+import { tellAdmittedYetFailed } from '../core/truth/tell-admitted-yet-failed.ts';
 import type { SweepReport } from './report.ts';
 
 /** One line per run; a warning when GitLab was silent or the run did not get through. Another for whom the router failed. */

@@ -3,11 +3,11 @@
  * of them, then one by one. The router does not always tell the runner; each job asked about tells one, whose list may
  * show the next hundred.
  */
-import type { JobTruth } from '../gitlab/job-truth.ts';
+import type { JobTruth } from '../core/gitlab/job-truth.ts';
+import type { LiveHold } from '../core/truth/live-hold.ts';
 import type { Asking } from './asking.ts';
 import { atOnce } from './at-once.ts';
 import { type Found, listRecent, listRunning } from './list-runner.ts';
-import type { LiveHold } from './live-hold.ts';
 
 export interface LookUpOptions {
   /** Lists a runner's running jobs before its recent ones: for jobs that most likely still run. */

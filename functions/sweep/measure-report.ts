@@ -1,4 +1,4 @@
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../core/metrics/metrics.ts';
 import * as names from '../names.ts';
 import type { SweepReport } from './report.ts';
 

@@ -1,5 +1,5 @@
-import type { LiveHold } from './live-hold.ts';
-import { liveHoldOf } from './live-hold.ts';
+import type { LiveHold } from '../core/truth/live-hold.ts';
+import { liveHoldOf } from '../core/truth/live-hold.ts';
 import type { SweepRun } from './sweep-run.ts';
 
 /** DynamoDB's own bound on one batch; records are large, and only a batch of them is in memory at a time. */

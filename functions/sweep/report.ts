@@ -1,4 +1,4 @@
-import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
+import type { GitLabErrorCode } from '../core/gitlab/gitlab.ts';
 
 /** One run in plain numbers: what metrics and alarms are made of. */
 export interface SweepReport {

@@ -1,11 +1,10 @@
-import type { JobTruth } from '../gitlab/job-truth.ts';
-import type { ControllerScope } from '../ledger/controller-scope.ts';
-import type { DueJob } from '../ledger/due-job.ts';
-import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
-import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
-
+import type { JobTruth } from '../core/gitlab/job-truth.ts';
+import type { ControllerScope } from '../core/ledger/controller-scope.ts';
+import type { DueJob } from '../core/ledger/due-job.ts';
+import type { Ledger, LedgerClock } from '../core/ledger/ledger.ts';
+import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
+import type { ConcludeDeps, Concluding } from '../core/truth/conclude.ts';
 import type { Asking } from './asking.ts';
-import type { ConcludeDeps, Concluding } from './conclude.ts';
 import type { Tally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 

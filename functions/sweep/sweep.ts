@@ -8,15 +8,15 @@
  * Each part has its share of the run's time and calls and begins next time where it stopped; nothing else is kept between
  * runs that a lost process would take along.
  */
-import type { GitLab } from '../gitlab/gitlab.ts';
-import type { ControllerScope } from '../ledger/controller-scope.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
-import type { SweepMarkStore } from '../ledger/sweep-marks.ts';
+import type { GitLab } from '../core/gitlab/gitlab.ts';
+import type { ControllerScope } from '../core/ledger/controller-scope.ts';
+import type { LedgerClock } from '../core/ledger/ledger.ts';
+import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
+import type { ChargeBypass } from '../core/truth/charge-found.ts';
+import { newConcluding } from '../core/truth/conclude.ts';
 import { newAsking } from './asking.ts';
-import type { ChargeBypass } from './charge-bypass.ts';
 import { type ClosePeriods, closeOver } from './close-over.ts';
 import { compareLive } from './compare-live.ts';
-import { newConcluding } from './conclude.ts';
 import { findBypass } from './find-bypass.ts';
 import { newTally, type SweepReport } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';

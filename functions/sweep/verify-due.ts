@@ -2,11 +2,12 @@
  * Due holds, oldest first. Every one that GitLab was asked about ends or gets a later due time, so the due order itself is
  * the cursor: whatever cuts a run short, the next one begins with who was not asked yet.
  */
+
+import { verdictOf } from '../core/truth/verdict.ts';
 import { atOnce } from './at-once.ts';
 import { lookUp } from './look-up.ts';
 import { readLiveHolds } from './read-live-holds.ts';
 import type { SweepRun } from './sweep-run.ts';
-import { verdictOf } from './verdict.ts';
 
 /** A weekend of lost webhooks on a busy day; the keys of more would be read for nothing, as no minute is enough for them. */
 export const DUE_MAX = 10_000;

@@ -1,3 +1,4 @@
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
 import {
   ENV_CONTROLLER_ID,
   ENV_CONTROLLER_TOKEN_PARAMETER,
@@ -7,7 +8,6 @@ import {
   ENV_LEDGER_TABLE,
   ENV_PAGE_TOPIC,
 } from '../names.ts';
-import { type Environment, refuseInvalid, unset } from '../shared/settings.ts';
 
 export interface WatchdogConfig {
   readonly ledgerTable: string;

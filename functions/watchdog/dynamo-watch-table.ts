@@ -1,6 +1,6 @@
 import { type AttributeValue, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { singleItem } from '../ledger/single-item.ts';
-import { tableCalls } from '../ledger/table-calls.ts';
+import { singleItem } from '../core/store/single-item.ts';
+import { tableCalls } from '../core/store/table-calls.ts';
 import { HEARTBEAT_AT, HEARTBEAT_PK_SUFFIX, PK, WATCHDOG_PK_SUFFIX } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 

@@ -1,11 +1,11 @@
-import { dynamoClient } from '../ledger/dynamo-client.ts';
-import { systemClock } from '../ledger/system-clock.ts';
-import { snsNotify } from '../notify/sns-notify.ts';
-import { consoleLog } from '../shared/log.ts';
-import { secretLines } from '../shared/secret-lines.ts';
-import { ssmText } from '../shared/ssm-text.ts';
+import { consoleLog } from '../core/environment/log.ts';
+import { secretLines } from '../core/environment/secret-lines.ts';
+import { ssmText } from '../core/environment/ssm-text.ts';
+import { createController } from '../core/gitlab/controller.ts';
+import { systemClock } from '../core/ledger/system-clock.ts';
+import { snsNotify } from '../core/notify/sns-notify.ts';
+import { dynamoClient } from '../core/store/dynamo-client.ts';
 import { readWatchdogConfig } from './config.ts';
-import { createController } from './controller.ts';
 import { dynamoWatchTable } from './dynamo-watch-table.ts';
 import { tokenProof } from './token-proof.ts';
 import { type WatchOutcome, watch } from './watch.ts';

@@ -1,4 +1,4 @@
-import { type Message, subjectLine } from '../notify/notify.ts';
+import { type Message, subjectLine } from '../core/notify/notify.ts';
 
 export interface PageFacts {
   readonly instance: string;

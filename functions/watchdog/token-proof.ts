@@ -1,6 +1,6 @@
-import { GitLabError } from '../gitlab/gitlab.ts';
-import type { Log } from '../shared/log.ts';
-import type { Controller } from './controller.ts';
+import type { Log } from '../core/environment/log.ts';
+import type { Controller } from '../core/gitlab/controller.ts';
+import { GitLabError } from '../core/gitlab/gitlab.ts';
 
 /** A token that works now is asked about again after this; one that does not, with every look. */
 export const PROVEN_FOR_MS = 3_600_000;

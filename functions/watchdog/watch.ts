@@ -1,13 +1,13 @@
 /** One look of the watchdog: is a relay there, and if not, does GitLab know that it must not wait for one? */
-import { GitLabError } from '../gitlab/gitlab.ts';
-import { type Notify, NotifyError } from '../notify/notify.ts';
-import type { Log } from '../shared/log.ts';
-import type { Controller } from './controller.ts';
+
+import type { Log } from '../core/environment/log.ts';
+import type { Controller } from '../core/gitlab/controller.ts';
+import { GitLabError } from '../core/gitlab/gitlab.ts';
+import { type Notify, NotifyError } from '../core/notify/notify.ts';
+import { SILENT_MS } from '../core/store/relay-beats.ts';
 import { pageOf } from './page-text.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
-/** A relay beats every 30 s: three lost beats are bad luck, four are nobody. */
-export const SILENT_MS = 120_000;
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */
 export const REMEMBER_EVERY_MS = 600_000;
 /** What only people can end is said again until it has ended. */

@@ -1,4 +1,4 @@
-import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/admit/contract.ts';
+import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/admissions.ts';
 import { type BatchJob, latestDeadlineMs } from './batch-job.ts';
 import type { FairQueue } from './fair-queue.ts';
 

@@ -1,8 +1,8 @@
 import { SignatureV4 } from '@smithy/signature-v4';
+import { NodeSha256 } from '../../functions/core/contract/node-sha256.ts';
 import type { Fetch } from '../admit-call.ts';
 import { RelayError } from '../relay-error.ts';
 import type { CredentialsProvider } from './credentials.ts';
-import { NodeSha256 } from './node-sha256.ts';
 
 export interface SignedFetchDeps {
   /** Sends; connections are kept and the environment's proxy is honoured as it does. */

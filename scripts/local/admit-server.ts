@@ -1,12 +1,12 @@
 import { serve } from '@hono/node-server';
 import { createAdmitApp } from '../../functions/admit/app.ts';
-import type { Rules } from '../../functions/admit/decide-deps.ts';
-import { type RulesInForce, rulesInForce } from '../../functions/admit/rules-in-force.ts';
-import { handOutKnown } from '../../functions/directory/hand-out-known.ts';
-import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
-import { systemClock } from '../../functions/ledger/system-clock.ts';
-import type { LimitTable } from '../../functions/limits/limit-table.ts';
-import { silentLog } from '../../functions/shared/log.ts';
+import type { Rules } from '../../functions/core/admission/decide-deps.ts';
+import { handOutKnown } from '../../functions/core/directory/hand-out-known.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import type { Ledger, LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import { systemClock } from '../../functions/core/ledger/system-clock.ts';
+import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { type RulesInForce, rulesInForce } from '../../functions/core/rules/rules-in-force.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { subjectKey } from '../../policies/limits/subject.ts';
 

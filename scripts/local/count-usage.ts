@@ -1,8 +1,8 @@
-import type { JobRecord } from '../../functions/ledger/ledger.ts';
-import { recordItem } from '../../functions/ledger/record-size.ts';
-import { placeBy } from '../../functions/rollup/contribution.ts';
-import { rollUp } from '../../functions/rollup/roll-up.ts';
-import { silentLog } from '../../functions/shared/log.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
+import { recordItem } from '../../functions/core/ledger/record-size.ts';
+import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { LocalLedger } from './ledger-source.ts';
 

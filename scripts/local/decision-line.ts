@@ -4,7 +4,7 @@ import { classColumn } from '../../policies/text/class-text.ts';
 import { durationText } from '../../policies/text/duration-text.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import type { RelayEvent } from '../../relay/events.ts';
-import { cut } from '../desk/table.ts';
+import { cut } from '../terminal/table.ts';
 import { formatMoney } from './amount-text.ts';
 
 export type Answered = Extract<RelayEvent, { readonly type: 'answered' }>;

@@ -1,5 +1,5 @@
-import type { LedgerClock } from '../../functions/ledger/ledger.ts';
-import type { LocalGitLabClock } from '../local-gitlab/clock.ts';
+import type { LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import type { LocalGitLabClock } from './gitlab/clock.ts';
 
 /** A minute of a job is a tenth of a second: whole lives are seen while one watches. */
 export const SPEED = 600;

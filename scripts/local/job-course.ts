@@ -1,4 +1,4 @@
-import type { JobEnding } from '../local-gitlab/job.ts';
+import type { JobEnding } from './gitlab/job.ts';
 
 /** What a job does when it runs. */
 export interface JobCourse {

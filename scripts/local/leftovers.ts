@@ -1,6 +1,6 @@
-import { DUE_SHARDS } from '../../functions/ledger/keys.ts';
-import type { Ledger } from '../../functions/ledger/ledger.ts';
-import type { LedgerStore } from '../../functions/ledger/store.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../functions/core/ledger/store.ts';
+import { DUE_SHARDS } from '../../functions/core/store/keys.ts';
 
 const AT_ONCE = 100;
 /** More than any run leaves; what is beyond is left for the next one. */

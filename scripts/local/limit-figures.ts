@@ -1,4 +1,4 @@
-import type { Ledger } from '../../functions/ledger/ledger.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
 import { limitsOfGroup } from '../../policies/limits/levels.ts';
 import type { Limit } from '../../policies/limits/limit.ts';

@@ -5,19 +5,20 @@
  *        ▲                                                                                                             ▲
  *        └────────── REST ────────── functions/sweep, every three seconds ───────────────────────────────────────────────┘
  */
-import type { RulesInForce } from '../../functions/admit/rules-in-force.ts';
-import { createGitLab } from '../../functions/gitlab/rest-gitlab.ts';
-import type { LedgerClock } from '../../functions/ledger/ledger.ts';
-import type { InboxStore } from '../../functions/ledger/store.ts';
+
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
+import type { LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import type { InboxStore } from '../../functions/core/ledger/store.ts';
+import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
+import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { createSettleApp } from '../../functions/settle/app.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
-import { settleTruths } from '../../functions/settle/settle-truths.ts';
-import { silentLog } from '../../functions/shared/log.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
-import type { LocalGitLabClock } from '../local-gitlab/clock.ts';
-import type { HookCounters } from '../local-gitlab/hook-sender.ts';
-import type { LocalJob } from '../local-gitlab/job.ts';
+import type { LocalGitLabClock } from './gitlab/clock.ts';
+import type { HookCounters } from './gitlab/hook-sender.ts';
+import type { LocalJob } from './gitlab/job.ts';
 import { readInbox } from './inbox-reader.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';

@@ -1,14 +1,14 @@
 import { relative } from 'node:path';
 import type { Directory } from '../../policies/place/directory.ts';
-import type { AdmissionResult } from '../local-router/admission.ts';
-import { startLocalRouter } from '../local-router/local-router.ts';
-import type { JobQuestion } from '../local-router/question.ts';
-import { expandPipeline } from '../pipeline/expand-pipeline.ts';
-import type { Project } from '../pipeline/pipeline-run.ts';
-import { pipelineQuestions } from '../pipeline/questions.ts';
+import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
+import type { Project } from '../cli/pipeline/pipeline-run.ts';
 import { type StartOptions, UsageError } from './options.ts';
 import { pipelineFacts } from './pipeline-facts.ts';
+import { pipelineQuestions } from './questions.ts';
 import { replay } from './replay.ts';
+import type { AdmissionResult } from './router/admission.ts';
+import { startLocalRouter } from './router/local-router.ts';
+import type { JobQuestion } from './router/question.ts';
 
 /** A short pipeline runs several times, as it does in real groups, until a budget is used up. */
 const JOBS_MIN = 160;

@@ -5,9 +5,9 @@ import { type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../policies/limits/period.ts';
 import type { Directory, DirectoryProject } from '../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { seededRandom } from '../pipeline/seeded-random.ts';
-import { logNormal } from '../simulate/log-normal.ts';
-import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from '../simulate/workload.ts';
+import { logNormal } from '../proof/simulate/log-normal.ts';
+import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from '../proof/simulate/workload.ts';
+import { seededRandom } from './seeded-random.ts';
 
 export interface PastJob {
   readonly request: AdmissionRequest;

@@ -4,15 +4,15 @@
  * the month takes seconds.
  */
 import { randomUUID } from 'node:crypto';
-import { decide } from '../../functions/admit/decide.ts';
-import type { RulesInForce } from '../../functions/admit/rules-in-force.ts';
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import type { JobRecord, LedgerClock } from '../../functions/ledger/ledger.ts';
-import { changesBetween, mergeChanges } from '../../functions/ledger/move.ts';
-import { packs } from '../../functions/ledger/pack.ts';
-import { expiring } from '../../functions/ledger/retention.ts';
-import { systemClock } from '../../functions/ledger/system-clock.ts';
-import { silentLog } from '../../functions/shared/log.ts';
+import { decide } from '../../functions/core/admission/decide.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import type { JobRecord, LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import { changesBetween, mergeChanges } from '../../functions/core/ledger/move.ts';
+import { packs } from '../../functions/core/ledger/pack.ts';
+import { expiring } from '../../functions/core/ledger/retention.ts';
+import { systemClock } from '../../functions/core/ledger/system-clock.ts';
+import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
 import { counterName } from '../../policies/claim.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { type CountUsageDeps, countUsage } from './count-usage.ts';

@@ -1,4 +1,4 @@
-import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
+import type { ExpandedPipeline } from '../cli/pipeline/expanded-pipeline.ts';
 
 /** What people are told about the pipeline that is replayed: how much of it, and what it leaves open. */
 export function pipelineFacts(

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../functions/gitlab/job-truth.ts';
+import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/job-truth.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LocalGitLabClock } from '../local-gitlab/clock.ts';
-import { systemClock } from '../local-gitlab/clock.ts';
-import type { HookFaultShares } from '../local-gitlab/faults.ts';
-import { jobFromQuestion } from '../local-gitlab/job-from-question.ts';
-import { createLocalGitLab, type LocalGitLab } from '../local-gitlab/local-gitlab.ts';
-import type { JobQuestion } from '../local-router/question.ts';
-import { seededRandom } from '../pipeline/seeded-random.ts';
+import type { LocalGitLabClock } from './gitlab/clock.ts';
+import { systemClock } from './gitlab/clock.ts';
+import type { HookFaultShares } from './gitlab/faults.ts';
+import { jobFromQuestion } from './gitlab/job-from-question.ts';
+import { createLocalGitLab, type LocalGitLab } from './gitlab/local-gitlab.ts';
 import { jobCourse } from './job-course.ts';
+import type { JobQuestion } from './router/question.ts';
+import { seededRandom } from './seeded-random.ts';
 
 /** What goes wrong with webhooks here: more than anybody's GitLab does, so that it is seen. */
 export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03, reorder: 0.04, delay: 0.02 };

@@ -1,12 +1,12 @@
-import type { Counter } from '../../functions/ledger/ledger.ts';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import type { Counter } from '../../functions/core/ledger/ledger.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type {
   LedgerStore,
   ReadOptions,
   TransactOptions,
   TransactOutcome,
   Write,
-} from '../../functions/ledger/store.ts';
+} from '../../functions/core/ledger/store.ts';
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 
 const READ_TIMEOUT_MS = 5_000;

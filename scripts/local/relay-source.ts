@@ -1,4 +1,4 @@
-import type { Rules } from '../../functions/admit/decide-deps.ts';
+import type { Rules } from '../../functions/core/admission/decide-deps.ts';
 import { isLoopback } from '../../relay/aws/aws-config.ts';
 import { readRelayConfig } from '../../relay/config.ts';
 import type { Observe } from '../../relay/events.ts';

@@ -1,12 +1,12 @@
-import type { Rules } from '../../functions/admit/decide-deps.ts';
-import { systemClock } from '../../functions/ledger/system-clock.ts';
+import type { Rules } from '../../functions/core/admission/decide-deps.ts';
+import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import type { Observe, RelayEvent } from '../../relay/events.ts';
-import type { LocalJob } from '../local-gitlab/job.ts';
 import { publishedFact, serveAdmit } from './admit-server.ts';
 import type { Answered } from './decision-line.ts';
 import { EstimatedLives } from './estimated-lives.ts';
 import { fastClock, SPEED } from './fast-clock.ts';
 import type { Figures } from './figures.ts';
+import type { LocalJob } from './gitlab/job.ts';
 import { writeLedgerClock } from './ledger-clock.ts';
 import { openLocalLedger } from './ledger-source.ts';
 import { readLeftOff, writeLeftOff } from './left-off.ts';

@@ -1,4 +1,4 @@
-import type { Message } from '../../functions/notify/notify.ts';
+import type { Message } from '../../functions/core/notify/notify.ts';
 import type { Answered } from './decision-line.ts';
 import type { Figures } from './figures.ts';
 import type { RanOut } from './running-out.ts';

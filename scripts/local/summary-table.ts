@@ -1,4 +1,4 @@
-import { table } from '../desk/table.ts';
+import { table } from '../terminal/table.ts';
 import { amountText, formatMoney } from './amount-text.ts';
 import { toWidth } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';

@@ -1,5 +1,5 @@
 import type { Unit } from '../../policies/unit.ts';
-import { quantile } from '../bench/figure.ts';
+import { quantile } from '../proof/bench/figure.ts';
 import type { Answered } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
 

@@ -1,4 +1,4 @@
-import type { InboxStore, LedgerStore } from '../../functions/ledger/store.ts';
+import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 
 export type OnWritten = (jobIds: readonly number[]) => void;
 

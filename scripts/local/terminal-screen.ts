@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { coloursWanted, printable } from '../desk/paint.ts';
-import { cut } from '../desk/table.ts';
+import { coloursWanted, printable } from '../terminal/paint.ts';
+import { cut } from '../terminal/table.ts';
 import { decisionHeader, decisionLine } from './decision-line.ts';
 import { figureLine, liveLines } from './figure-lines.ts';
 import { LiveBlock } from './live-block.ts';

@@ -1,4 +1,4 @@
-import type { EndOutcome, Ledger } from '../../functions/ledger/ledger.ts';
+import type { EndOutcome, Ledger } from '../../functions/core/ledger/ledger.ts';
 
 /** Who told the ledger that a job had ended. */
 export type Teller = 'webhook' | 'sweep';

@@ -1,4 +1,4 @@
-import type { KnownInstance } from '../../functions/ledger/instance-register.ts';
+import type { KnownInstance } from '../../functions/core/ledger/instance-register.ts';
 import { type StartOptions, UsageError } from './options.ts';
 
 /** What `npm start` calls the GitLab it plays. */

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { ledgerKeys } from '../../functions/ledger/keys.ts';
+import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { A_CONSOLE, DEFAULTS, type Resource, type Synthesized, synthesize } from './synthesized.ts';
 
 let synthesized: Synthesized;

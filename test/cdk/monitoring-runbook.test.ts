@@ -7,7 +7,7 @@ import { anchorOf } from '../../cdk/monitoring/runbook.ts';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { ENV_LIMITS_PATH } from '../../functions/names.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { COMMANDS as TOLLGATE } from '../../scripts/desk/commands.ts';
+import { COMMANDS as TOLLGATE } from '../../scripts/cli/commands.ts';
 import { WATCHED } from './monitored.ts';
 import { COMMANDS, HEADINGS, partsOf, RUNBOOK, sectionsUnder } from './runbook-text.ts';
 import { A_CONSOLE, DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readAdmitConfig } from '../../functions/admit/config.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
-import { readDirectoryConfig } from '../../functions/directory/config.ts';
+import { readAdmitConfig } from '../../functions/core/rules/config.ts';
+import { ledgerKeys } from '../../functions/core/store/keys.ts';
+import { readDirectoryConfig } from '../../functions/directory-sync/config.ts';
 import { readDriftConfig } from '../../functions/drift/config.ts';
-import { ledgerKeys } from '../../functions/ledger/keys.ts';
 import { readNoticesConfig } from '../../functions/notices/config.ts';
 import { readRollupConfig } from '../../functions/rollup/config.ts';
 import { readSettleConfig } from '../../functions/settle/config.ts';

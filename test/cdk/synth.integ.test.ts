@@ -38,7 +38,10 @@ async function cdk(...args: readonly string[]): Promise<{ readonly code: number;
 }
 
 beforeAll(async () => {
-  await run(process.execPath, [`${root}scripts/bundle.ts`, 'functions'], { cwd: root, timeout: TIMEOUT_MS });
+  await run(process.execPath, [`${root}scripts/build/bundle.ts`, 'functions'], {
+    cwd: root,
+    timeout: TIMEOUT_MS,
+  });
 }, TIMEOUT_MS);
 
 test(

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -7,7 +7,7 @@ import cdkJson from '../../cdk/cdk.json' with { type: 'json' };
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { deployments as fileDeployments } from '../../cdk/tollgate.config.ts';
-import { FUNCTIONS } from '../../scripts/bundle.ts';
+import { FUNCTIONS } from '../../scripts/build/bundle.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 
 /** As the file stands, with descriptors; it is what a first `cdk deploy` takes. */
@@ -151,6 +151,8 @@ export const BUNDLES = FUNCTIONS.map((name) => name.replace('/', '-'));
 
 function stubBundles(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bundles-'));
+  // cfn-lint's program synthesizes outside of any test run.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const name of BUNDLES) {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, 'handler.mjs'), `export const handler = '${name}';`);

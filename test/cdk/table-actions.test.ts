@@ -87,7 +87,7 @@ test.each([
   ['SettleStream', 'settle/stream'],
   ['Rollup', 'rollup'],
   ['Sweep', 'sweep'],
-  ['DirectorySync', 'directory'],
+  ['DirectorySync', 'directory-sync'],
   ['SsmLimits', 'ssm-limits'],
   ['Notices', 'notices'],
   ['Console', 'console'],

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import { INSTANCES_PK, ledgerKeys } from '../../functions/ledger/keys.ts';
+import { INSTANCES_PK, ledgerKeys } from '../../functions/core/store/keys.ts';
+import { rollupKeys } from '../../functions/core/usage/rollup-item.ts';
 import * as names from '../../functions/names.ts';
-import { rollupKeys } from '../../functions/rollup/rollup-item.ts';
 import { isAllowed, type Statement } from './iam/evaluate.ts';
 import { PRIVATE, synthesize } from './synthesized.ts';
 

@@ -1,11 +1,11 @@
-import type { ConsoleRead, Viewer } from '../../functions/console/read/contract.ts';
-import { isEarlier } from '../../functions/console/read/group-rows.ts';
-import { rightsOf, roleNames } from '../../functions/console/read/rights-of.ts';
-import type { GroupRow, Overview, OverviewAsked } from '../../functions/console/view/overview.ts';
-import type { PreviewAnswer } from '../../functions/console/view/preview.ts';
-import type { RequestRow } from '../../functions/console/view/request.ts';
-import type { BreakGlassState } from '../../functions/limits/desk/break-glass-state.ts';
-import type { LimitRequest } from '../../functions/limits/desk/limit-request.ts';
+import type { ConsoleRead, Viewer } from '../../functions/answers/read/contract.ts';
+import { isEarlier } from '../../functions/answers/read/group-rows.ts';
+import { rightsOf, roleNames } from '../../functions/answers/read/rights-of.ts';
+import type { GroupRow, Overview, OverviewAsked } from '../../functions/answers/view/overview.ts';
+import type { PreviewAnswer } from '../../functions/answers/view/preview.ts';
+import type { RequestRow } from '../../functions/answers/view/request.ts';
+import type { BreakGlassState } from '../../functions/core/limits/desk/break-glass-state.ts';
+import type { LimitRequest } from '../../functions/core/limits/desk/limit-request.ts';
 import type { FakeDesk } from './fake-desk.ts';
 import { A_REJECTED_JOB, AN_EMPTY_SUBJECT, aGroup, aLimit, aSubject, EDITS, NOW_MS } from './rows.ts';
 

@@ -2,10 +2,10 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
-import type { LimitsDocument } from '../../functions/limits/limit-set.ts';
-import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
-import { silentLog } from '../../functions/shared/log.ts';
-import type { SignInEnv, User } from '../../functions/signin/user.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import type { LimitsDocument } from '../../functions/core/limits/limit-set.ts';
+import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
+import type { SignInEnv, User } from '../../functions/core/signin/user.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../functions/console/house.ts';
 
 /** Pages on the desk and read models as they are, in memory. */

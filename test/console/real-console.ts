@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../functions/admit/contract.ts';
-import type { LedgerClock } from '../../functions/ledger/ledger.ts';
-import { systemClock } from '../../functions/ledger/system-clock.ts';
-import { createLimitsDesk } from '../../functions/limits/desk/create-limits-desk.ts';
-import type { Message } from '../../functions/notify/notify.ts';
+import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../functions/core/contract/admissions.ts';
+import type { LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import { systemClock } from '../../functions/core/ledger/system-clock.ts';
+import { createLimitsDesk } from '../../functions/core/limits/desk/create-limits-desk.ts';
+import type { Message } from '../../functions/core/notify/notify.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
 import { directoryOf } from '../../policies/place/directory.ts';

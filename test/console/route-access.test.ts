@@ -9,11 +9,11 @@ import { createAssets } from '../../functions/console/pages/assets/assets.ts';
 import { createPages } from '../../functions/console/pages/create-pages.ts';
 import { PAGE_ACCESS } from '../../functions/console/pages/page-access.ts';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
-import { MemoryLimitTable } from '../../functions/limits/memory-limit-table.ts';
-import { silentLog } from '../../functions/shared/log.ts';
-import { createSignIn } from '../../functions/signin/create-sign-in.ts';
-import { memorySessionStore } from '../../functions/signin/memory-session-store.ts';
-import { csrfTokenOf, hashOf } from '../../functions/signin/secret-ids.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
+import { createSignIn } from '../../functions/core/signin/create-sign-in.ts';
+import { memorySessionStore } from '../../functions/core/signin/memory-session-store.ts';
+import { csrfTokenOf, hashOf } from '../../functions/core/signin/secret-ids.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../functions/console/house.ts';
 
 const ORIGIN = 'http://localhost:3000';

@@ -1,9 +1,9 @@
-import type { Explained } from '../../functions/console/read/explain/explained.ts';
-import type { LimitRow } from '../../functions/console/view/limit-row.ts';
-import type { GroupRow } from '../../functions/console/view/overview.ts';
-import type { BurnUp, SubjectView } from '../../functions/console/view/subject.ts';
-import type { LogEntry } from '../../functions/limits/desk/history.ts';
-import { groupSum } from '../../functions/rollup/group-sum.ts';
+import type { Explained } from '../../functions/answers/read/explain/explained.ts';
+import type { LimitRow } from '../../functions/answers/view/limit-row.ts';
+import type { GroupRow } from '../../functions/answers/view/overview.ts';
+import type { BurnUp, SubjectView } from '../../functions/answers/view/subject.ts';
+import type { LogEntry } from '../../functions/core/limits/desk/history.ts';
+import { groupSum } from '../../functions/core/usage/group-sum.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */
 export const NOW_MS = Date.parse('2026-11-21T10:00:00Z');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { ifArmed } from '../../functions/backtest/if-armed.ts';
-import { contributionOf, placeBy } from '../../functions/rollup/contribution.ts';
-import { usageOf } from '../../functions/rollup/usage.ts';
-import { simulateShadow } from '../../scripts/desk/report/shadow-simulation.ts';
-import { readRules } from '../../scripts/desk/rules-flags.ts';
-import { aRequest, ledgerBench } from '../scripts/desk/ledger-bench.ts';
+import { ifArmed } from '../../functions/answers/backtest/if-armed.ts';
+import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
+import { usageOf } from '../../functions/core/usage/usage.ts';
+import { simulateShadow } from '../../scripts/cli/report/shadow-simulation.ts';
+import { readRules } from '../../scripts/cli/rules-flags.ts';
+import { aRequest, ledgerBench } from '../scripts/cli/ledger-bench.ts';
 
 const RULES = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] }];
 

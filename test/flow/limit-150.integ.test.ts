@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
-import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
-import { systemClock } from '../../functions/ledger/system-clock.ts';
+import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
+import { systemClock } from '../../functions/core/ledger/system-clock.ts';
+import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
 

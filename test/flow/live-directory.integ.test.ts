@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import type { HandOutDirectory } from '../../functions/admit/decide-deps.ts';
-import { handOutKnown } from '../../functions/directory/hand-out-known.ts';
+import type { HandOutDirectory } from '../../functions/core/admission/decide-deps.ts';
+import { handOutKnown } from '../../functions/core/directory/hand-out-known.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
 import { until } from './support/until.ts';
 

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
 import { until } from './support/until.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from './support/flow.ts';
 import { freePort } from './support/free-port.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
-import { unknownFields } from '../../scripts/local-router/question.ts';
-import { extended, renamedAndRenumbered } from '../../scripts/local-router/schemas.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import { unknownFields } from '../../scripts/local/router/question.ts';
+import { extended, renamedAndRenumbered } from '../../scripts/local/router/schemas.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
 import { until } from './support/until.ts';
 

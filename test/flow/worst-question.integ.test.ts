@@ -2,12 +2,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { hostileQuestions } from '../../scripts/bench/hostile-questions.ts';
-import { benchQuestion } from '../../scripts/bench/router-process.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import { hostileQuestions } from '../../scripts/proof/bench/hostile-questions.ts';
+import { benchQuestion } from '../../scripts/proof/bench/router-process.ts';
 import { TOKEN } from './support/flow.ts';
 
-const SIDE = fileURLToPath(new URL('../../scripts/bench/side-process.ts', import.meta.url));
+const SIDE = fileURLToPath(new URL('../../scripts/proof/bench/side-process.ts', import.meta.url));
 /** Little enough that a question of which every field becomes an object would end the process. */
 const HEAP_MEGABYTES = 96;
 /** Includes the way of 4 MiB through gRPC and TCP; read in whole, the worst of them cost as much as a thousand. */

@@ -1,18 +1,18 @@
 /** The deployed functions on a real table: a job that they admitted and that the job router failed all the same. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
-import { ADMISSIONS_PATH } from '../../functions/admit/contract.ts';
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
-import { DynamoStore } from '../../functions/ledger/dynamo-store.ts';
-import { inboxItem } from '../../functions/ledger/inbox-item.ts';
-import { ledgerKeys } from '../../functions/ledger/keys.ts';
-import { systemClock } from '../../functions/ledger/system-clock.ts';
+import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
+import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
+import { systemClock } from '../../functions/core/ledger/system-clock.ts';
+import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
+import { ledgerKeys } from '../../functions/core/store/keys.ts';
+import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
-import { truthText } from '../../functions/settle/truth-text.ts';
 import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
-import { functionUrlEvent } from '../../scripts/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aFake,
   aRig,

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import * as names from '../../functions/names.ts';
-import { bundleFunction, type FunctionName } from '../../scripts/bundle.ts';
-import { packRules } from '../../scripts/pack-rules.ts';
-import { functionUrlEvent } from '../../scripts/rehearse/function-url-event.ts';
-import { type HostedBundle, hostBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import { bundleFunction, type FunctionName } from '../../scripts/build/bundle.ts';
+import { packRules } from '../../scripts/build/pack-rules.ts';
+import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import { type HostedBundle, hostBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { BUNDLES, newRunFolder } from '../support/run-folders.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

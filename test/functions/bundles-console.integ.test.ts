@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STYLE_HREF } from '../../functions/console/pages/assets/assets.ts';
-import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
+import { csrfTokenOf, hashOf } from '../../functions/core/signin/secret-ids.ts';
+import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import * as names from '../../functions/names.ts';
-import { dynamoSessionStore } from '../../functions/signin/dynamo-session-store.ts';
-import { csrfTokenOf, hashOf } from '../../functions/signin/secret-ids.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { functionUrlEvent, type UrlEventOptions } from '../../scripts/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import { functionUrlEvent, type UrlEventOptions } from '../../scripts/proof/rehearse/function-url-event.ts';
+import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aFake,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMISSIONS_PATH } from '../../functions/admit/contract.ts';
-import { dynamoClient } from '../../functions/ledger/dynamo-client.ts';
+import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
+import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { ENV_WEBHOOK_SECRETS_PARAMETER } from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { functionUrlEvent } from '../../scripts/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/rehearse/hosted-bundle.ts';
+import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aRig,
@@ -16,7 +16,7 @@ import {
   TABLE,
   WEBHOOK_SECRET,
 } from './bundle-rig.ts';
-import { aJobHook } from './gitlab/job-hook-bodies.ts';
+import { aJobHook } from './core/gitlab/job-hook-bodies.ts';
 
 /** One more than the contract's megabyte. */
 const TOO_LARGE = ' '.repeat(1024 * 1024 + 1);

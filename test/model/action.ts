@@ -1,5 +1,5 @@
 /** Everything that can happen, as values: a run is a list of them, and a failing one shrinks to the few that matter. */
-import type { StoreFault } from '../../functions/ledger/memory-store.ts';
+import type { StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import type { JobPlan, Mood } from './truth.ts';
 
 export type Action =

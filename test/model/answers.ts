@@ -1,5 +1,5 @@
 /** 3: what a job is told agrees with its record, and a rejection with the counters it names. */
-import type { JobRecord } from '../../functions/ledger/ledger.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { Decision } from '../../policies/decision.ts';
 import type { Violation } from '../../policies/reason.ts';
 import { must } from '../support/ledger/history.ts';

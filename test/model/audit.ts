@@ -1,6 +1,6 @@
 /** After the last sweep: nothing is held, and what is charged is what GitLab says ran. */
-import type { Counter, JobRecord } from '../../functions/ledger/ledger.ts';
-import { usageName, usageOf } from '../../functions/rollup/usage.ts';
+import type { Counter, JobRecord } from '../../functions/core/ledger/ledger.ts';
+import { usageName, usageOf } from '../../functions/core/usage/usage.ts';
 import { counterName } from '../../policies/claim.ts';
 import { must } from '../support/ledger/history.ts';
 import { chargesOf, costOfRun, isCharged, secondsOf } from './charge.ts';

@@ -1,5 +1,5 @@
 /** What a job must have asked for when its record was first written: found here from the rulebook alone. */
-import type { JobRecord } from '../../functions/ledger/ledger.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import { counterName } from '../../policies/claim.ts';
 import type { LimitUnit, RunnerClassName } from './places.ts';
 import {

@@ -2,9 +2,9 @@
  * Watches every commit of the table and checks what DESIGN §5 promises at that instant, against GitLab's truth and the
  * rulebook. Knows the model, not the code.
  */
-import type { CorrectionEntry } from '../../functions/ledger/entry.ts';
-import type { JobRecord, RecordClaim, UncheckedCause } from '../../functions/ledger/ledger.ts';
-import type { CounterWrite, Write } from '../../functions/ledger/store.ts';
+import type { CorrectionEntry } from '../../functions/core/ledger/entry.ts';
+import type { JobRecord, RecordClaim, UncheckedCause } from '../../functions/core/ledger/ledger.ts';
+import type { CounterWrite, Write } from '../../functions/core/ledger/store.ts';
 import { counterName } from '../../policies/claim.ts';
 import { must } from '../support/ledger/history.ts';
 import { type Birth, birthOf } from './birth.ts';

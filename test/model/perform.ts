@@ -1,12 +1,12 @@
 /** One action upon the world. */
-import { decide } from '../../functions/admit/decide.ts';
-import { recordUnmetered } from '../../functions/admit/record-unmetered.ts';
-import { isTerminal } from '../../functions/gitlab/job-truth.ts';
-import { LedgerError } from '../../functions/ledger/ledger-error.ts';
+import { decide } from '../../functions/core/admission/decide.ts';
+import { recordUnmetered } from '../../functions/core/admission/record-unmetered.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
+import { LedgerError } from '../../functions/core/ledger/ledger-error.ts';
+import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import { truthText } from '../../functions/core/truth/truth-text.ts';
 import { consume } from '../../functions/settle/consume.ts';
-import { settleTruths } from '../../functions/settle/settle-truths.ts';
-import { truthText } from '../../functions/settle/truth-text.ts';
-import { silentLog } from '../../functions/shared/log.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { must } from '../support/ledger/history.ts';

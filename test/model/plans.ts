@@ -1,6 +1,6 @@
 /** Plans drawn by fast-check. A flavour says of what there is more. */
 import fc from 'fast-check';
-import type { StoreFault } from '../../functions/ledger/memory-store.ts';
+import type { StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import type { Action, Plan } from './action.ts';
 import { CLASSES, FIRST_LIMITS, PROJECTS, RUNNERS } from './places.ts';
 import type { JobPlan, Mood } from './truth.ts';

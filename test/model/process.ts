@@ -1,8 +1,8 @@
 /** One running program: its own clock, its own memory, and at any step between two of its calls it may be gone. */
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import type { Ledger, LedgerClock } from '../../functions/ledger/ledger.ts';
-import type { MemoryStore } from '../../functions/ledger/memory-store.ts';
-import type { InboxStore, LedgerStore } from '../../functions/ledger/store.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import type { Ledger, LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import type { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
+import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 import { newSweepMemory, type SweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import type { Interleaver } from './interleaver.ts';
 

@@ -1,6 +1,6 @@
 /** GitLab's REST API over its truth, three jobs a page, in whatever mood it is. */
-import { type GitLab, GitLabError, type JobsPage } from '../../functions/gitlab/gitlab.ts';
-import type { JobTruth } from '../../functions/gitlab/job-truth.ts';
+import { type GitLab, GitLabError, type JobsPage } from '../../functions/core/gitlab/gitlab.ts';
+import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
 import { RUNNERS } from './places.ts';
 import type { Truth } from './truth.ts';
 

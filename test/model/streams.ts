@@ -1,9 +1,9 @@
 /** The table's stream as settlement reads it: in order, and again from the first that failed. */
-import { inboxItem } from '../../functions/ledger/inbox-item.ts';
-import type { LedgerKeys } from '../../functions/ledger/keys.ts';
-import type { InboxItem } from '../../functions/ledger/store.ts';
+import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
+import type { InboxItem } from '../../functions/core/ledger/store.ts';
+import type { LedgerKeys } from '../../functions/core/store/keys.ts';
+import { parseTruthText } from '../../functions/core/truth/truth-text.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../functions/settle/consume.ts';
-import { parseTruthText } from '../../functions/settle/truth-text.ts';
 
 export class Streams {
   readonly #keys: LedgerKeys;

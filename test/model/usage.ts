@@ -1,11 +1,12 @@
 /** The rollup, fed with the images of records as the stream would: in any cuts, and some again. */
-import type { LedgerKeys } from '../../functions/ledger/keys.ts';
-import type { JobRecord } from '../../functions/ledger/ledger.ts';
-import { recordItem } from '../../functions/ledger/record-size.ts';
-import { placeBy } from '../../functions/rollup/contribution.ts';
-import { MemoryRollupStore } from '../../functions/rollup/memory-rollup-store.ts';
-import { rollUp } from '../../functions/rollup/roll-up.ts';
-import { silentLog } from '../../functions/shared/log.ts';
+
+import { silentLog } from '../../functions/core/environment/log.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
+import { recordItem } from '../../functions/core/ledger/record-size.ts';
+import type { LedgerKeys } from '../../functions/core/store/keys.ts';
+import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { MemoryRollupStore } from '../../functions/core/usage/memory-rollup-store.ts';
+import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { INSTANCE } from './places.ts';
 

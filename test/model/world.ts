@@ -1,12 +1,12 @@
 /** The whole house over one table in memory, GitLab beside it, and the books that watch every commit. */
 
-import type { UnmeteredAnswer } from '../../functions/admit/contract.ts';
-import type { DecideDeps, Rules } from '../../functions/admit/decide-deps.ts';
-import { ledgerKeys } from '../../functions/ledger/keys.ts';
-import { MemoryStore, type StoreFault } from '../../functions/ledger/memory-store.ts';
-import { memoryMarks } from '../../functions/ledger/sweep-marks.ts';
-import { silentLog } from '../../functions/shared/log.ts';
-import { seededRandom } from '../../scripts/pipeline/seeded-random.ts';
+import type { DecideDeps, Rules } from '../../functions/core/admission/decide-deps.ts';
+import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { MemoryStore, type StoreFault } from '../../functions/core/ledger/memory-store.ts';
+import { memoryMarks } from '../../functions/core/ledger/sweep-marks.ts';
+import { ledgerKeys } from '../../functions/core/store/keys.ts';
+import { seededRandom } from '../../scripts/local/seeded-random.ts';
 import type { Plan } from './action.ts';
 import { Books } from './books.ts';
 import { rulesOf } from './documents.ts';

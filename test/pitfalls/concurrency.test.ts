@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoreFault } from '../../functions/ledger/memory-store.ts';
+import type { StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import { aJob, count, ONE, range, wordOf, world } from './world.ts';
 
 const on = (group: number, money: number) => ({ on: { group }, money, per: 'month' });

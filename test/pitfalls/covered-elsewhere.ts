@@ -9,8 +9,8 @@ export interface Covered {
 
 const at = (pitfall: string, file: string, test: string): Covered => ({ pitfall, file, test });
 
-const SETTLE = 'functions/settle/settle-truths.test.ts';
-const HOLD = 'functions/ledger/hold.test.ts';
+const SETTLE = 'functions/core/truth/settle-truths.test.ts';
+const HOLD = 'functions/core/ledger/hold.test.ts';
 const LEAKS = 'functions/sweep/leaks.test.ts';
 const STREAMS = 'relay/streams/faults.integ.test.ts';
 const CALL = 'relay/admit-call.test.ts';
@@ -69,12 +69,12 @@ export const COVERED_ELSEWHERE: readonly Covered[] = [
   ),
   at(
     'a price typo of 1000 times',
-    'scripts/desk/policy/diff-prices.test.ts',
+    'scripts/cli/policy/diff-prices.test.ts',
     'a price that is more than five times another one ends with 2 and says which class, from and to',
   ),
   at(
     'settle next month',
-    'functions/ledger/contract.ts',
+    'functions/core/ledger/contract.ts',
     'a job admitted in the last millisecond of a period settles there, weeks later',
   ),
   at(
@@ -96,17 +96,17 @@ export const COVERED_ELSEWHERE: readonly Covered[] = [
   ),
   at(
     'malformed documents of an editing surface',
-    'functions/limits/publish-limits.test.ts',
+    'functions/core/limits/publish-limits.test.ts',
     'an invalid document is refused as a whole and changes nothing',
   ),
   at(
     'malformed documents of an editing surface',
-    'functions/limits/limit-store.test.ts',
+    'functions/core/limits/limit-store.test.ts',
     'a new set that cannot be read whole does not take effect in part',
   ),
   at(
     'SSM throttled',
-    'functions/shared/secret-lines.test.ts',
+    'functions/core/environment/secret-lines.test.ts',
     'while they cannot be read the last ones go on for an hour, asked for again every ten seconds at most',
   ),
   at(

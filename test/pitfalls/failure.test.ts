@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoreFault } from '../../functions/ledger/memory-store.ts';
+import type { StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import { aJob, ONE, world } from './world.ts';
 
 const LIMITS = [{ on: { group: 100 }, money: 10, per: 'month' }];

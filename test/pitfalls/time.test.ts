@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { decide } from '../../functions/admit/decide.ts';
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import { silentLog } from '../../functions/shared/log.ts';
+import { decide } from '../../functions/core/admission/decide.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { aJob, DAY_MS, MINUTE_MS, ONE, ran, rulesOf, wordOf, world } from './world.ts';
 
 const per = (period: string, zone: string, money = 1) => [{ on: { group: 100 }, money, per: period, zone }];

@@ -1,12 +1,12 @@
 /** The whole of Tollgate in memory: documents, decide, the ledger and settlement, with a clock that stands still. */
-import { decide } from '../../functions/admit/decide.ts';
-import type { Rules } from '../../functions/admit/decide-deps.ts';
-import type { JobTruth } from '../../functions/gitlab/job-truth.ts';
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import type { JobRecord, Ledger } from '../../functions/ledger/ledger.ts';
-import { MemoryStore, type MemoryStoreOptions } from '../../functions/ledger/memory-store.ts';
-import { settleTruths, type TruthOutcome } from '../../functions/settle/settle-truths.ts';
-import { silentLog } from '../../functions/shared/log.ts';
+import { decide } from '../../functions/core/admission/decide.ts';
+import type { Rules } from '../../functions/core/admission/decide-deps.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import type { JobRecord, Ledger } from '../../functions/core/ledger/ledger.ts';
+import { MemoryStore, type MemoryStoreOptions } from '../../functions/core/ledger/memory-store.ts';
+import { settleTruths, type TruthOutcome } from '../../functions/core/truth/settle-truths.ts';
 import type { Decision } from '../../policies/decision.ts';
 import { type Estimator, timeoutEstimator } from '../../policies/estimate.ts';
 import type { Directory } from '../../policies/place/directory.ts';

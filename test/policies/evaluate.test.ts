@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JobFacts } from '../../functions/ledger/ledger.ts';
+import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { counterName, type LimitClaim } from '../../policies/claim.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import { directoryOf } from '../../policies/place/directory.ts';

@@ -3,12 +3,12 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { SERIES, seriesIn } from '../../cdk/monitoring/series.ts';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
-import { emfProblems } from '../functions/metrics/emf-spec.ts';
+import { emfProblems } from '../functions/core/metrics/emf-spec.ts';
 import { isOn, type MinuteOfLines } from './support/alarm-state.ts';
 import { type RelayProcess, spawnRelay } from './support/relay-process.ts';
 

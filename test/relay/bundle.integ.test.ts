@@ -7,16 +7,16 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { VERSION } from '../../relay/version.ts';
 import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { bundleRelay } from '../../scripts/bundle.ts';
-import { bundledDescriptors } from '../../scripts/bundled-descriptors.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
-import { renumbered } from '../../scripts/local-router/schemas.ts';
-import { writeRenumbered } from '../../scripts/local-router/write-schema.ts';
-import { packRules } from '../../scripts/pack-rules.ts';
+import { bundleRelay } from '../../scripts/build/bundle.ts';
+import { bundledDescriptors } from '../../scripts/build/bundled-descriptors.ts';
+import { packRules } from '../../scripts/build/pack-rules.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import { renumbered } from '../../scripts/local/router/schemas.ts';
+import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { proveSchema } from '../flow/support/prove-schema.ts';
@@ -98,7 +98,10 @@ test('without the descriptors of its deployment it does not start: there is no p
 });
 
 const runBundle = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(root, 'scripts/bundle.ts'), ...args], { cwd: folder, encoding: 'utf8' });
+  spawnSync(process.execPath, [join(root, 'scripts/build/bundle.ts'), ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
 
 test('npm run bundle refuses the placeholder for a relay, and says what to do', () => {
   const { status, stderr } = runBundle('relay', '--descriptors', join(root, 'relay/wire/default.binpb'));

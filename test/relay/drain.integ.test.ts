@@ -1,8 +1,8 @@
 /** Relays that are replaced one after the other while the router asks: what a rolling deployment does. */
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
+import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { type RelayProcess, spawnRelay } from './support/relay-process.ts';

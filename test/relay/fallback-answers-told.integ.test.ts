@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import type { UnmeteredRequest } from '../../functions/admit/contract.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { until } from '../flow/support/until.ts';
-import { emfProblems, measuredOf } from '../functions/metrics/emf-spec.ts';
+import { emfProblems, measuredOf } from '../functions/core/metrics/emf-spec.ts';
 import { spawnRelay } from './support/relay-process.ts';
 
 const ends: (() => unknown)[] = [];

@@ -17,11 +17,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
-import { renumbered } from '../../scripts/local-router/schemas.ts';
-import { writeRenumbered } from '../../scripts/local-router/write-schema.ts';
+import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import { renumbered } from '../../scripts/local/router/schemas.ts';
+import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
 import { admitApp, flowRules, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { proveSchema } from '../flow/support/prove-schema.ts';
@@ -59,8 +59,8 @@ beforeAll(() => {
       cpSync(from, join(build, name), { recursive: true });
     }
   }
-  const [, run = ''] = /^RUN node (scripts\/bundle\.ts .+)$/m.exec(dockerfile) ?? [];
-  expect(run).toBe(`scripts/bundle.ts relay --descriptors ${STAGED}`);
+  const [, run = ''] = /^RUN node (scripts\/build\/bundle\.ts .+)$/m.exec(dockerfile) ?? [];
+  expect(run).toBe(`scripts/build/bundle.ts relay --descriptors ${STAGED}`);
   expect(dockerfile).toContain('HOME=/home/nonroot');
   spawnSync('ln', ['-s', join(root, 'node_modules'), join(build, 'node_modules')]);
   const built = spawnSync(process.execPath, run.split(' '), { cwd: build, encoding: 'utf8' });

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../functions/admit/app.ts';
-import type { HandOutDirectory } from '../../functions/admit/decide-deps.ts';
-import { directoryHandOut } from '../../functions/directory/hand-out.ts';
-import { createLedger } from '../../functions/ledger/create-ledger.ts';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
-import { silentLog } from '../../functions/shared/log.ts';
+import type { HandOutDirectory } from '../../functions/core/admission/decide-deps.ts';
+import { directoryHandOut } from '../../functions/core/directory/hand-out.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../relay/admit-call.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createLiveDirectory, DIRECTORY_AGE_MS_MAX } from '../../relay/live-directory.ts';
 import { flowRules } from '../flow/support/flow.ts';
-import { largeGitLab } from '../functions/directory/large-gitlab.ts';
-import { MINUTE_MS, syncBench } from '../functions/directory/sync-bench.ts';
+import { largeGitLab } from '../functions/core/directory/large-gitlab.ts';
+import { MINUTE_MS, syncBench } from '../functions/core/directory/sync-bench.ts';
 import { FakeClock } from './streams/support/fake-clock.ts';
 import { turn } from './support/commit-bench.ts';
 

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import type { AdmissionsRequest } from '../../functions/admit/contract.ts';
+import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
 import { PLACEHOLDER_HASH } from '../../relay/wire/descriptors-hash.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { PROVING_JOBS, proveSchema } from '../flow/support/prove-schema.ts';
-import { emfProblems, type Measured, measuredOf } from '../functions/metrics/emf-spec.ts';
+import { emfProblems, type Measured, measuredOf } from '../functions/core/metrics/emf-spec.ts';
 import { logOf, type RelayProcess, spawnRelay } from './support/relay-process.ts';
 
 /** What the jobs of `question` carry in their variables. */

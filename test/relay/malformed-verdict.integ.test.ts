@@ -1,12 +1,12 @@
 /** The relay as a process, and a deciding service of which one verdict in two is not of the contract. */
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/admit/contract.ts';
-import { startLocalRouter } from '../../scripts/local-router/local-router.ts';
+import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
+import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';
 import { proveSchema } from '../flow/support/prove-schema.ts';
-import { measuredOf } from '../functions/metrics/emf-spec.ts';
+import { measuredOf } from '../functions/core/metrics/emf-spec.ts';
 import { range } from './support/commit-bench.ts';
 import { spawnRelay } from './support/relay-process.ts';
 

@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import type { AdmissionsResponse } from '../../functions/admit/contract.ts';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import type { AdmissionsResponse } from '../../functions/core/contract/admissions.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../relay/admit-call.ts';
 import { createBreaker } from '../../relay/breaker.ts';
 import { systemClock } from '../../relay/clock.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { createForwarder } from '../../relay/forward.ts';
-import { INLINE_URL } from '../../relay/inline.ts';
 import { INVOKE_URL, invokeRoute } from '../../relay/route/invoke-route.ts';
 import { urlRoute } from '../../relay/route/url-route.ts';
+import { INLINE_URL } from '../../scripts/local/inline.ts';
 import { admitApp, flowRules, listen } from '../flow/support/flow.ts';
 
 const JOBS = 1_000;

@@ -4,7 +4,7 @@ import type { SendBatch } from '../../relay/commit/group-commit.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../relay/emf/emf.ts';
 import { createLogger, logEvents } from '../../relay/log.ts';
 import { framesOf, ownFault } from '../../relay/own-fault.ts';
-import { measuredOf } from '../functions/metrics/emf-spec.ts';
+import { measuredOf } from '../functions/core/metrics/emf-spec.ts';
 import { breachesOn } from './support/alarm-state.ts';
 import { answeringBench, questionOf } from './support/answering-bench.ts';
 import { range, turn } from './support/commit-bench.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ADMISSIONS_PATH } from '../../functions/admit/contract.ts';
+import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { createBreaker } from '../../relay/breaker.ts';
 import { systemClock } from '../../relay/clock.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';

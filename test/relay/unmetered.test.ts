@@ -4,7 +4,7 @@ import {
   REQUESTS_MAX,
   type UnmeteredAnswer,
   type UnmeteredResult,
-} from '../../functions/admit/contract.ts';
+} from '../../functions/core/contract/admissions.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import type { ToldUnmetered, UnmeteredPost } from '../../relay/forward.ts';
 import { createUnmetered } from '../../relay/unmetered.ts';

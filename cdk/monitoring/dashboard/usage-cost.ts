@@ -5,7 +5,7 @@ import type { Line } from './panel.ts';
 const MILLION = 1_000_000;
 
 /**
- * US dollars for one unit, as in scripts/desk/cost/prices.ts, which has sources and dates; a test keeps them equal. Synth may
+ * US dollars for one unit, as in scripts/cli/cost/prices.ts, which has sources and dates; a test keeps them equal. Synth may
  * not load that file.
  */
 export const USAGE_PRICES = {

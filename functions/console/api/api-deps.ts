@@ -1,13 +1,13 @@
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { LimitsDesk } from '../../limits/desk/contract.ts';
-import { NO_SET } from '../../limits/desk/exported-limits.ts';
-import type { EditedBy } from '../../limits/desk/outcome.ts';
-import type { Log } from '../../shared/log.ts';
-import type { SignInEnv, User } from '../../signin/user.ts';
-import { actingUser } from '../acting-user.ts';
-import type { ConsoleRead } from '../read/contract.ts';
+import { actingUser } from '../../answers/acting-user.ts';
+import type { ConsoleRead } from '../../answers/read/contract.ts';
+import type { Log } from '../../core/environment/log.ts';
+import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
+import { NO_SET } from '../../core/limits/desk/exported-limits.ts';
+import type { EditedBy } from '../../core/limits/desk/outcome.ts';
+import type { SignInEnv, User } from '../../core/signin/user.ts';
 
 export interface ApiDeps {
   readonly desk: LimitsDesk;

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import type { ChangeRow } from '../../limits/desk/outcome.ts';
-import type { Denied } from '../../limits/desk/role.ts';
+import type { ChangeRow } from '../../core/limits/desk/outcome.ts';
+import type { Denied } from '../../core/limits/desk/role.ts';
 
 /** What stands in the way, and what to do about it. As the sign-in answers. */
 export const ErrorSchema = z

@@ -1,16 +1,21 @@
 /** The file for spreadsheets: out, and in again. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { type CsvDialect, type CsvProblem, PLAIN_CSV, type Understood } from '../../limits/csv/columns.ts';
-import { exportLimits } from '../../limits/csv/export-limits.ts';
-import { importLimits } from '../../limits/csv/import-limits.ts';
-import { readRows } from '../../limits/csv/read-rows.ts';
-import { totalChanges, type WrittenTotal, writtenTotals } from '../../limits/csv/totals.ts';
-import { baseOfFile, exportedLimits, NO_SET } from '../../limits/desk/exported-limits.ts';
-import type { SignInEnv } from '../../signin/user.ts';
-import { actingUser } from '../acting-user.ts';
+import { actingUser } from '../../answers/acting-user.ts';
+import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { PreviewAnswer } from '../../answers/view/preview.ts';
+import {
+  type CsvDialect,
+  type CsvProblem,
+  PLAIN_CSV,
+  type Understood,
+} from '../../core/limits/csv/columns.ts';
+import { exportLimits } from '../../core/limits/csv/export-limits.ts';
+import { importLimits } from '../../core/limits/csv/import-limits.ts';
+import { readRows } from '../../core/limits/csv/read-rows.ts';
+import { totalChanges, type WrittenTotal, writtenTotals } from '../../core/limits/csv/totals.ts';
+import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/desk/exported-limits.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import { staleImport } from '../stale-import.ts';
-import type { BacktestAnswer } from '../view/backtest.ts';
-import type { PreviewAnswer } from '../view/preview.ts';
 import { type ApiDeps, editedBy, etagOf } from './api-deps.ts';
 import { type ApiError, apiError } from './api-error.ts';
 import { invalidHook } from './invalid-hook.ts';

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMIT_KINDS } from '../../../policies/limits/limit.ts';
 import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
 import { MODES } from '../../../policies/mode.ts';
-import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 
 const TEXT_MAX = 500;
 const text = () => z.string().max(TEXT_MAX);

@@ -1,5 +1,5 @@
 import type { Hook } from '@hono/zod-openapi';
-import type { SignInEnv } from '../../signin/user.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import { type ApiError, apiError } from './api-error.ts';
 
 /** Longer lists help nobody. */

@@ -1,11 +1,11 @@
 /** Limits and what is done to them: every change goes through the desk, and needs the set it was made on. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { BreakGlassState } from '../../limits/desk/break-glass-state.ts';
-import type { HistoryPage } from '../../limits/desk/history.ts';
-import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
-import type { SignInEnv } from '../../signin/user.ts';
-import type { BacktestAnswer } from '../view/backtest.ts';
-import type { PreviewAnswer } from '../view/preview.ts';
+import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { PreviewAnswer } from '../../answers/view/preview.ts';
+import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
+import type { HistoryPage } from '../../core/limits/desk/history.ts';
+import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf } from './api-deps.ts';
 import { apiError, NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import {

@@ -1,9 +1,9 @@
 /** What became of an edit → what the API answers. */
 
-import type { LimitRequest } from '../../limits/desk/limit-request.ts';
-import type { ApplyOutcome, ChangeRow } from '../../limits/desk/outcome.ts';
-import { whoMayText } from '../../limits/desk/rights-words.ts';
-import type { RoleName } from '../../limits/desk/role.ts';
+import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
+import type { ApplyOutcome, ChangeRow } from '../../core/limits/desk/outcome.ts';
+import { whoMayText } from '../../core/limits/desk/rights-words.ts';
+import type { RoleName } from '../../core/limits/desk/role.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 
 export interface Applied {

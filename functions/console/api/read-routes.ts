@@ -1,12 +1,12 @@
 /** What is only read. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { SignInEnv } from '../../signin/user.ts';
-import type { Explained } from '../read/explain/explained.ts';
-import type { Me } from '../view/me.ts';
-import type { Overview } from '../view/overview.ts';
-import type { ShadowView } from '../view/shadow.ts';
-import type { SubjectView } from '../view/subject.ts';
-import type { UsageDaysView } from '../view/usage.ts';
+import type { Explained } from '../../answers/read/explain/explained.ts';
+import type { Me } from '../../answers/view/me.ts';
+import type { Overview } from '../../answers/view/overview.ts';
+import type { ShadowView } from '../../answers/view/shadow.ts';
+import type { SubjectView } from '../../answers/view/subject.ts';
+import type { UsageDaysView } from '../../answers/view/usage.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
 import { invalidHook } from './invalid-hook.ts';

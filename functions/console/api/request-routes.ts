@@ -1,15 +1,15 @@
 /** "Ask for more", and what becomes of it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { actingUser } from '../../answers/acting-user.ts';
+import type { RequestRow } from '../../answers/view/request.ts';
 import type {
   AskForMore,
   DecideOutcome,
   LimitRequest,
   RequestVerdict,
-} from '../../limits/desk/limit-request.ts';
-import { whoMayText } from '../../limits/desk/rights-words.ts';
-import type { SignInEnv } from '../../signin/user.ts';
-import { actingUser } from '../acting-user.ts';
-import type { RequestRow } from '../view/request.ts';
+} from '../../core/limits/desk/limit-request.ts';
+import { whoMayText } from '../../core/limits/desk/rights-words.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { AskSchema, VerdictSchema } from './edit-schemas.ts';

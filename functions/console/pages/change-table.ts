@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ChangeRow } from '../../limits/desk/outcome.ts';
+import type { ChangeRow } from '../../core/limits/desk/outcome.ts';
 import { subjectLink } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, counted, edge, instant, type Telling } from './told.ts';

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import type { SignInEnv } from '../../signin/user.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import type { Reader } from './frame.ts';
 import { mayOpen } from './page-access.ts';
 import type { PagesDeps } from './pages-deps.ts';

@@ -1,6 +1,6 @@
-import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
-import type { User } from '../../signin/user.ts';
-import type { BacktestAnswer } from '../view/backtest.ts';
+import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
+import type { User } from '../../core/signin/user.ts';
 import { COUNT_STEP } from './backtest-part.ts';
 import type { Values } from './form-field.ts';
 import type { PagesDeps } from './pages-deps.ts';

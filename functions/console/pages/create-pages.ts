@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
-import type { SignInEnv } from '../../signin/user.ts';
+import type { OverviewAsked, OverviewSort } from '../../answers/view/overview.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
-import type { OverviewAsked, OverviewSort } from '../view/overview.ts';
 import { query, readValues, wholeNumber } from './asked.ts';
 import { countWaiting } from './count-waiting.ts';
 import { editEntryPage } from './edit-entry-page.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
-import type { User } from '../../signin/user.ts';
-import type { BacktestAnswer } from '../view/backtest.ts';
-import type { RequestRow } from '../view/request.ts';
+import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { RequestRow } from '../../answers/view/request.ts';
+import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.ts';
 import { csrf, page } from './frame.ts';
 import type { Markup } from './markup.ts';

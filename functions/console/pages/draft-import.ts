@@ -1,11 +1,16 @@
-import { type CsvDialect, type CsvProblem, PLAIN_CSV, understoodText } from '../../limits/csv/columns.ts';
-import { importLimits } from '../../limits/csv/import-limits.ts';
-import { readRows } from '../../limits/csv/read-rows.ts';
-import { type TotalChange, totalChanges } from '../../limits/csv/totals.ts';
-import { baseOfFile, exportedLimits } from '../../limits/desk/exported-limits.ts';
-import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
-import type { User } from '../../signin/user.ts';
-import { actingUser } from '../acting-user.ts';
+import { actingUser } from '../../answers/acting-user.ts';
+import {
+  type CsvDialect,
+  type CsvProblem,
+  PLAIN_CSV,
+  understoodText,
+} from '../../core/limits/csv/columns.ts';
+import { importLimits } from '../../core/limits/csv/import-limits.ts';
+import { readRows } from '../../core/limits/csv/read-rows.ts';
+import { type TotalChange, totalChanges } from '../../core/limits/csv/totals.ts';
+import { baseOfFile, exportedLimits } from '../../core/limits/desk/exported-limits.ts';
+import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
+import type { User } from '../../core/signin/user.ts';
 import { type Stale, staleImport } from '../stale-import.ts';
 import type { Values } from './form-field.ts';
 import type { PagesDeps } from './pages-deps.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { LogEntry } from '../../limits/desk/history.ts';
-import type { User } from '../../signin/user.ts';
+import type { LogEntry } from '../../core/limits/desk/history.ts';
+import type { User } from '../../core/signin/user.ts';
 import { changeTable, ROWS_SHOWN } from './change-table.ts';
 import { page } from './frame.ts';
 import type { Markup } from './markup.ts';

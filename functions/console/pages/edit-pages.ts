@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import type { ApplyOutcome, ChangeRow } from '../../limits/desk/outcome.ts';
-import type { User } from '../../signin/user.ts';
-import type { BacktestAnswer } from '../view/backtest.ts';
-import type { LimitRow } from '../view/limit-row.ts';
+import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { LimitRow } from '../../answers/view/limit-row.ts';
+import type { ApplyOutcome, ChangeRow } from '../../core/limits/desk/outcome.ts';
+import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import type { EditForm } from './edit-form-parts.ts';

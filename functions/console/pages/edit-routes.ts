@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import type { LimitEdit } from '../../limits/desk/limit-edit.ts';
-import type { ApplyOutcome } from '../../limits/desk/outcome.ts';
-import type { SignInEnv } from '../../signin/user.ts';
-import { actingUser } from '../acting-user.ts';
+import { actingUser } from '../../answers/acting-user.ts';
+import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
+import type { ApplyOutcome } from '../../core/limits/desk/outcome.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import { query, readValues } from './asked.ts';
 import { countedFor } from './counted-for.ts';
 import { byField } from './document-problems.ts';

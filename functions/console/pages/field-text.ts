@@ -1,4 +1,4 @@
-import type { ChangeRow } from '../../limits/desk/outcome.ts';
+import type { ChangeRow } from '../../core/limits/desk/outcome.ts';
 import { amount, type Telling } from './told.ts';
 
 /** A field's value as one text: `500.00 EUR`, `enforce`, `none`. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { User } from '../../signin/user.ts';
+import type { User } from '../../core/signin/user.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
 import { HELD_PATTERNS } from './bar.ts';
 import type { Markup } from './markup.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { GroupSum, UsedInMonth } from '../../rollup/group-sum.ts';
-import type { GroupRow } from '../view/overview.ts';
+import type { GroupRow } from '../../answers/view/overview.ts';
+import type { GroupSum, UsedInMonth } from '../../core/usage/group-sum.ts';
 import { bar } from './bar.ts';
 import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.ts';
 import { pathText, subjectHref, subjectLink } from './links.ts';

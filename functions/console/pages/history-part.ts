@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { HistoryPage, LogEntry } from '../../limits/desk/history.ts';
+import type { HistoryPage, LogEntry } from '../../core/limits/desk/history.ts';
 import { changeLines } from './change-table.ts';
 import { address } from './links.ts';
 import type { Markup } from './markup.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { type CsvProblem, csvProblemText } from '../../limits/csv/columns.ts';
-import type { TotalChange } from '../../limits/csv/totals.ts';
-import type { User } from '../../signin/user.ts';
-import type { BacktestAnswer } from '../view/backtest.ts';
+import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import { type CsvProblem, csvProblemText } from '../../core/limits/csv/columns.ts';
+import type { TotalChange } from '../../core/limits/csv/totals.ts';
+import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.ts';
 import type { Values } from './form-field.ts';
 import { hiddenFields } from './form-field.ts';

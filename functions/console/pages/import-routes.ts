@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { Hono } from 'hono';
-import type { CsvProblem } from '../../limits/csv/columns.ts';
-import { exportLimits } from '../../limits/csv/export-limits.ts';
-import { exportedLimits, NO_SET } from '../../limits/desk/exported-limits.ts';
-import type { SignInEnv } from '../../signin/user.ts';
-import { actingUser } from '../acting-user.ts';
+import { actingUser } from '../../answers/acting-user.ts';
+import type { CsvProblem } from '../../core/limits/csv/columns.ts';
+import { exportLimits } from '../../core/limits/csv/export-limits.ts';
+import { exportedLimits, NO_SET } from '../../core/limits/desk/exported-limits.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
 import { readForm } from '../unreadable-request.ts';
 import { query, readValues } from './asked.ts';
 import { countedFor } from './counted-for.ts';

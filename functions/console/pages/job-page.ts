@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
-import type { User } from '../../signin/user.ts';
-import type { Explained, ExplainedCounter, ExplainedTerms } from '../read/explain/explained.ts';
+import type { Explained, ExplainedCounter, ExplainedTerms } from '../../answers/read/explain/explained.ts';
+import type { User } from '../../core/signin/user.ts';
 import { page } from './frame.ts';
 import { rulesPart } from './job-rules-part.ts';
 import { address, outside, subjectLink } from './links.ts';

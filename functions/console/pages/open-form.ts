@@ -1,6 +1,6 @@
 import { writtenDay } from '../../../policies/text/edge-text.ts';
-import type { User } from '../../signin/user.ts';
-import type { SubjectView } from '../view/subject.ts';
+import type { SubjectView } from '../../answers/view/subject.ts';
+import type { User } from '../../core/signin/user.ts';
 import type { EditContext, EditForm } from './edit-form-parts.ts';
 import { type EditKind, editForm } from './edit-kinds.ts';
 import type { Values } from './form-field.ts';

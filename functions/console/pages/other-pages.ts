@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import type { BreakGlassState } from '../../limits/desk/break-glass-state.ts';
-import type { HistoryPage } from '../../limits/desk/history.ts';
-import type { User } from '../../signin/user.ts';
-import type { Me } from '../view/me.ts';
+import type { Me } from '../../answers/view/me.ts';
+import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
+import type { HistoryPage } from '../../core/limits/desk/history.ts';
+import type { User } from '../../core/signin/user.ts';
 import { csrf, page } from './frame.ts';
 import { historyPart } from './history-part.ts';
 import { address, subjectLink } from './links.ts';

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import type { ChangeRow, Oversubscription } from '../../limits/desk/outcome.ts';
-import { poolWords } from '../../limits/desk/pool-words.ts';
-import type { BacktestAnswer } from '../view/backtest.ts';
-import type { LimitRow } from '../view/limit-row.ts';
-import type { EditEffect, PreviewAnswer } from '../view/preview.ts';
+import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { LimitRow } from '../../answers/view/limit-row.ts';
+import type { EditEffect, PreviewAnswer } from '../../answers/view/preview.ts';
+import type { ChangeRow, Oversubscription } from '../../core/limits/desk/outcome.ts';
+import { poolWords } from '../../core/limits/desk/pool-words.ts';
 import { backtestPart } from './backtest-part.ts';
 import { changeTable } from './change-table.ts';
 import { estimatesOf } from './estimates.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { ACT_WORDS, whoMayText } from '../../limits/desk/rights-words.ts';
-import type { Denied } from '../../limits/desk/role.ts';
-import type { Notice, RenderNotice } from '../../signin/answers.ts';
-import type { User } from '../../signin/user.ts';
+import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
+import type { Denied } from '../../core/limits/desk/role.ts';
+import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
+import type { User } from '../../core/signin/user.ts';
 import { barePage, page } from './frame.ts';
 import { contactLink } from './links.ts';
 import type { Markup } from './markup.ts';

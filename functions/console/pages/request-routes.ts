@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
-import type { DecideOutcome, RequestOutcome } from '../../limits/desk/limit-request.ts';
-import { whoMayText } from '../../limits/desk/rights-words.ts';
-import type { SignInEnv, User } from '../../signin/user.ts';
-import { actingUser } from '../acting-user.ts';
+import { actingUser } from '../../answers/acting-user.ts';
+import type { DecideOutcome, RequestOutcome } from '../../core/limits/desk/limit-request.ts';
+import { whoMayText } from '../../core/limits/desk/rights-words.ts';
+import type { SignInEnv, User } from '../../core/signin/user.ts';
 import { query, readValues } from './asked.ts';
 import { COUNT_STEP } from './backtest-part.ts';
 import { byField } from './document-problems.ts';

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import type { ApplyOutcome } from '../../limits/desk/outcome.ts';
-import { whoMayText } from '../../limits/desk/rights-words.ts';
-import type { User } from '../../signin/user.ts';
-import type { RequestRow } from '../view/request.ts';
-import type { SubjectView } from '../view/subject.ts';
+import type { RequestRow } from '../../answers/view/request.ts';
+import type { SubjectView } from '../../answers/view/subject.ts';
+import type { ApplyOutcome } from '../../core/limits/desk/outcome.ts';
+import { whoMayText } from '../../core/limits/desk/rights-words.ts';
+import type { User } from '../../core/signin/user.ts';
 import { grantFields } from './exception-forms.ts';
 import { type FieldProblems, field, problemList, type Values } from './form-field.ts';
 import { csrf, page } from './frame.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { User } from '../../signin/user.ts';
-import type { ShadowRow, ShadowView } from '../view/shadow.ts';
+import type { ShadowRow, ShadowView } from '../../answers/view/shadow.ts';
+import type { User } from '../../core/signin/user.ts';
 import { daySpan } from './chart-scale.ts';
 import { csrf, page } from './frame.ts';
 import { limitAmount, limitWords } from './limit-words.ts';

@@ -1,5 +1,5 @@
-import type { RequestedEdits } from '../../limits/desk/limit-request.ts';
-import type { RequestRow } from '../view/request.ts';
+import type { RequestRow } from '../../answers/view/request.ts';
+import type { RequestedEdits } from '../../core/limits/desk/limit-request.ts';
 import { countedFor } from './counted-for.ts';
 import { decidePage } from './decide-page.ts';
 import type { Values } from './form-field.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { poolWords } from '../../limits/desk/pool-words.ts';
-import { agreementText } from '../../rollup/agreement-text.ts';
-import type { LimitRow } from '../view/limit-row.ts';
-import type { SubjectView } from '../view/subject.ts';
+import type { LimitRow } from '../../answers/view/limit-row.ts';
+import type { SubjectView } from '../../answers/view/subject.ts';
+import { poolWords } from '../../core/limits/desk/pool-words.ts';
+import { agreementText } from '../../core/usage/agreement-text.ts';
 import { BAR_KEY, bar } from './bar.ts';
 import { burnUpChart } from './burn-up-chart.ts';
 import { freezeNotes, grantsPart } from './exceptions-part.ts';

@@ -1,5 +1,5 @@
-import { readWrittenAmount } from '../../limits/written/written-amount.ts';
-import { readWrittenDay } from '../../limits/written/written-day.ts';
+import { readWrittenAmount } from '../../core/limits/written/written-amount.ts';
+import { readWrittenDay } from '../../core/limits/written/written-day.ts';
 import type { Values } from './form-field.ts';
 
 const AMOUNTS = ['amount', 'soft', 'carry'] as const;

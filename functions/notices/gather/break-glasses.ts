@@ -1,7 +1,13 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type BreakGlass, breakGlassCounter } from '../../../policies/limits/break-glass.ts';
-import { addresseeKey, addresseeOf, FINANCE, type Ownership, subjectLabel } from '../../notify/addressee.ts';
-import { BREAK_GLASS_PAGE } from '../../notify/console-links.ts';
+import {
+  addresseeKey,
+  addresseeOf,
+  FINANCE,
+  type Ownership,
+  subjectLabel,
+} from '../../core/notify/addressee.ts';
+import { BREAK_GLASS_PAGE } from '../../core/notify/console-links.ts';
 import type { Cursor, ToldBreakGlass } from '../cursor.ts';
 import type { Notice } from '../notice.ts';
 import { at, counted, name, saying, type Telling } from '../telling.ts';

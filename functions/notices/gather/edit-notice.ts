@@ -1,8 +1,8 @@
 import { limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
-import type { Logged } from '../../limits/change-log.ts';
-import type { ChangeRow, Effect, FieldValue } from '../../limits/changes/change-row.ts';
-import { type Addressee, type Ownership, subjectLabel } from '../../notify/addressee.ts';
-import { BREAK_GLASS_PAGE, historyPage, subjectPage } from '../../notify/console-links.ts';
+import type { Logged } from '../../core/limits/change-log.ts';
+import type { ChangeRow, Effect, FieldValue } from '../../core/limits/changes/change-row.ts';
+import { type Addressee, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
+import { BREAK_GLASS_PAGE, historyPage, subjectPage } from '../../core/notify/console-links.ts';
 import type { Notice, NoticeKind } from '../notice.ts';
 import { amount, at, counted, name, saying, type Telling, whenWritten, words } from '../telling.ts';
 

@@ -1,16 +1,17 @@
 /** What others changed of somebody's limits, from the change log. */
-import { type Logged, loggedOf, rowsOf } from '../../limits/change-log.ts';
-import type { ChangeRow } from '../../limits/changes/change-row.ts';
-import type { LimitPointer, LimitTable } from '../../limits/limit-table.ts';
-import { LimitsError } from '../../limits/limits-error.ts';
+
+import type { Log } from '../../core/environment/log.ts';
+import { type Logged, loggedOf, rowsOf } from '../../core/limits/change-log.ts';
+import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
+import type { LimitPointer, LimitTable } from '../../core/limits/limit-table.ts';
+import { LimitsError } from '../../core/limits/limits-error.ts';
 import {
   type Addressee,
   addresseeKey,
   addresseeOf,
   formerAddressee,
   type Ownership,
-} from '../../notify/addressee.ts';
-import type { Log } from '../../shared/log.ts';
+} from '../../core/notify/addressee.ts';
 import type { Known } from '../known.ts';
 import type { Notice } from '../notice.ts';
 import type { Telling } from '../telling.ts';

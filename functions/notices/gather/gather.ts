@@ -1,6 +1,6 @@
 /** Everything that happened since a cursor, and where the cursor then stands. */
-import type { StoredRequest } from '../../limits/desk/request-items.ts';
-import type { LimitPointer } from '../../limits/limit-table.ts';
+import type { StoredRequest } from '../../core/limits/desk/request-items.ts';
+import type { LimitPointer } from '../../core/limits/limit-table.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Known } from '../known.ts';
 import type { Notice, ToldTally } from '../notice.ts';

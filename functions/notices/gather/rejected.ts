@@ -1,10 +1,10 @@
 /** Jobs that were rejected since the last time, per group, with the limits that did it and a few jobs to look at. */
 import type { Policy } from '../../../policies/policy.ts';
-import type { JobRecord, Ledger } from '../../ledger/ledger.ts';
-import { ranRejected, wasRejected } from '../../ledger/rejected.ts';
-import { addresseeOf, type Ownership, subjectLabel } from '../../notify/addressee.ts';
-import { subjectPage } from '../../notify/console-links.ts';
-import type { LatestRejections, RollupStore } from '../../rollup/rollup-store.ts';
+import type { JobRecord, Ledger } from '../../core/ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../../core/ledger/rejected.ts';
+import { addresseeOf, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
+import { subjectPage } from '../../core/notify/console-links.ts';
+import type { LatestRejections, RollupStore } from '../../core/usage/rollup-store.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Known } from '../known.ts';
 import type { Notice } from '../notice.ts';

@@ -5,7 +5,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { bindingFirst } from '../../../policies/text/binding.ts';
 import { limitNameFirst } from '../../../policies/text/limit-name.ts';
-import type { JobRecord } from '../../ledger/ledger.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 import {
   type Addressee,
   addresseeKey,
@@ -13,8 +13,8 @@ import {
   FINANCE,
   type Ownership,
   subjectLabel,
-} from '../../notify/addressee.ts';
-import { jobPage } from '../../notify/console-links.ts';
+} from '../../core/notify/addressee.ts';
+import { jobPage } from '../../core/notify/console-links.ts';
 import type { Example } from '../notice.ts';
 import { amount, name, type Telling } from '../telling.ts';
 

@@ -4,10 +4,10 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
-import type { ChangeRow } from '../../limits/changes/change-row.ts';
-import { binds } from '../../limits/changes/effects.ts';
-import type { EditRequest, LimitRequest } from '../../limits/desk/limit-request.ts';
-import { isDecided, isPending, type StoredRequest } from '../../limits/desk/request-items.ts';
+import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
+import { binds } from '../../core/limits/changes/effects.ts';
+import type { EditRequest, LimitRequest } from '../../core/limits/desk/limit-request.ts';
+import { isDecided, isPending, type StoredRequest } from '../../core/limits/desk/request-items.ts';
 import {
   type Addressee,
   addresseeKey,
@@ -17,8 +17,8 @@ import {
   type Ownership,
   ownAddressee,
   subjectLabel,
-} from '../../notify/addressee.ts';
-import { REQUESTS_PAGE, subjectPage } from '../../notify/console-links.ts';
+} from '../../core/notify/addressee.ts';
+import { REQUESTS_PAGE, subjectPage } from '../../core/notify/console-links.ts';
 import type { Cursor, ToldRequest } from '../cursor.ts';
 import type { Known } from '../known.ts';
 import type { Notice } from '../notice.ts';

@@ -1,8 +1,8 @@
 /** How many jobs were rejected, or would have been, since their owners were told. Counts are the rollup's. */
 import { periodAt } from '../../../policies/limits/period.ts';
-import type { RollupStore } from '../../rollup/rollup-store.ts';
-import type { Tally } from '../../rollup/tally.ts';
-import { usageOf } from '../../rollup/usage.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import type { Tally } from '../../core/usage/tally.ts';
+import { usageOf } from '../../core/usage/usage.ts';
 import type { Cursor } from '../cursor.ts';
 import type { ToldTally } from '../notice.ts';
 

@@ -1,15 +1,15 @@
-import { readAdmitConfig } from '../../admit/config.ts';
-import { deployedRules } from '../../admit/deployed-rules.ts';
-import { createLedger } from '../../ledger/create-ledger.ts';
-import { deployedTable } from '../../ledger/deployed-table.ts';
-import { dynamoControllerScope } from '../../ledger/dynamo-controller-scope.ts';
-import { DynamoStore } from '../../ledger/dynamo-store.ts';
-import { ledgerKeys } from '../../ledger/keys.ts';
-import { onOwnBooks } from '../../ledger/own-books.ts';
-import { systemClock } from '../../ledger/system-clock.ts';
-import { deployedMetrics } from '../../metrics/metrics.ts';
+import { consoleLog } from '../../core/environment/log.ts';
+import { createLedger } from '../../core/ledger/create-ledger.ts';
+import { deployedTable } from '../../core/ledger/deployed-table.ts';
+import { dynamoControllerScope } from '../../core/ledger/dynamo-controller-scope.ts';
+import { DynamoStore } from '../../core/ledger/dynamo-store.ts';
+import { onOwnBooks } from '../../core/ledger/own-books.ts';
+import { systemClock } from '../../core/ledger/system-clock.ts';
+import { deployedMetrics } from '../../core/metrics/metrics.ts';
+import { readAdmitConfig } from '../../core/rules/config.ts';
+import { deployedRules } from '../../core/rules/deployed-rules.ts';
+import { ledgerKeys } from '../../core/store/keys.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../../names.ts';
-import { consoleLog } from '../../shared/log.ts';
 import { cachedScope } from '../cached-scope.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { JOBS_MIN, PROJECTS_MIN } from '../../../relay/wire/schema-proof.ts';
-import type { LocalRouter } from '../../../scripts/local-router/local-router.ts';
+import type { LocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { question } from './flow.ts';
 
 /** What `proveSchema` asks. */

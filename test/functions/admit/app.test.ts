@@ -5,11 +5,11 @@ import {
   BODY_BYTES_MAX,
   HEALTH_PATH,
   UNMETERED_PATH,
-} from '../../../functions/admit/contract.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
-import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import { type Log, silentLog } from '../../../functions/shared/log.ts';
+} from '../../../functions/core/contract/admissions.ts';
+import { type Log, silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { flowRules } from '../../flow/support/flow.ts';
 

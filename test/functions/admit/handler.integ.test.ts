@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readRulesFile } from '../../../functions/admit/rules-file.ts';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
-import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import { DynamoLimitTable } from '../../../functions/limits/dynamo-limit-table.ts';
-import { publishLimits } from '../../../functions/limits/publish-limits.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import { publishLimits } from '../../../functions/core/limits/publish-limits.ts';
+import { readRulesFile } from '../../../functions/core/rules/rules-file.ts';
+import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_LEDGER_TABLE,
   ENV_RULES_FILE,
 } from '../../../functions/names.ts';
-import { ADMIT_BUNDLE_BYTES_MAX, type Bundle, bundleAdmit } from '../../../scripts/bundle.ts';
+import { ADMIT_BUNDLE_BYTES_MAX, type Bundle, bundleAdmit } from '../../../scripts/build/bundle.ts';
+import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
-import { packRules } from '../../../scripts/pack-rules.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

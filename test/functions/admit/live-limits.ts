@@ -1,16 +1,16 @@
 /** What limits that change while jobs are asked about must come to. Run on tables in memory and on DynamoDB Local. */
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../../functions/admit/contract.ts';
-import { rulesInForce } from '../../../functions/admit/rules-in-force.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import type { LedgerClock } from '../../../functions/ledger/ledger.ts';
-import type { LedgerStore } from '../../../functions/ledger/store.ts';
-import type { LimitTable } from '../../../functions/limits/limit-table.ts';
-import { LimitsError } from '../../../functions/limits/limits-error.ts';
-import { publishLimits } from '../../../functions/limits/publish-limits.ts';
-import { chargeBypass } from '../../../functions/settle/charge-bypass.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
+import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../../functions/core/contract/admissions.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { LimitsError } from '../../../functions/core/limits/limits-error.ts';
+import { publishLimits } from '../../../functions/core/limits/publish-limits.ts';
+import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
+import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { flowRules } from '../../flow/support/flow.ts';

@@ -3,8 +3,8 @@ import { createMiddleware } from 'hono/factory';
 import { expect, test } from 'vitest';
 import { ACCESS } from '../../../functions/console/api/access.ts';
 import { createConsoleApp, HEALTH_PATH } from '../../../functions/console/app.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
-import type { SignInEnv } from '../../../functions/signin/user.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import type { SignInEnv } from '../../../functions/core/signin/user.ts';
 import { consoleHouse } from './house.ts';
 
 /** Nobody is signed in. */

@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../functions/console/pages/uploads.ts';
-import { MemoryLimitTable } from '../../../functions/limits/memory-limit-table.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
 import { consoleHouse, LIMITS, servedTo, USERS } from './house.ts';
 
 const JSON_TYPE = 'application/json';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { tellOwnerBy } from '../../../functions/console/tell-owner.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
-import { MemoryNotify, type Notify, NotifyError } from '../../../functions/notify/notify.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { MemoryNotify, type Notify, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 
 const report = {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Log, LogFields } from '../../../functions/core/environment/log.ts';
+import type { CounterAmounts, RebuildOptions, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
+import type { RecountOutcome } from '../../../functions/core/ledger/recount-outcome.ts';
 import { checkDrift } from '../../../functions/drift/check-drift.ts';
 import { readDriftConfig } from '../../../functions/drift/config.ts';
-import type { CounterAmounts, RebuildOptions, RebuildReport } from '../../../functions/ledger/ledger.ts';
-import type { RecountOutcome } from '../../../functions/ledger/recount-outcome.ts';
-import type { Log, LogFields } from '../../../functions/shared/log.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3, 10);
 

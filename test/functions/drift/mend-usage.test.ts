@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { usageOf } from '../../../functions/core/usage/usage.ts';
 import { mendUsage } from '../../../functions/drift/mend-usage.ts';
 import { recentRecords } from '../../../functions/drift/recent-records.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
-import { usageOf } from '../../../functions/rollup/usage.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { Feed, INSTANCE, rollupBench } from '../rollup/rollup-bench.ts';
+import { Feed, INSTANCE, rollupBench } from '../core/usage/rollup-bench.ts';
 
 const DAY = '2026-11-21';
 

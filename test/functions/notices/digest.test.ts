@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/notify.ts';
 import { readNoticesConfig } from '../../../functions/notices/config.ts';
 import { digest, NOTICES_PER_MESSAGE_MAX } from '../../../functions/notices/digest.ts';
 import type { Notice, NoticeKind } from '../../../functions/notices/notice.ts';
 import { name, words } from '../../../functions/notices/telling.ts';
-import { MESSAGE_BYTES_MAX } from '../../../functions/notify/notify.ts';
 
 const to = { owner: 'payments-leads', root: 100 };
 const aNotice = (kind: NoticeKind, over: Partial<Notice> = {}): Notice => ({

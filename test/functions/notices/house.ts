@@ -1,9 +1,9 @@
-import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
+import { MemoryNotify } from '../../../functions/core/notify/notify.ts';
 import type { Cursor, CursorStore, StoredCursor } from '../../../functions/notices/cursor.ts';
 import type { NoticesDeps } from '../../../functions/notices/notices-deps.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
-import { MemoryNotify } from '../../../functions/notify/notify.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
 import { consoleHouse } from '../console/house.ts';
 
 export const CONSOLE_URL = 'https://budget.example.com';

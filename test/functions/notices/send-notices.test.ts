@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { MemoryNotify, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { NOTICES_PER_MESSAGE_MAX } from '../../../functions/notices/digest.ts';
 import { MESSAGES_MAX } from '../../../functions/notices/send-notices.ts';
-import { MemoryNotify, NotifyError } from '../../../functions/notify/notify.ts';
 import { aJob } from '../console/house.ts';
 import { CONSOLE_URL, memoryCursors, noticesHouse, OWNED, readMessage } from './house.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryNotify, NotifyError } from '../../../functions/notify/notify.ts';
+import { MemoryNotify, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { aJob } from '../console/house.ts';
 import { noticesHouse, readMessage } from './house.ts';
 

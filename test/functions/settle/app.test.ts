@@ -1,12 +1,12 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
-import type { InboxItem } from '../../../functions/ledger/store.ts';
+import type { Log } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
+import type { InboxItem } from '../../../functions/core/ledger/store.ts';
+import { parseTruthText } from '../../../functions/core/truth/truth-text.ts';
 import { createSettleApp, type SettleAppDeps } from '../../../functions/settle/app.ts';
 import { BODY_BYTES_MAX, JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
-import { parseTruthText } from '../../../functions/settle/truth-text.ts';
-import type { Log } from '../../../functions/shared/log.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 
 const TOKEN = `whsec_${Buffer.from('the token of this year, 32 bytes').toString('base64')}`;

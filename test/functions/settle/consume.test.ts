@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { inboxItem } from '../../../functions/ledger/inbox-item.ts';
-import type { Item } from '../../../functions/ledger/item-bytes.ts';
-import { ledgerKeys } from '../../../functions/ledger/keys.ts';
+import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
+import type { Item } from '../../../functions/core/store/item-bytes.ts';
+import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { truthText } from '../../../functions/core/truth/truth-text.ts';
 import { consume, type TableStreamRecord } from '../../../functions/settle/consume.ts';
-import { truthText } from '../../../functions/settle/truth-text.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
 import { books, INSTANCE, ranFor } from './truths.ts';
 

@@ -1,13 +1,13 @@
 /** How long a job ran is GitLab's word: only what cannot be is cut off, and the last end counts in any order. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decide } from '../../../functions/admit/decide.ts';
-import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { settleTruths } from '../../../functions/settle/settle-truths.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
+import { decide } from '../../../functions/core/admission/decide.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { flowRules } from '../../flow/support/flow.ts';
-import { aRequest } from '../../scripts/desk/ledger-bench.ts';
+import { aRequest } from '../../scripts/cli/ledger-bench.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { type Books, books, ranFor, STARTED_MS } from './truths.ts';
 

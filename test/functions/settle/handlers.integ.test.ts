@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
-import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
-import { inboxItem } from '../../../functions/ledger/inbox-item.ts';
-import { ledgerKeys } from '../../../functions/ledger/keys.ts';
-import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { truthText } from '../../../functions/core/truth/truth-text.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -20,9 +21,8 @@ import {
   ENV_WEBHOOK_SECRETS_PARAMETER,
 } from '../../../functions/names.ts';
 import { JOBS_PATH } from '../../../functions/settle/contract.ts';
-import { truthText } from '../../../functions/settle/truth-text.ts';
+import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
-import { packRules } from '../../../scripts/pack-rules.ts';
 import { importFor } from '../../support/import-for.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { ranFor } from './truths.ts';

@@ -1,7 +1,7 @@
 /** What every table must do with deliveries. Run on the in-memory table and on DynamoDB Local. */
 import { expect, test } from 'vitest';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import type { InboxItem, InboxStore, LedgerStore } from '../../../functions/ledger/store.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { InboxItem, InboxStore, LedgerStore } from '../../../functions/core/ledger/store.ts';
 
 const WAIT = { timeoutMs: 300_000 };
 

@@ -1,4 +1,4 @@
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { inboxContract } from './inbox-contract.ts';
 
 inboxContract((instance) => new MemoryStore({ instance }));

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import * as names from '../../../functions/names.ts';
 import { JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
 import {
@@ -10,10 +10,10 @@ import {
   ensureTable,
   startDynamoDbLocal,
 } from '../../../scripts/local/dynamodb-local.ts';
-import type { GitLabVersion } from '../../../scripts/local-gitlab/hook-request.ts';
-import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/local-gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../scripts/pipeline/seeded-random.ts';
-import { newJob } from '../../scripts/local-gitlab/hook-bench.ts';
+import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
+import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { newJob } from '../../scripts/local/gitlab/hook-bench.ts';
 import { importFor } from '../../support/import-for.ts';
 
 const SECRETS = '/tollgate/test/webhook-secrets';

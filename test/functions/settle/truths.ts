@@ -1,9 +1,9 @@
-import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import type { Ledger } from '../../../functions/ledger/ledger.ts';
-import { MemoryStore, type MemoryStoreOptions } from '../../../functions/ledger/memory-store.ts';
-import type { SettleDeps } from '../../../functions/settle/settle-truths.ts';
-import type { Log } from '../../../functions/shared/log.ts';
+import type { Log } from '../../../functions/core/environment/log.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
+import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
+import type { SettleDeps } from '../../../functions/core/truth/settle-truths.ts';
 import { flowRules } from '../../flow/support/flow.ts';
 import { type TestClock, testClock } from '../../support/ledger/test-clock.ts';
 

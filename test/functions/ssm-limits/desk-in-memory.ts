@@ -1,13 +1,13 @@
 /** A desk that edits as the real one does and asks nobody's rights, with a log of changes, and faults where a test wants them. */
 
-import type { LimitsDesk } from '../../../functions/limits/desk/contract.ts';
-import { editDocument } from '../../../functions/limits/desk/edit-document.ts';
-import type { LogEntry } from '../../../functions/limits/desk/history.ts';
-import type { LimitEdit } from '../../../functions/limits/desk/limit-edit.ts';
-import type { LiveLimits } from '../../../functions/limits/desk/live-limits.ts';
-import type { ApplyOutcome, ChangeRow, EditedBy } from '../../../functions/limits/desk/outcome.ts';
-import type { LimitsDocument } from '../../../functions/limits/limit-set.ts';
-import { LimitsError } from '../../../functions/limits/limits-error.ts';
+import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
+import { editDocument } from '../../../functions/core/limits/desk/edit-document.ts';
+import type { LogEntry } from '../../../functions/core/limits/desk/history.ts';
+import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
+import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
+import type { ApplyOutcome, ChangeRow, EditedBy } from '../../../functions/core/limits/desk/outcome.ts';
+import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import { LimitsError } from '../../../functions/core/limits/limits-error.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Metrics } from '../../../functions/metrics/metrics.ts';
-import type { Log, LogFields } from '../../../functions/shared/log.ts';
+import type { Log, LogFields } from '../../../functions/core/environment/log.ts';
+import type { Metrics } from '../../../functions/core/metrics/metrics.ts';
 import { runOn } from '../../../functions/ssm-limits/run.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { aPolicy } from '../../policies/documents.ts';

@@ -1,5 +1,5 @@
 /** Parameter Store, marks and limits in memory, with a clock of their own. */
-import type { LimitsDocument } from '../../../functions/limits/limit-set.ts';
+import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { type MarksOperation, MemoryMarks } from '../../../functions/ssm-limits/memory-marks.ts';
 import { MemoryParameters } from '../../../functions/ssm-limits/memory-parameters.ts';
 import type { SsmLimitsErrorCode } from '../../../functions/ssm-limits/ssm-limits-error.ts';

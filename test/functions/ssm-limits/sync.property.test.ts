@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LimitsError } from '../../../functions/limits/limits-error.ts';
+import { LimitsError } from '../../../functions/core/limits/limits-error.ts';
 import { SsmLimitsError } from '../../../functions/ssm-limits/ssm-limits-error.ts';
 import { money, SsmBench } from './ssm-bench.ts';
 

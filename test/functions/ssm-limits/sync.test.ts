@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NO_LIMITS } from '../../../functions/limits/changes/change-rows.ts';
-import { aDesk, FINANCE } from '../limits/desk/desk.ts';
+import { NO_LIMITS } from '../../../functions/core/limits/changes/change-rows.ts';
+import { aDesk, FINANCE } from '../core/limits/desk/desk.ts';
 import { ANNA, BEN, money, nameOf, pathOf, SsmBench } from './ssm-bench.ts';
 
 const amountOf = (bench: SsmBench, group: number, id = 'money-month') => bench.desk.limit(group, id)?.amount;

@@ -1,5 +1,5 @@
-import type { GitLab, JobsPage } from '../../../functions/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
+import type { GitLab, JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 
 export const PAGE = 100;
 

@@ -1,8 +1,8 @@
-import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import type { JobState } from '../../../functions/ledger/ledger.ts';
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
-import { memoryMarks } from '../../../functions/ledger/sweep-marks.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { JobState } from '../../../functions/core/ledger/ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { memoryMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { type SweepDeps, sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';

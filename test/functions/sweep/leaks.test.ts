@@ -1,6 +1,6 @@
 /** Every way a hold can leak (FEATURES §4.5), and that the sweep ends it in what GitLab says. */
 import { expect, test } from 'vitest';
-import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { DUE_MS, house, MINUTE_MS, range } from './house.ts';
 
 test('webhook off for 3 days: every hold settles at GitLab’s duration, in lists of a hundred', async () => {

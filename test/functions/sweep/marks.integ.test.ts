@@ -1,11 +1,11 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { dynamoMarks } from '../../../functions/ledger/dynamo-marks.ts';
-import { DynamoStore } from '../../../functions/ledger/dynamo-store.ts';
-import { ledgerKeys } from '../../../functions/ledger/keys.ts';
-import type { RunnerMark } from '../../../functions/ledger/sweep-marks.ts';
-import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import type { RunnerMark } from '../../../functions/core/ledger/sweep-marks.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { refuseUnversionedWrites } from '../../support/ledger/versioned-writes.ts';
 

@@ -3,7 +3,7 @@ import {
   type ControllerScope,
   isOutOfScope,
   scopeAfter,
-} from '../../../functions/ledger/controller-scope.ts';
+} from '../../../functions/core/ledger/controller-scope.ts';
 import { house, MINUTE_MS, VISIT_MS } from './house.ts';
 
 const RUNNER = 7;

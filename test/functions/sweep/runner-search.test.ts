@@ -1,8 +1,8 @@
 /** What the search for bypass costs, and what it cannot miss. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
-import { memoryMarks } from '../../../functions/ledger/sweep-marks.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { memoryMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { house, MINUTE_MS, range, VISIT_MS } from './house.ts';
 

@@ -1,15 +1,15 @@
 /** GitLab over HTTP, the table that the sweep and the settlement share, and a controller with the scope of one runner. */
 import { expect, test } from 'vitest';
-import { dynamoControllerScope } from '../../../functions/ledger/dynamo-controller-scope.ts';
-import { dynamoRecountOutcomes } from '../../../functions/ledger/dynamo-recount-outcomes.ts';
-import { systemClock } from '../../../functions/ledger/system-clock.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { dynamoControllerScope } from '../../../functions/core/ledger/dynamo-controller-scope.ts';
+import { dynamoRecountOutcomes } from '../../../functions/core/ledger/dynamo-recount-outcomes.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { cachedScope } from '../../../functions/settle/cached-scope.ts';
-import { settleTruths } from '../../../functions/settle/settle-truths.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
-import type { LocalController } from '../../../scripts/local-gitlab/controller-routes.ts';
-import type { GitLabVersion } from '../../../scripts/local-gitlab/hook-request.ts';
-import { createLocalGitLab } from '../../../scripts/local-gitlab/local-gitlab.ts';
+import type { LocalController } from '../../../scripts/local/gitlab/controller-routes.ts';
+import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
+import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { books, ranFor } from '../settle/truths.ts';
 

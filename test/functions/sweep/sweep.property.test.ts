@@ -1,13 +1,13 @@
 /** The sweep and the webhook end the same jobs, in any order, under every fault of the table and of GitLab. */
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/gitlab/job-truth.ts';
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import type { LedgerClock } from '../../../functions/ledger/ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../functions/ledger/memory-store.ts';
-import { memoryMarks } from '../../../functions/ledger/sweep-marks.ts';
-import { endOfJob } from '../../../functions/settle/end-of-job.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
+import { memoryMarks } from '../../../functions/core/ledger/sweep-marks.ts';
+import { endOfJob } from '../../../functions/core/truth/end-of-job.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';

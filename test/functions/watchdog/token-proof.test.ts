@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { GitLabError, type GitLabErrorCode } from '../../../functions/gitlab/gitlab.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { GitLabError, type GitLabErrorCode } from '../../../functions/core/gitlab/gitlab.ts';
 import { PROVEN_FOR_MS, tokenProof } from '../../../functions/watchdog/token-proof.ts';
 
 function aProof() {

@@ -1,10 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
-import { GitLabError } from '../../../functions/gitlab/gitlab.ts';
-import { LedgerError } from '../../../functions/ledger/ledger-error.ts';
-import { MemoryNotify, NotifyError } from '../../../functions/notify/notify.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
-import type { ControllerState } from '../../../functions/watchdog/controller.ts';
-import { PAGE_EVERY_MS, SILENT_MS, watch } from '../../../functions/watchdog/watch.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import { LedgerError } from '../../../functions/core/ledger/ledger-error.ts';
+import { MemoryNotify, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
+import { PAGE_EVERY_MS, watch } from '../../../functions/watchdog/watch.ts';
 import type { WatchdogMark } from '../../../functions/watchdog/watch-table.ts';
 
 const START_MS = Date.UTC(2026, 10, 21, 9, 0, 0);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeRequest, encodeRequest } from '../../../functions/ledger/request-text.ts';
+import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/request-text.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../../functions/admit/contract.ts';
+import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../../functions/core/contract/admissions.ts';
 import { type BatchJob, createBatchJob, projectOf, rootOf } from '../../../relay/commit/batch-job.ts';
 import { FairQueue } from '../../../relay/commit/fair-queue.ts';
 import { SEND_MS_MIN, takeBatch } from '../../../relay/commit/take-batch.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { emfProblems, measuredOf } from '../../functions/metrics/emf-spec.ts';
+import { emfProblems, measuredOf } from '../../functions/core/metrics/emf-spec.ts';
 import { FakeClock } from '../streams/support/fake-clock.ts';
 
 /** Stands wherever a secret could. */

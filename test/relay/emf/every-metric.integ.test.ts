@@ -1,13 +1,13 @@
 /** A relay at a router, with the admit function and without: what it says to CloudWatch is what happened. */
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
-import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
+import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../../flow/support/flow.ts';
 import { until } from '../../flow/support/until.ts';
-import { emfProblems, measuredOf } from '../../functions/metrics/emf-spec.ts';
+import { emfProblems, measuredOf } from '../../functions/core/metrics/emf-spec.ts';
 import { FakeClock } from '../streams/support/fake-clock.ts';
 
 test('every metric in the names of the relay is written by a relay at work, and no other', async () => {

@@ -5,7 +5,7 @@ import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import { createMetrics } from '../../../relay/metrics.ts';
 import { METRIC_STREAMS_OPEN, METRIC_STREAMS_WAITING } from '../../../relay/names.ts';
 import { STATUS } from '../../../relay/router/router.ts';
-import { measuredOf } from '../../functions/metrics/emf-spec.ts';
+import { measuredOf } from '../../functions/core/metrics/emf-spec.ts';
 import { poolBench } from '../streams/support/pool-bench.ts';
 import { isOn } from '../support/alarm-state.ts';
 

@@ -1,6 +1,6 @@
 import { handle } from 'hono/aws-lambda';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { callAdmit, type Fetch } from '../../../relay/admit-call.ts';
 import { INVOKE_URL, invokeRoute } from '../../../relay/route/invoke-route.ts';
 import { admitApp, flowRules } from '../../flow/support/flow.ts';

@@ -1,6 +1,6 @@
 /** A router that lets a connection carry few calls at once: the streams must not crowd out what else is to be said. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
+import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { until } from '../../flow/support/until.ts';
 import { relayBefore, TOKEN } from './support/relay-before.ts';
 

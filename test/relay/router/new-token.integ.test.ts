@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parameterToken } from '../../../relay/aws/parameter-token.ts';
 import { systemClock } from '../../../relay/clock.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
-import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
+import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { relayBefore } from './support/relay-before.ts';
 
 const OLD = 'glrct-old';

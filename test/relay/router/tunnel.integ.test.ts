@@ -9,8 +9,8 @@ import { createRouter, type RouterOptions } from '../../../relay/router/router-c
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { type LocalRouterOptions, startLocalRouter } from '../../../scripts/local-router/local-router.ts';
-import { cert, key } from '../../scripts/local-router/certificate.ts';
+import { type LocalRouterOptions, startLocalRouter } from '../../../scripts/local/router/local-router.ts';
+import { cert, key } from '../../scripts/local/router/certificate.ts';
 import { startConnectProxy } from './support/connect-proxy.ts';
 import { callOnce, relayBefore, TOKEN } from './support/relay-before.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { NodeSha256 } from '../../../functions/core/contract/node-sha256.ts';
 import type { Fetch } from '../../../relay/admit-call.ts';
 import type { CredentialsProvider } from '../../../relay/signing/credentials.ts';
-import { NodeSha256 } from '../../../relay/signing/node-sha256.ts';
 import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
 import { type SignedCall, signatureProblems } from '../support/check-signature.ts';
 

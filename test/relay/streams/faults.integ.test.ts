@@ -8,9 +8,9 @@ import {
   type LocalRouter,
   type LocalRouterOptions,
   startLocalRouter,
-} from '../../../scripts/local-router/local-router.ts';
-import { unknownFields } from '../../../scripts/local-router/question.ts';
-import { renamedAndRenumbered } from '../../../scripts/local-router/schemas.ts';
+} from '../../../scripts/local/router/local-router.ts';
+import { unknownFields } from '../../../scripts/local/router/question.ts';
+import { renamedAndRenumbered } from '../../../scripts/local/router/schemas.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { callOnce, relayBefore, TOKEN } from '../router/support/relay-before.ts';
 

@@ -1,7 +1,7 @@
 /** What a relay believes of its answers, against what a router over real sockets has read of them. */
 import { expect, onTestFinished, test } from 'vitest';
 import { POOL_SIZES } from '../../../relay/streams/pool-size.ts';
-import { startLocalRouter } from '../../../scripts/local-router/local-router.ts';
+import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { relayBefore, TOKEN } from '../router/support/relay-before.ts';
 
 const QUESTIONS = 24;

@@ -1,18 +1,18 @@
-import { createLedger } from '../../../functions/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit-call.ts';
 import { createBreaker } from '../../../relay/breaker.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RelayClock } from '../../../relay/exchange.ts';
 import { createForwarder } from '../../../relay/forward.ts';
-import { INLINE_URL, inlineFetch } from '../../../relay/inline.ts';
 import type { Verdict } from '../../../relay/verdict.ts';
-import { benchRequest, benchRules } from '../../../scripts/bench/bench-rules.ts';
-import { contendedStore } from '../../../scripts/bench/contended-store.ts';
-import { VirtualTime } from '../../../scripts/bench/virtual-time.ts';
-import { seededRandom } from '../../../scripts/pipeline/seeded-random.ts';
+import { INLINE_URL, inlineFetch } from '../../../scripts/local/inline.ts';
+import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { benchRequest, benchRules } from '../../../scripts/proof/bench/bench-rules.ts';
+import { contendedStore } from '../../../scripts/proof/bench/contended-store.ts';
+import { VirtualTime } from '../../../scripts/proof/bench/virtual-time.ts';
 
 export interface Arrivals {
   readonly roots: number;

@@ -6,8 +6,8 @@ import type { TranslatorOptions } from '../../../relay/translate/translator.ts';
 import { explain } from '../../../relay/wire/explain.ts';
 import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
-import { compileTwoPasses, type TwoPassRead } from '../../../scripts/bench/two-passes.ts';
-import { extended, renamedAndRenumbered, withoutTags } from '../../../scripts/local-router/schemas.ts';
+import { extended, renamedAndRenumbered, withoutTags } from '../../../scripts/local/router/schemas.ts';
+import { compileTwoPasses, type TwoPassRead } from '../../../scripts/proof/bench/two-passes.ts';
 import { legalWire } from './support/legal-wire.ts';
 import { ODD_SCHEMAS, WRAPPED_JOB } from './support/odd-schemas.ts';
 

@@ -10,7 +10,7 @@ import {
 import { expect, test } from 'vitest';
 import { descriptorsHash, PLACEHOLDER_HASH } from '../../../relay/wire/descriptors-hash.ts';
 import { loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
-import { renamedAndRenumbered, schemaVariant } from '../../../scripts/local-router/schemas.ts';
+import { renamedAndRenumbered, schemaVariant } from '../../../scripts/local/router/schemas.ts';
 
 const DESCRIPTORS = readFileSync(new URL('../../../relay/wire/default.binpb', import.meta.url));
 

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Command, EXIT } from '../../../scripts/desk/command.ts';
-import { LEDGER_FLAGS_HELP } from '../../../scripts/desk/ledger/ledger-flags.ts';
+import { LEDGER_FLAGS_HELP } from '../../../scripts/cli/ledger/ledger-flags.ts';
 import { ledgerNowMs, readLedgerClock, writeLedgerClock } from '../../../scripts/local/ledger-clock.ts';
-import { runDesk } from '../desk/desk-run.ts';
+import { type Command, EXIT } from '../../../scripts/terminal/command.ts';
+import { runDesk } from '../cli/desk-run.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

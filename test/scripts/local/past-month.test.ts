@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { rulesInForce } from '../../../functions/admit/rules-in-force.ts';
-import { systemClock } from '../../../functions/ledger/system-clock.ts';
-import { silentLog } from '../../../functions/shared/log.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { type LocalLedger, openLocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { parseOptions, UsageError } from '../../../scripts/local/options.ts';

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REJECTED_BY_ROUTER } from '../../../functions/gitlab/job-truth.ts';
+import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
 import { startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
+import type { LocalJob } from '../../../scripts/local/gitlab/job.ts';
 import { parseOptions, UsageError } from '../../../scripts/local/options.ts';
 import { WEBHOOK_FAULTS } from '../../../scripts/local/played-gitlab.ts';
 import { readRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { RanOut } from '../../../scripts/local/running-out.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
-import type { LocalJob } from '../../../scripts/local-gitlab/job.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PIPELINE = `${ROOT}scripts/local/pipelines/web-shop`;

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
-import type { Write } from '../../../functions/ledger/store.ts';
-import { MemoryRollupStore } from '../../../functions/rollup/memory-rollup-store.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import type { Write } from '../../../functions/core/ledger/store.ts';
+import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
 import { politeRollupStore } from '../../../scripts/local/polite-rollup-store.ts';
 import { tellingStore } from '../../../scripts/local/telling-store.ts';
 

@@ -1,4 +1,4 @@
-import type { HoldAsk, HoldOutcome, JobFacts } from '../../../functions/ledger/ledger.ts';
+import type { HoldAsk, HoldOutcome, JobFacts } from '../../../functions/core/ledger/ledger.ts';
 import type { CounterKey, CounterSeen, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 

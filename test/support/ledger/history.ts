@@ -1,7 +1,7 @@
 /** Watches every commit of an in-memory table and checks what DESIGN §5 promises at that instant. Knows the model, not the code. */
-import type { CorrectionEntry } from '../../../functions/ledger/entry.ts';
-import type { Counter, HoldOutcome, JobRecord, RecordClaim } from '../../../functions/ledger/ledger.ts';
-import type { StoredItem, Write } from '../../../functions/ledger/store.ts';
+import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
+import type { Counter, HoldOutcome, JobRecord, RecordClaim } from '../../../functions/core/ledger/ledger.ts';
+import type { StoredItem, Write } from '../../../functions/core/ledger/store.ts';
 import { counterName } from '../../../policies/claim.ts';
 
 /** The bounds an ask carried, as the record's `policyVersion` names them: subject → bound; `soft/…` and `grace/…` apart. */

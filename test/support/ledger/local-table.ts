@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll } from 'vitest';
-import { dynamoClient } from '../../../functions/ledger/dynamo-client.ts';
+import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { neverGivesUp } from './patient-client.ts';
 import { sharedDynamoDb } from './shared-dynamodb.ts';

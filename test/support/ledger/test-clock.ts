@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../../../functions/ledger/ledger.ts';
+import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
 
 export interface TestClock extends LedgerClock {
   /** Moves the wall clock. Deadlines run on as they are. */

@@ -7,7 +7,7 @@ import { createStreamPool } from '../../../../relay/streams/pool.ts';
 import type { PoolSizes } from '../../../../relay/streams/pool-size.ts';
 import { literalToken } from '../../../../relay/token.ts';
 import { encodeAdmitted, encodeRejected, loadSchema } from '../../../../relay/wire/schema.ts';
-import { Conditions } from '../../../../scripts/local-router/conditions.ts';
+import { Conditions } from '../../../../scripts/local/router/conditions.ts';
 
 export const TOKEN = 'glrct-test';
 

@@ -1,0 +1,167 @@
+/** Which jobs of the last days an edit would have failed, within what one request may take. */
+import type { CounterKey } from '../../../policies/claim.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
+import { filledCounters } from './filled-counters.ts';
+import type { JobSubjects } from './job-subjects.ts';
+import { Questions } from './question.ts';
+import { type ReadBounds, type RecordReads, recentRecords } from './recent-records.ts';
+import { Replay, type Replayed } from './replay.ts';
+
+export interface CompareRecent {
+  /** Unix ms; jobs decided in it are judged, as far back as can be read. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly policy: Policy;
+  readonly directory: Directory;
+  readonly before: LimitSet;
+  readonly after: LimitSet;
+  /** Where to begin rather than at an instant from which on everything was read: at or after it, e.g. with its next day. */
+  readonly beginAt: (fromMs: number) => number;
+  /** The subjects whose jobs are counted. */
+  readonly subjects: JobSubjects;
+  readonly reads: RecordReads & {
+    readonly readCounters: (keys: readonly CounterKey[]) => Promise<readonly Counter[]>;
+    /** See `FillWith`; with all jobs of the replay, whose use is not to be counted twice. */
+    readonly usedBefore: (
+      limit: Limit,
+      startMs: number,
+      replay: { readonly fromMs: number; readonly records: readonly JobRecord[] },
+    ) => Promise<number>;
+  };
+  readonly bounds: CompareBounds;
+}
+
+export interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
+  /** On `monotonicMs`: no read begins after the first, no job is replayed after the second. */
+  readonly readDeadlineMs: number;
+  readonly replayDeadlineMs: number;
+}
+
+export interface JobsCounted {
+  readonly jobs: number;
+  /** Under the edited limits. */
+  readonly wouldFail: number;
+  /** Under the limits as they are: some jobs were decided by others. */
+  readonly wouldFailNow: number;
+  /** What really happened. */
+  readonly failed: number;
+  /** Jobs nobody was asked about (unmetered, bypass): they use up limits and are not judged. No part of `jobs`. */
+  readonly unasked: number;
+}
+
+export interface Compared {
+  /** The part of the asked span that was judged; equal to `untilMs` if nothing was. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Everything asked about was judged. */
+  readonly complete: boolean;
+  /** Jobs of any subject. */
+  readonly all: JobsCounted;
+  readonly bySubject: ReadonlyMap<string, JobsCounted>;
+  readonly jobsRead: number;
+  readonly idsRead: number;
+}
+
+/** A look at the clock is cheap beside so many jobs. */
+const LOOK_EVERY = 200;
+
+/** @throws {LedgerError} where the table gives no answer. */
+export async function compareRecent(asked: CompareRecent): Promise<Compared> {
+  const { sinceMs, untilMs, policy, directory, before, after, beginAt, subjects, reads, bounds } = asked;
+  const { readDeadlineMs, replayDeadlineMs, monotonicMs } = bounds;
+  const {
+    records,
+    fromMs: readFromMs,
+    idsRead,
+  } = await recentRecords(reads, sinceMs, {
+    ...bounds,
+    deadlineMs: readDeadlineMs,
+  });
+  const fromMs = Math.min(untilMs, beginAt(Math.max(sinceMs, readFromMs)));
+  const isCounted = (record: JobRecord): boolean =>
+    record.decidedAtMs >= fromMs && record.decidedAtMs < untilMs;
+  const begun = async (limits: LimitSet) => {
+    const { counters, complete } = await filledCounters({
+      fromMs,
+      records,
+      judged: (record) => isCounted(record) && subjects.of(record).length > 0,
+      limits,
+      directory,
+      readCounters: reads.readCounters,
+      usedBefore: (limit, startMs) => reads.usedBefore(limit, startMs, { fromMs, records }),
+    });
+    return { replay: new Replay(new Questions({ policy, limits, directory }), fromMs, counters), complete };
+  };
+  const [now, then] = [await begun(before), await begun(after)];
+  const all = new Count();
+  const bySubject = new Map<string, Count>();
+  let judgedToMs = untilMs;
+  for (const [index, record] of records.entries()) {
+    if (record.decidedAtMs >= untilMs) break;
+    if (index % LOOK_EVERY === 0 && monotonicMs() >= replayDeadlineMs) {
+      judgedToMs = Math.max(fromMs, record.decidedAtMs);
+      break;
+    }
+    const [asIs, edited] = [now.replay.next(record), then.replay.next(record)];
+    const of = isCounted(record) ? subjects.of(record) : [];
+    if (of.length === 0) continue;
+    const fate = asIs && edited && fateOf(asIs, edited);
+    all.add(fate);
+    for (const subject of of) {
+      const count = bySubject.get(subject) ?? new Count();
+      bySubject.set(subject, count);
+      count.add(fate);
+    }
+  }
+  return {
+    fromMs,
+    untilMs: judgedToMs,
+    complete: now.complete && then.complete && fromMs <= sinceMs && judgedToMs === untilMs,
+    all: all.figures(),
+    bySubject: new Map([...bySubject].map(([subject, count]) => [subject, count.figures()])),
+    jobsRead: records.length,
+    idsRead,
+  };
+}
+
+type Fate = Readonly<Record<'wouldFail' | 'wouldFailNow' | 'failed', boolean>>;
+
+const fateOf = (asIs: Replayed, edited: Replayed): Fate => ({
+  wouldFail: edited.now?.state === 'REJECTED',
+  wouldFailNow: asIs.now?.state === 'REJECTED',
+  failed: asIs.rejectedThen,
+});
+
+class Count {
+  #jobs = 0;
+  #wouldFail = 0;
+  #wouldFailNow = 0;
+  #failed = 0;
+  #unasked = 0;
+
+  /** @param fate - undefined: nobody was asked. */
+  add(fate: Fate | undefined): void {
+    if (fate === undefined) {
+      this.#unasked += 1;
+      return;
+    }
+    this.#jobs += 1;
+    if (fate.wouldFail) this.#wouldFail += 1;
+    if (fate.wouldFailNow) this.#wouldFailNow += 1;
+    if (fate.failed) this.#failed += 1;
+  }
+
+  figures(): JobsCounted {
+    return {
+      jobs: this.#jobs,
+      wouldFail: this.#wouldFail,
+      wouldFailNow: this.#wouldFailNow,
+      failed: this.#failed,
+      unasked: this.#unasked,
+    };
+  }
+}

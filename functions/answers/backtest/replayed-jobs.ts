@@ -1,0 +1,47 @@
+import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { isLive } from '../../core/ledger/settle.ts';
+import type { LedgerStore } from '../../core/ledger/store.ts';
+import { jobsInOrder } from './jobs-in-order.ts';
+import { type BacktestRules, Questions } from './question.ts';
+import { Replay, type Replayed } from './replay.ts';
+
+export interface BacktestOptions {
+  /** Unix ms, half-open: jobs decided in it are judged. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly rules: BacktestRules;
+  /** Whether a job is counted; the others use up limits all the same. */
+  readonly counts: (record: JobRecord) => boolean;
+  readonly onJob: () => void;
+  /** GitLab follows every answer, as it does while the controller is enabled. @default false: jobs that ran are counted */
+  readonly obeyed?: boolean;
+}
+
+/**
+ * Jobs that count, in the order they were decided, each with what the rules make of it; undefined: nobody was asked about
+ * it. Reads the ledger twice, and writes nothing.
+ */
+export async function* replayedJobs(
+  store: LedgerStore,
+  { sinceMs, untilMs, rules, counts, onJob, obeyed = false }: BacktestOptions,
+): AsyncGenerator<Replayed | undefined> {
+  const fromMs = filledFromMs(rules.limits, sinceMs);
+  const replay = new Replay(new Questions(rules), sinceMs, undefined, { obeyed });
+  // Before that time a job matters if it counts in a period that was open then, or was running.
+  const matters = (record: JobRecord): boolean =>
+    record.decidedAtMs < untilMs &&
+    (record.decidedAtMs >= fromMs || isLive(record) || (record.endedAtMs ?? 0) >= sinceMs);
+  for await (const record of jobsInOrder(store, matters)) {
+    onJob();
+    const replayed = replay.next(record);
+    if (record.decidedAtMs >= sinceMs && counts(record)) yield replayed;
+  }
+}
+
+/** Where the earliest period begins that is open at that instant: its counters were not empty then. */
+function filledFromMs(limits: LimitSet, sinceMs: number): number {
+  const byDefault = limits.groupDefaults?.all.map(({ limit }) => limit) ?? [];
+  const all = [...limits.bySubject.values(), limits.personalDefault, byDefault].flat();
+  return Math.min(sinceMs, ...all.map((limit) => limitPeriod(limit, sinceMs)?.startMs ?? sinceMs));
+}

@@ -1,0 +1,118 @@
+import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Mode } from '../../../policies/mode.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import type { Unit } from '../../../policies/unit.ts';
+import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/ledger.ts';
+
+/** One counter a job claimed, or would claim if it were asked about now. Whole units. */
+export interface CounterLine {
+  readonly counter: CounterKey;
+  readonly unit: Unit;
+  /** Absent: the job did not claim it then. */
+  readonly atDecision?: CounterThen;
+  readonly now: CounterNow;
+}
+
+export interface CounterThen {
+  /** What the job held on it; 0 for a rejected one. */
+  readonly jobHeld: number;
+  /** What it is charged there now, corrections included. */
+  readonly jobCounts: number;
+  /** False: it took its amount without asking. */
+  readonly checked: boolean;
+  /** What the counter showed; only one that refused was written down. */
+  readonly seen?: {
+    readonly committed: number;
+    /** Parts of `committed`. Absent where the limit only watched: what fitted is not kept by parts. */
+    readonly settled?: number;
+    readonly held?: number;
+    readonly bound: number;
+    readonly left: number;
+    readonly asked: number;
+  };
+}
+
+export interface CounterNow {
+  readonly settled: number;
+  readonly held: number;
+  /** `unlimited` as finance wrote it; absent: there is no such limit any more. */
+  readonly bound?: number | 'unlimited';
+  /** Below 0 if the limit is exceeded. A limit that only watches shows what would count had it been enforced. */
+  readonly left?: number;
+  readonly mode?: Mode;
+}
+
+/** Today's limits, and when that is: grants come and go. */
+export interface LimitsNow {
+  readonly limits: LimitSet;
+  /** Tells which groups have which limits by default. */
+  readonly directory?: Directory | undefined;
+  /** Unix ms. */
+  readonly nowMs: number;
+}
+
+/** The counters of a record, then those that only today's limits name. */
+export function countersOf(record: JobRecord, claims: readonly LimitClaim[]): readonly CounterKey[] {
+  const keys = [...record.claims.map(({ counter }) => counter), ...claims.map(({ counter }) => counter)];
+  return [...new Map(keys.map((key) => [counterName(key), key])).values()];
+}
+
+/** @param counters - as read now, by `counterName`. */
+export function counterLines(
+  record: JobRecord,
+  claims: readonly LimitClaim[],
+  counters: ReadonlyMap<string, Counter>,
+  by: LimitsNow,
+): readonly CounterLine[] {
+  const violations = [...record.violations, ...record.shadow];
+  return countersOf(record, claims).flatMap((counter): CounterLine[] => {
+    const name = counterName(counter);
+    const claimed = record.claims.find((claim) => counterName(claim.counter) === name);
+    const asked = claims.find((claim) => counterName(claim.counter) === name);
+    const unit = claimed?.unit ?? asked?.unit;
+    if (unit === undefined) return [];
+    const now = counterNow(counter, asked, counters.get(name), by);
+    return [
+      { counter, unit, ...(claimed !== undefined && { atDecision: counterThen(claimed, violations) }), now },
+    ];
+  });
+}
+
+function counterThen(claim: RecordClaim, violations: readonly Violation[]): CounterThen {
+  const { held, counted, corrected, checked, counter } = claim;
+  const told = { jobHeld: held, jobCounts: counted + corrected, checked };
+  for (const { reason, mode } of violations) {
+    if (!('committed' in reason) || reason.code === 'SOFT_LIMIT') continue;
+    if (reason.subject !== counter.subject || reason.limit !== counter.limit) continue;
+    const { committed, settled, limitAmount, asked } = reason;
+    const parts = mode === 'enforce' ? { settled, held: committed - settled } : {};
+    const left = limitAmount - committed;
+    return { ...told, seen: { committed, ...parts, bound: limitAmount, left, asked } };
+  }
+  return told;
+}
+
+function counterNow(
+  key: CounterKey,
+  asked: LimitClaim | undefined,
+  counter: Counter | undefined,
+  { limits, directory, nowMs }: LimitsNow,
+): CounterNow {
+  const { committed = 0, settled = 0, fitted = 0 } = counter ?? {};
+  const written = limitOfCounter(key, limits, directory, nowMs);
+  const limit = written && limitAt(written, nowMs);
+  const bound = asked?.bound ?? limit?.amount;
+  const mode = asked?.mode ?? limit?.mode;
+  const counts = mode === 'enforce' ? committed : fitted;
+  return {
+    settled,
+    held: committed - settled,
+    ...(bound !== undefined && { bound }),
+    ...(typeof bound === 'number' && { left: bound - counts }),
+    ...(mode !== undefined && { mode }),
+  };
+}

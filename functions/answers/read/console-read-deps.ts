@@ -1,0 +1,47 @@
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { Ledger } from '../../core/ledger/ledger.ts';
+import type { RecountOutcomes } from '../../core/ledger/recount-outcome.ts';
+import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
+import type { LimitTable } from '../../core/limits/limit-table.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import type { CountersNow } from './counters-now.ts';
+import type { LimitsNow } from './limits-now.ts';
+import type { Places } from './places.ts';
+import type { Pools } from './pools.ts';
+
+export interface ConsoleReadDeps {
+  readonly desk: Pick<
+    LimitsDesk,
+    'live' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
+  >;
+  /** The pointer, and what was carried over. */
+  readonly limitTable: LimitTable;
+  /** In force until a first set is live. */
+  readonly packedLimits: LimitSet;
+  readonly policy: Policy;
+  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
+  readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
+  /** What the last recount of all records found. @default nobody recounts */
+  readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  /** `placesNow`; undefined: no groups are known, and nobody but who sees all sees anything. */
+  readonly places: () => Promise<Places | undefined>;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  readonly clock: { nowMs(): number };
+  /** Ids of jobs decided lately, for whoever counts back from them; beside those of jobs rejected last. @default none */
+  readonly recentJobIds?: () => Promise<readonly number[]>;
+  /** For deadlines: never steps back, ms. @default performance.now */
+  readonly monotonicMs?: () => number;
+  /** `https://gitlab.example.com`, for links to jobs. */
+  readonly gitlabUrl?: string;
+  /** `https://budget.example.com`, as rejections name it. */
+  readonly consoleUrl?: string;
+}
+
+/** What the read models share for one process. */
+export interface Reading extends ConsoleReadDeps {
+  readonly counters: CountersNow;
+  readonly limits: () => Promise<LimitsNow>;
+  readonly pools: (limits: LimitSet, directory: Places['directory']) => Pools;
+}

@@ -1,0 +1,67 @@
+/** How counters stand, read in parts: the overview orders thousands of groups by theirs. Keep one per process. */
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
+
+export type CountersByName = ReadonlyMap<string, Counter>;
+
+export interface CountersNow {
+  /** As they stand now. @throws {LedgerError} */
+  fresh(keys: readonly CounterKey[]): Promise<CountersByName>;
+  /** Not older than that; what is not known yet is read. */
+  recent(keys: readonly CounterKey[], ageMsMax: number): Promise<RecentCounters>;
+}
+
+export interface RecentCounters {
+  readonly counters: CountersByName;
+  /** When the oldest of them was read, Unix ms. */
+  readonly sinceMs: number;
+}
+
+/** Twenty requests of a hundred keys at once. */
+const PART_KEYS = 2_000;
+/** Some 20 MB. Beyond it all are read anew. */
+const REMEMBERED_MAX = 100_000;
+
+export function countersNow(ledger: Pick<Ledger, 'readCounters'>, clock: { nowMs(): number }): CountersNow {
+  const remembered = new Map<string, { readonly counter: Counter; readonly atMs: number }>();
+
+  async function fresh(keys: readonly CounterKey[]): Promise<CountersByName> {
+    const distinct = [...new Map(keys.map((key) => [counterName(key), key])).values()];
+    const found = new Map<string, Counter>();
+    for (let start = 0; start < distinct.length; start += PART_KEYS) {
+      const part = await ledger.readCounters(distinct.slice(start, start + PART_KEYS));
+      for (const counter of part) found.set(counterName(counter.key), counter);
+    }
+    return found;
+  }
+
+  return {
+    fresh,
+    async recent(keys, ageMsMax) {
+      const nowMs = clock.nowMs();
+      const counters = new Map<string, Counter>();
+      const missing: CounterKey[] = [];
+      let sinceMs = nowMs;
+      // An overview has tens of thousands of keys: the name of each is built once.
+      for (const key of keys) {
+        const name = counterName(key);
+        const known = remembered.get(name);
+        if (known === undefined || known.atMs <= nowMs - ageMsMax) {
+          missing.push(key);
+          continue;
+        }
+        counters.set(name, known.counter);
+        sinceMs = Math.min(sinceMs, known.atMs);
+      }
+      if (missing.length > 0) {
+        const read = await fresh(missing);
+        if (remembered.size + read.size > REMEMBERED_MAX) remembered.clear();
+        for (const [name, counter] of read) {
+          remembered.set(name, { counter, atMs: nowMs });
+          counters.set(name, counter);
+        }
+      }
+      return { counters, sinceMs };
+    },
+  };
+}

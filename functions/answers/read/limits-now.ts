@@ -1,0 +1,63 @@
+/** The limits in force, whole, with what was carried over. Keep one per process: a set is read once. */
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
+import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
+import { type PreviousCounters, withOpenings } from '../../core/limits/period-openings.ts';
+
+export interface LimitsNow {
+  /** Undefined: none was ever made live, and what is packed with the code is in force. */
+  readonly set: string | undefined;
+  readonly limits: LimitSet;
+}
+
+export interface LimitsNowDeps {
+  readonly desk: Pick<LimitsDesk, 'live'>;
+  readonly table: LimitTable;
+  readonly packed: LimitSet;
+  readonly previous: PreviousCounters;
+  readonly clock: { nowMs(): number };
+}
+
+const TIMEOUT_MS = 3_000;
+
+interface Known extends LimitsNow {
+  /** What was carried over is to be looked at again then, Unix ms. */
+  readonly untilMs: number;
+}
+
+/**
+ * Asks for the pointer each time, one consistent read, so that whoever saved sees what they saved. The function throws
+ * {LimitsError}.
+ */
+export function limitsNow({ desk, table, packed, previous, clock }: LimitsNowDeps): () => Promise<LimitsNow> {
+  const openings = new Map<string, OpeningEntry>();
+  let known: Known | undefined;
+  let written: LimitsNow | undefined;
+  let reading: Promise<Known> | undefined;
+
+  async function read(set: string | undefined): Promise<Known> {
+    if (written === undefined || written.set !== set) {
+      const live = await desk.live();
+      written = { set: live?.pointer.set, limits: live?.limits ?? packed };
+    }
+    const nowMs = clock.nowMs();
+    const deps = {
+      table,
+      previous,
+      timeoutMs: TIMEOUT_MS,
+    };
+    const { limits, untilMs } = await withOpenings(written.limits, nowMs, openings, deps);
+    return { set: written.set, limits, untilMs };
+  }
+
+  return async () => {
+    const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
+    if (known === undefined || known.set !== pointer?.set || clock.nowMs() >= known.untilMs) {
+      reading ??= read(pointer?.set).finally(() => {
+        reading = undefined;
+      });
+      known = await reading;
+    }
+    return known;
+  };
+}

@@ -1,0 +1,56 @@
+/** The whole directory, kept between requests: groups change every few minutes at most. Keep one per process. */
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { DirectoryTable } from '../../core/directory/directory-table.ts';
+import { readWholeDirectory } from '../../core/directory/whole-directory.ts';
+import { type Places, placesOf } from './places.ts';
+
+export interface PlacesNowDeps {
+  readonly table: DirectoryTable;
+  /** In force until all groups were listed once. */
+  readonly packed: Directory | undefined;
+  readonly clock: { nowMs(): number };
+}
+
+/** A new group is seen within this time, beside the minutes of the sync. */
+const AGE_MS_MAX = 30_000;
+/** Reading 100 000 projects anew takes seconds. */
+const TIMEOUT_MS = 10_000;
+
+/** @returns undefined until somebody listed groups. The function throws {DirectoryError} while nothing was ever read. */
+export function placesNow({ table, packed, clock }: PlacesNowDeps): () => Promise<Places | undefined> {
+  const packedPlaces = packed && placesOf(packed);
+  let known: { readonly manifest: string; readonly places: Places } | undefined;
+  let lookAgainAtMs = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
+    if (pointer?.live === true) {
+      if (pointer.manifest === known?.manifest)
+        known = { ...known, places: { ...known.places, atMs: pointer.atMs } };
+      else {
+        const whole = await readWholeDirectory(table, { timeoutMs: TIMEOUT_MS });
+        if (whole !== undefined)
+          known = {
+            manifest: whole.pointer.manifest,
+            places: placesOf(whole.directory, whole.pointer.atMs),
+          };
+      }
+    }
+    lookAgainAtMs = clock.nowMs() + AGE_MS_MAX;
+  }
+
+  return async () => {
+    if (clock.nowMs() >= lookAgainAtMs) {
+      looking ??= look().finally(() => {
+        looking = undefined;
+      });
+      await looking.catch((error: unknown) => {
+        // An old list of groups shows more than none.
+        if (known === undefined) throw error;
+        lookAgainAtMs = clock.nowMs() + AGE_MS_MAX;
+      });
+    }
+    return known?.places ?? packedPlaces;
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * The HTTP contract between a relay and the service that decides. Any service that speaks it can stand in for ours.
+ *
+ * `POST /v1/admissions` {@link AdmissionsRequest} → 200 {@link AdmissionsResponse}; a broken envelope is 400
+ * {@link ProblemsResponse}, one bad request among others is `undecided{invalid}` in its place.
+ * `POST /v1/unmetered` {@link UnmeteredRequest} → 200 {@link UnmeteredResponse}: answers given without the ledger.
+ * `POST /v1/directory` {@link DirectoryRequest} → 200 {@link DirectoryResponse}: which groups there are. A service that knows of none
+ * answers 404, and the caller's own rules by group cannot be told then.
+ * `GET /healthz` → 200 `{"status":"ok"}`.
+ */
+import type { Decision } from '../../../policies/decision.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+
+export const ADMISSIONS_PATH = '/v1/admissions';
+export const UNMETERED_PATH = '/v1/unmetered';
+export const DIRECTORY_PATH = '/v1/directory';
+export const HEALTH_PATH = '/healthz';
+
+/** 96 jobs leave room for four counters in one transaction of 100 items. */
+export const REQUESTS_MAX = 96;
+/** Keeps one batch far below Lambda's 6 MB and one slow parse from holding up its neighbours. */
+export const BATCH_BYTES_MAX = 300 * 1024;
+/** The body limit: a full batch, one oversized request that the relay could not have cut, and the envelope. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+export interface AdmissionsRequest {
+  readonly requests: readonly AdmissionRequest[];
+  /** Milliseconds the caller still has; the function starts no transaction with less than 150 left. */
+  readonly remainingMs: number;
+  /** The name of this batch in the caller's log, for ours to use, too: up to 40 of letters, digits, `_` and `-`. */
+  readonly batch?: string;
+}
+
+export interface AdmissionsResponse {
+  /** The request's `batch`, if it had one. An answer under another name is another batch's, and none of it is used. */
+  readonly batch?: string;
+  /**
+   * One per request, in any order, each decided on its own. A rejection's `notice` says whether people have been told of
+   * it; a service that keeps no count of that leaves it out.
+   */
+  readonly decisions: readonly JobDecision[];
+}
+
+/**
+ * A decision with the job it is about. The caller goes by that id, never by the place in the list. It is left out only
+ * where the request had none that can be read.
+ */
+export type JobDecision = Decision & { readonly jobId?: number };
+
+/** An answer the relay gave without the ledger, to be charged unchecked. */
+export interface UnmeteredAnswer {
+  readonly request: AdmissionRequest;
+  readonly answered: 'admitted' | 'rejected';
+  /** Why the ledger was not asked or its answer not used, e.g. `deadline`, `circuit_open`. */
+  readonly cause: string;
+  readonly answeredAtMs: number;
+}
+
+export interface UnmeteredRequest {
+  /** Each about another job. */
+  readonly answers: readonly UnmeteredAnswer[];
+}
+
+export interface UnmeteredResponse {
+  /** One per answer, in any order. `undecided` may be sent again; `invalid` can never be recorded. */
+  readonly results: readonly UnmeteredResult[];
+}
+
+export interface UnmeteredResult {
+  /** Left out only where the answer had none that can be read. */
+  readonly jobId?: number;
+  readonly outcome: 'recorded' | 'undecided' | 'invalid';
+}
+
+/** Asks for what changed of the directory. */
+export interface DirectoryRequest {
+  /** Hashes of the parts that the caller has, by name. */
+  readonly have: Readonly<Record<string, string>>;
+}
+
+/** Parts in one answer at the most, so that no answer is large: with more the caller asks again. */
+export const DIRECTORY_PARTS_MAX = 64;
+/** Parts of a directory at the most: two million projects. */
+export const DIRECTORY_NAMES_MAX = 4_096;
+
+export type DirectoryResponse =
+  /** The groups have not been listed to their end yet. */
+  | { readonly live: false }
+  | {
+      readonly live: true;
+      /** Since all groups were last listed to their end, ms. */
+      readonly ageMs: number;
+      /** All parts there are, by name, with the hash of their content. What is not named is gone. */
+      readonly parts: Readonly<Record<string, string>>;
+      /** Those the caller does not have as they are, or the first of them. */
+      readonly changed: Readonly<Record<string, readonly DirectoryRow[]>>;
+    };
+
+/**
+ * A group or a personal namespace: id, parent (0: none), full path, visibility (0 unknown, 1 private, 2 internal, 3 public),
+ * 1 for a personal namespace, how many listings in a row did not have it.
+ */
+export type DirectoryRow = readonly [
+  id: number,
+  parentId: number,
+  path: string,
+  visibility: number,
+  personal: number,
+  missed: number,
+];
+
+export interface ProblemsResponse {
+  /** Each begins with the path of the value it is about, e.g. `requests[3].jobId`. */
+  readonly problems: readonly string[];
+}

@@ -1,0 +1,59 @@
+/**
+ * One line of CloudWatch's embedded metric format: JSON of which CloudWatch Logs makes metrics, without a call of ours. Pure;
+ * the relay writes its minute with it, too.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ */
+import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../names.ts';
+
+/** As the names.ts files list them. */
+export interface Metric {
+  readonly name: string;
+  readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
+  readonly statistic: 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p99';
+  readonly says: string;
+}
+
+/** The format's own bound on the values of one metric. */
+export const VALUES_MAX = 100;
+
+/**
+ * @param deployment - see {@link isDeployment}.
+ * @param measured - values of each metric; one without any is left out. Nothing measured: nothing to write.
+ */
+export function emfLine(
+  deployment: string,
+  atMs: number,
+  measured: ReadonlyMap<Metric, readonly number[]>,
+): string | undefined {
+  const metrics: { readonly Name: string; readonly Unit: string }[] = [];
+  const values: Record<string, number | readonly number[]> = {};
+  for (const [{ name, unit }, all] of measured) {
+    const [first, ...others] = spread(all.filter(Number.isFinite));
+    if (first === undefined) continue;
+    metrics.push({ Name: name, Unit: unit });
+    values[name] = others.length === 0 ? first : [first, ...others];
+  }
+  if (metrics.length === 0) return undefined;
+  const directive = { Namespace: METRIC_NAMESPACE, Dimensions: [[METRIC_DIMENSION]], Metrics: metrics };
+  return JSON.stringify({
+    _aws: { Timestamp: Math.floor(atMs), CloudWatchMetrics: [directive] },
+    [METRIC_DIMENSION]: deployment,
+    ...values,
+  });
+}
+
+/**
+ * At most {@link VALUES_MAX} values that stand for all: where there are more, values evenly spaced by rank, the smallest
+ * and the largest among them. Percentiles move by at most one in a hundred ranks; sums and counts of more than that are
+ * not kept.
+ */
+function spread(values: readonly number[]): readonly number[] {
+  if (values.length <= VALUES_MAX) return values;
+  const sorted = [...values].sort((a, b) => a - b);
+  const step = (sorted.length - 1) / (VALUES_MAX - 1);
+  return Array.from({ length: VALUES_MAX }, (_, index) => sorted[Math.round(index * step)] ?? 0);
+}
+
+/** What CloudWatch takes for a dimension's value, and people can type. */
+export const isDeployment = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._/@-]{0,199}$/.test(text);

@@ -1,0 +1,103 @@
+/** What the chunks of the directory hold, and how they are written: brotli over JSON, rows rather than objects. */
+import { createHash } from 'node:crypto';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { isRecord } from '../../../policies/document/reading.ts';
+import { DirectoryError } from './directory-error.ts';
+
+/**
+ * Groups are stored by their root, so that one chunk has every chain of a root group: roots share this many chunks, a
+ * thousand small ones as well as one large one.
+ */
+const GROUP_CHUNKS = 64;
+/** Projects are stored by their id: a listing by id fills chunk after chunk, and any id leads to its chunk. */
+const PROJECTS_PER_CHUNK = 512;
+
+export const groupChunk = (rootId: number): string => `groups/${rootId % GROUP_CHUNKS}`;
+export const GROUP_CHUNK_NAMES: readonly string[] = Array.from({ length: GROUP_CHUNKS }, (_, at) =>
+  groupChunk(at),
+);
+
+const PROJECT_CHUNK_PREFIX = 'projects/';
+export const projectChunkNumber = (projectId: number): number => Math.floor(projectId / PROJECTS_PER_CHUNK);
+export const projectChunkNamed = (number: number): string => `${PROJECT_CHUNK_PREFIX}${number}`;
+export const projectChunk = (projectId: number): string => projectChunkNamed(projectChunkNumber(projectId));
+/** All ids of a chunk are greater. */
+export const beforeProjectChunk = (number: number): number => number * PROJECTS_PER_CHUNK - 1;
+/** Undefined: no chunk of projects. */
+export const projectChunkNumberOf = (name: string): number | undefined =>
+  name.startsWith(PROJECT_CHUNK_PREFIX) ? Number(name.slice(PROJECT_CHUNK_PREFIX.length)) : undefined;
+
+/** For jobs that do not say what their root is. */
+export const INDEX = 'index';
+
+/** id, parent (0: none), full path, visibility, how many listings in a row did not have it. */
+export type GroupRow = readonly [
+  id: number,
+  parentId: number,
+  path: string,
+  visibility: number,
+  missed: number,
+];
+
+export interface GroupChunk {
+  readonly groups: readonly GroupRow[];
+}
+
+/** id, full path, 1 for a personal namespace. */
+export type NamespaceRow = readonly [id: number, path: string, personal: number];
+/** id, namespace, last part of the path, visibility. */
+export type ProjectRow = readonly [id: number, namespaceId: number, slug: string, visibility: number];
+
+export interface ProjectChunk {
+  /** Where the projects are. A personal namespace is nowhere else. */
+  readonly namespaces: readonly NamespaceRow[];
+  readonly projects: readonly ProjectRow[];
+}
+
+export interface IndexChunk {
+  /** Root group of each group. */
+  readonly roots: readonly (readonly [groupId: number, rootId: number])[];
+  /** Path of each root group, in lower case. */
+  readonly paths: readonly (readonly [path: string, rootId: number])[];
+}
+
+const VISIBILITIES: readonly (string | undefined)[] = [undefined, 'private', 'internal', 'public'];
+
+export const visibilityCode = (visibility: string | undefined): number =>
+  Math.max(0, VISIBILITIES.indexOf(visibility));
+export const visibilityOf = (code: number): string | undefined => VISIBILITIES[code];
+
+/** 10 000 groups are some 100 KB at this level, in a few milliseconds; the best one takes seconds. */
+const BROTLI_QUALITY = 5;
+/** Far above any chunk; a bound for what a damaged one could unfold to. */
+const CHUNK_CHARACTERS_MAX = 256 * 1024 * 1024;
+const HASH_CHARACTERS = 16;
+
+export const packed = (text: string): Uint8Array =>
+  brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
+
+export const hashOf = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS);
+
+/**
+ * A chunk as it was written by this folder alone, which its hash proves: its shape needs no second look.
+ *
+ * @throws {DirectoryError} `directory_unreadable`
+ */
+export function unpacked<Body>(name: string, bytes: Uint8Array | undefined, hash?: string): Body {
+  if (bytes === undefined) throw unreadable(name, 'is not there');
+  let text: string;
+  let body: unknown;
+  try {
+    text = brotliDecompressSync(bytes, { maxOutputLength: CHUNK_CHARACTERS_MAX }).toString('utf8');
+    body = JSON.parse(text);
+  } catch {
+    throw unreadable(name, 'is damaged');
+  }
+  if (!isRecord(body) || (hash !== undefined && hashOf(text) !== hash))
+    throw unreadable(name, 'is not what was written');
+  return body as Body;
+}
+
+const unreadable = (name: string, what: string): DirectoryError =>
+  new DirectoryError('directory_unreadable', `chunk ${name} ${what}: sync the directory again`);

@@ -1,0 +1,115 @@
+/**
+ * The directory as functions see it: only the parts their jobs need, at most a minute old. What cannot be read is not
+ * known, and nobody is refused for that: the last good version goes on, and before a first one the one packed beside the
+ * code. Keep one per process.
+ */
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Log } from '../environment/log.ts';
+import { DirectoryError } from './directory-error.ts';
+import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';
+import { LoadedDirectory, type ReadBodies } from './loaded-directory.ts';
+import { readLive, readManifest } from './manifest.ts';
+import { type PlaceAsk, wishFor } from './place-ask.ts';
+import { Wishing } from './wishing.ts';
+
+export interface DirectoryStoreDeps {
+  readonly table: DirectoryTable;
+  /** In force until all groups were listed once. */
+  readonly packed: Directory | undefined;
+  readonly clock: { nowMs(): number; monotonicMs(): number };
+  readonly log: Log;
+}
+
+/** What the sync learned is known everywhere within this time. */
+const POINTER_AGE_MS_MAX = 60_000;
+/** An admission has two seconds in all; a group that is not known in time has its root's limits. */
+const TIMEOUT_MS = 500;
+/** A table that failed is left alone for so long: jobs are decided without it rather than later. */
+const QUIET_MS = 5_000;
+
+export class DirectoryStore {
+  readonly #deps: DirectoryStoreDeps;
+  readonly #wishing: Wishing;
+  #pointer: DirectoryPointer | undefined;
+  #loaded: LoadedDirectory | undefined;
+  #lookAgainAtMs = Number.NEGATIVE_INFINITY;
+  #readAgainAtMs = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+
+  constructor(deps: DirectoryStoreDeps) {
+    this.#deps = deps;
+    this.#wishing = new Wishing(deps);
+  }
+
+  /**
+   * Where these jobs stand, perhaps others', too. Never throws. What is missing in it is written down for the sync.
+   */
+  async directoryFor(asks: readonly PlaceAsk[]): Promise<Directory | undefined> {
+    const { clock, packed } = this.#deps;
+    if (clock.monotonicMs() >= this.#lookAgainAtMs) {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+      await this.#looking;
+    }
+    if (this.#loaded === undefined) return packed;
+    if (this.#loaded.isFull) this.#loaded = new LoadedDirectory(this.#loaded.manifest, this.#read);
+    const loaded = this.#loaded;
+    const isWhole = await this.#need(asks, loaded);
+    if (isWhole) for (const ask of asks) this.#miss(ask, loaded.directory);
+    return loaded.directory;
+  }
+
+  /** For tests: when everything that was missed is written down. */
+  settled(): Promise<void> {
+    return this.#wishing.settled();
+  }
+
+  #miss(ask: PlaceAsk, directory: Directory): void {
+    const wish = wishFor(ask, directory);
+    if (wish !== undefined) this.#wishing.wish(wish);
+  }
+
+  async #look(): Promise<void> {
+    const { table, clock } = this.#deps;
+    const startedMs = clock.monotonicMs();
+    try {
+      const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
+      if (pointer?.live === true && pointer.manifest !== this.#pointer?.manifest) await this.#adopt(pointer);
+      this.#lookAgainAtMs = startedMs + POINTER_AGE_MS_MAX;
+    } catch (error) {
+      this.#report('directory not read', error);
+      this.#lookAgainAtMs = startedMs + QUIET_MS;
+    }
+  }
+
+  /** Whole or not at all: every chunk in use is read before the new version counts. */
+  async #adopt(pointer: DirectoryPointer): Promise<void> {
+    const manifest = await readManifest(pointer, this.#deps.table, { timeoutMs: TIMEOUT_MS });
+    this.#loaded = await (this.#loaded?.next(manifest) ?? new LoadedDirectory(manifest, this.#read));
+    this.#pointer = pointer;
+  }
+
+  async #need(asks: readonly PlaceAsk[], loaded: LoadedDirectory): Promise<boolean> {
+    const { clock } = this.#deps;
+    if (clock.monotonicMs() < this.#readAgainAtMs) return false;
+    try {
+      await loaded.need(asks);
+      return true;
+    } catch (error) {
+      this.#report('part of the directory not read', error);
+      this.#readAgainAtMs = clock.monotonicMs() + QUIET_MS;
+      // Chunks of a version that was replaced an hour ago are gone: a newer one may be there.
+      this.#lookAgainAtMs = Math.min(this.#lookAgainAtMs, this.#readAgainAtMs);
+      return false;
+    }
+  }
+
+  readonly #read: ReadBodies = (names, manifest) =>
+    readLive(names, manifest, this.#deps.table, { timeoutMs: TIMEOUT_MS });
+
+  #report(message: string, error: unknown): void {
+    if (!(error instanceof DirectoryError)) throw error;
+    this.#deps.log.error(message, { cause: error.message, edit: this.#pointer?.edit });
+  }
+}

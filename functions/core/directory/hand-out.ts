@@ -1,0 +1,90 @@
+/**
+ * The live directory for relays, which have no rights on the table: the groups and personal namespaces, part by part, and
+ * only those parts that changed. A part is a chunk of the table with its hash; a chunk of projects gives its namespaces
+ * alone, because a job names its namespace itself.
+ */
+
+import type { HandOutDirectory } from '../admission/decide-deps.ts';
+import {
+  DIRECTORY_NAMES_MAX,
+  DIRECTORY_PARTS_MAX,
+  type DirectoryResponse,
+  type DirectoryRow,
+} from '../contract/admissions.ts';
+import { type GroupChunk, INDEX, type ProjectChunk, unpacked } from './chunks.ts';
+import { DirectoryError } from './directory-error.ts';
+import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';
+import {
+  type Manifest,
+  PROGRESS,
+  progressAt,
+  readLive,
+  readManifest,
+  type SyncProgress,
+} from './manifest.ts';
+
+export interface HandOutDeps {
+  readonly table: DirectoryTable;
+  readonly clock: { nowMs(): number };
+}
+
+/** No job waits for it. */
+const WAIT = { timeoutMs: 5_000 };
+
+interface Known {
+  readonly pointer: DirectoryPointer;
+  readonly manifest: Manifest;
+  readonly listedAtMs: number;
+}
+
+/** Keep one per process: it remembers which version it read. @throws {DirectoryError} either code, from what it returns. */
+export function directoryHandOut({ table, clock }: HandOutDeps): HandOutDirectory {
+  let known: Known | undefined;
+
+  return async (have) => {
+    const pointer = await table.getPointer(WAIT);
+    if (pointer === undefined || !pointer.live) return { live: false };
+    if (known?.pointer.edit !== pointer.edit) known = await read(pointer);
+    const { manifest, listedAtMs } = known;
+    const names = Object.keys(manifest.chunks).filter((name) => name !== INDEX);
+    if (names.length > DIRECTORY_NAMES_MAX) {
+      throw new DirectoryError('directory_unreadable', `${names.length} chunks are more than are handed out`);
+    }
+    const parts = Object.fromEntries(names.map((name) => [name, manifest.chunks[name]?.hash ?? '']));
+    const changed = names.filter((name) => have[name] !== parts[name]).slice(0, DIRECTORY_PARTS_MAX);
+    return {
+      live: true,
+      ageMs: Math.max(0, clock.nowMs() - listedAtMs),
+      parts,
+      changed: await rowsOf(changed, manifest),
+    };
+  };
+
+  async function read(pointer: DirectoryPointer): Promise<Known> {
+    const [manifest, [bytes]] = await Promise.all([
+      readManifest(pointer, table, WAIT),
+      table.readChunks([progressAt(pointer)], WAIT),
+    ]);
+    const { groupsListedAtMs } = unpacked<SyncProgress>(PROGRESS, bytes);
+    return { pointer, manifest, listedAtMs: groupsListedAtMs ?? 0 };
+  }
+
+  async function rowsOf(
+    names: readonly string[],
+    manifest: Manifest,
+  ): Promise<Extract<DirectoryResponse, { live: true }>['changed']> {
+    const bodies = await readLive<GroupChunk | ProjectChunk>(names, manifest, table, WAIT);
+    return Object.fromEntries(
+      names.map((name, index) => {
+        const body = bodies[index];
+        return [name, body === undefined ? [] : 'groups' in body ? groupRows(body) : personalRows(body)];
+      }),
+    );
+  }
+}
+
+const groupRows = ({ groups }: GroupChunk): readonly DirectoryRow[] =>
+  groups.map(([id, parentId, path, visibility, missed]) => [id, parentId, path, visibility, 0, missed]);
+
+const personalRows = ({ namespaces }: ProjectChunk): readonly DirectoryRow[] =>
+  namespaces.flatMap(([id, path, personal]): DirectoryRow[] => (personal ? [[id, 0, path, 0, 1, 0]] : []));

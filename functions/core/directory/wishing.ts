@@ -1,0 +1,50 @@
+import type { Log } from '../environment/log.ts';
+import { type DirectoryTable, WISH_AGAIN_MS, type Wish } from './directory-table.ts';
+
+export interface WishingDeps {
+  readonly table: Pick<DirectoryTable, 'putWish'>;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}
+
+/** One process writes so many in ten minutes: thousands of unknown ids at once are a sync that stands still. */
+const WISHES_MAX = 100;
+const TIMEOUT_MS = 500;
+
+/**
+ * Writes down what was not found, each id once in ten minutes. Nobody waits for it, and nobody hears of its failure: the
+ * listing finds the id, too, only later. (Lambda may freeze a write under way; it goes on with the next batch.)
+ */
+export class Wishing {
+  readonly #deps: WishingDeps;
+  readonly #since = new Map<string, number>();
+  readonly #underway = new Set<Promise<void>>();
+
+  constructor(deps: WishingDeps) {
+    this.#deps = deps;
+  }
+
+  wish(wish: Wish): void {
+    const { table, clock, log } = this.#deps;
+    const nowMs = clock.nowMs();
+    for (const [name, atMs] of this.#since) if (atMs <= nowMs - WISH_AGAIN_MS) this.#since.delete(name);
+    const name = `${wish.kind}/${wish.id}`;
+    if (this.#since.has(name) || this.#since.size >= WISHES_MAX) return;
+    this.#since.set(name, nowMs);
+    const write = table
+      .putWish(wish, nowMs, { timeoutMs: TIMEOUT_MS })
+      .catch((error: unknown) => {
+        log.warn('unknown id not written down', {
+          wish: name,
+          cause: error instanceof Error ? error.message : '',
+        });
+      })
+      .finally(() => this.#underway.delete(write));
+    this.#underway.add(write);
+  }
+
+  /** For tests: when everything is written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underway);
+  }
+}

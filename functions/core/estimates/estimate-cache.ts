@@ -1,0 +1,120 @@
+import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
+import { NO_HISTORY, type ProjectHistory } from '../../../policies/estimate/project-history.ts';
+import type { EstimateSettings } from '../../../policies/estimate.ts';
+import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import type { LedgerClock } from '../ledger/ledger.ts';
+import type { EstimateSource } from './estimate-source.ts';
+
+export interface EstimateCache {
+  /**
+   * What is known of these requests' projects now. One batch read at most, waited for 150 ms at most and a quarter of
+   * the time left; whatever is not there by then gets the default. Never throws.
+   *
+   * @param deadlineMs - on the clock's `monotonicMs`.
+   */
+  estimatorFor(
+    requests: readonly AdmissionRequest[],
+    settings: EstimateSettings,
+    deadlineMs: number,
+  ): Promise<Estimator>;
+  counts(): EstimateCounts;
+}
+
+export interface EstimateCounts {
+  /** Requests that name a project. */
+  readonly lookups: number;
+  /** Those whose project was in the cache. */
+  readonly hits: number;
+  /** Batch reads. */
+  readonly reads: number;
+  readonly failedReads: number;
+  /** Batches that went on without waiting for the answer any longer. */
+  readonly timeouts: number;
+}
+
+/** A job's p90 does not change within a minute. */
+const FRESH_MS = 60_000;
+/** A table that does not answer is left alone for so long: estimates are worth no waiting. */
+const FAILED_MS = 5_000;
+const WAIT_MS_MAX = 150;
+const WAIT_SHARE = 1 / 4;
+/** Late answers still fill the cache. */
+const READ_TIMEOUT_MS = 1_000;
+/** One BatchGetItem; a batch of admissions has at most 96 projects. */
+const READ_PROJECTS_MAX = 100;
+/** Each has some KB. */
+const PROJECTS_MAX = 1_000;
+
+interface Cached {
+  readonly history: ProjectHistory;
+  readonly freshUntilMs: number;
+}
+
+/** Keep one per process. */
+export function createEstimateCache({
+  source,
+  clock,
+}: {
+  readonly source: EstimateSource;
+  readonly clock: Pick<LedgerClock, 'monotonicMs' | 'sleep'>;
+}): EstimateCache {
+  /** In the order in which they were read. */
+  const cached = new Map<number, Cached>();
+  const reading = new Map<number, Promise<void>>();
+  const counts = { lookups: 0, hits: 0, reads: 0, failedReads: 0, timeouts: 0 };
+  const estimator = historyEstimator((projectId) => cached.get(projectId)?.history);
+
+  const keep = (projectId: number, history: ProjectHistory, forMs: number): void => {
+    cached.delete(projectId);
+    cached.set(projectId, { history, freshUntilMs: clock.monotonicMs() + forMs });
+    const [oldest] = cached.keys();
+    if (cached.size > PROJECTS_MAX && oldest !== undefined) cached.delete(oldest);
+  };
+
+  const read = async (projectIds: readonly number[]): Promise<void> => {
+    counts.reads += 1;
+    try {
+      const found = await source.read(projectIds, { timeoutMs: READ_TIMEOUT_MS });
+      for (const projectId of projectIds) keep(projectId, found.get(projectId) ?? NO_HISTORY, FRESH_MS);
+    } catch {
+      counts.failedReads += 1;
+      // What was known a minute ago is still better than the default.
+      for (const projectId of projectIds)
+        keep(projectId, cached.get(projectId)?.history ?? NO_HISTORY, FAILED_MS);
+    } finally {
+      for (const projectId of projectIds) reading.delete(projectId);
+    }
+  };
+
+  const missingOf = (requests: readonly AdmissionRequest[]): readonly number[] => {
+    const nowMs = clock.monotonicMs();
+    const missing = new Set<number>();
+    for (const { projectId } of requests) {
+      if (projectId === undefined) continue;
+      counts.lookups += 1;
+      if (nowMs < (cached.get(projectId)?.freshUntilMs ?? Number.NEGATIVE_INFINITY)) counts.hits += 1;
+      else missing.add(projectId);
+    }
+    return [...missing].slice(0, READ_PROJECTS_MAX);
+  };
+
+  return {
+    async estimatorFor(requests, settings, deadlineMs) {
+      if (settings.mode !== undefined && settings.mode !== 'history') return timeoutEstimator;
+      const missing = missingOf(requests);
+      if (missing.length === 0) return estimator;
+      const unread = missing.filter((projectId) => !reading.has(projectId));
+      if (unread.length > 0) {
+        const done = Promise.resolve().then(() => read(unread));
+        for (const projectId of unread) reading.set(projectId, done);
+      }
+      const waitMs = Math.min(WAIT_MS_MAX, (deadlineMs - clock.monotonicMs()) * WAIT_SHARE);
+      const arrived = Promise.all(missing.map((projectId) => reading.get(projectId))).then(() => true);
+      const inTime = await Promise.race([arrived, clock.sleep(Math.max(0, waitMs)).then(() => false)]);
+      if (!inTime) counts.timeouts += 1;
+      return estimator;
+    },
+    counts: () => ({ ...counts }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { ProjectHistory } from '../../../policies/estimate/project-history.ts';
+import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
+import { decodeEstimates, estimatesKey } from './estimates-item.ts';
+
+/** Where the run histories of projects are read. */
+export interface EstimateSource {
+  /** One batch read; projects without a history are left out. @throws whatever the table's client throws. */
+  read(
+    projectIds: readonly number[],
+    options: { readonly timeoutMs: number },
+  ): Promise<ReadonlyMap<number, ProjectHistory>>;
+}
+
+export const dynamoEstimateSource = (deps: BatchGetDeps & { readonly instance: string }): EstimateSource => ({
+  async read(projectIds, { timeoutMs }) {
+    const keys = projectIds.map((projectId) => estimatesKey(deps.instance, projectId));
+    const items = await batchGet(keys, timeoutMs, deps);
+    return new Map(
+      projectIds.flatMap((projectId, index) => {
+        const item = items[index];
+        return item === undefined ? [] : [[projectId, decodeEstimates(item).history] as const];
+      }),
+    );
+  },
+});

@@ -1,0 +1,127 @@
+import { isRecord } from '../../../policies/document/reading.ts';
+import { readInstant } from './instant.ts';
+import { JOB_STATUSES, type JobStatus } from './job-truth.ts';
+
+/** GitLab could not have meant a job with this, or is a version whose words we do not know. */
+export interface UnreadableJob {
+  /** Each begins with the field; none quotes a text, which could be a secret that went astray. */
+  readonly problems: readonly string[];
+}
+
+/** Longer than any name, path or ref GitLab stores. */
+const LABEL_CHARACTERS_MAX = 4_096;
+/** GitLab allows a runner 50. */
+const LABELS_MAX = 200;
+
+/**
+ * Reads the fields of one job as GitLab sends it. Strict about what decides and counts (ids, status, times, duration,
+ * failure reason): a value of the wrong kind is a problem. Lenient about labels: one that is no text is left out, because a
+ * name must not keep a job from being settled. `null` and absent are the same everywhere.
+ */
+export class JobReader {
+  readonly problems: string[];
+  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #path: string;
+
+  constructor(fields: Readonly<Record<string, unknown>>, path = '', problems: string[] = []) {
+    this.#fields = fields;
+    this.#path = path;
+    this.problems = problems;
+  }
+
+  /** Only own fields count; `null` reads as absent. */
+  value(name: string): unknown {
+    return Object.hasOwn(this.#fields, name) ? (this.#fields[name] ?? undefined) : undefined;
+  }
+
+  id(name: string): number | undefined {
+    const value = this.value(name);
+    if (value === undefined || isId(value)) return value;
+    return this.#refuse(name, value, 'a whole number from 1 to 2^53 - 1');
+  }
+
+  /** 0 stands in for an id that is missing, which is a problem. */
+  requiredId(name: string): number {
+    const value = this.value(name);
+    if (isId(value)) return value;
+    this.#refuse(name, value, 'a whole number from 1 to 2^53 - 1');
+    return 0;
+  }
+
+  /** `created` stands in for a status that is missing or unknown, which is a problem. */
+  status(name: string): JobStatus {
+    const value = this.value(name);
+    const known = JOB_STATUSES.find((status) => status === value);
+    if (known === undefined) this.#refuse(name, value, "one of GitLab's job statuses");
+    return known ?? 'created';
+  }
+
+  /** The first of these fields that is there and readable, as Unix ms: versions write the same instant in several. */
+  instantMs(...names: readonly string[]): number | undefined {
+    const there = names.filter((name) => this.value(name) !== undefined);
+    for (const name of there) {
+      const value = this.value(name);
+      const atMs = typeof value === 'string' ? readInstant(value) : undefined;
+      if (atMs !== undefined) return atMs;
+    }
+    const [first] = there;
+    return first === undefined
+      ? undefined
+      : this.#refuse(first, this.value(first), 'a time like 2024-06-11T03:13:06Z or 2024-06-11 03:13:06 UTC');
+  }
+
+  /** Never below 0: a runner whose clock runs behind GitLab's must not earn money. */
+  seconds(name: string): number | undefined {
+    const value = this.value(name);
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isFinite(value)) return Math.max(0, value);
+    return this.#refuse(name, value, 'a number of seconds');
+  }
+
+  word(name: string): string | undefined {
+    const value = this.value(name);
+    if (value === undefined || value === '') return undefined;
+    return isLabel(value) ? value : this.#refuse(name, value, 'a word');
+  }
+
+  label(name: string): string | undefined {
+    const value = this.value(name);
+    return isLabel(value) ? value : undefined;
+  }
+
+  labels(name: string): readonly string[] | undefined {
+    const value = this.value(name);
+    return Array.isArray(value) ? value.filter(isLabel).slice(0, LABELS_MAX) : undefined;
+  }
+
+  /** An object inside; absent and `null` read as one without fields. */
+  object(name: string): JobReader {
+    const value = this.value(name);
+    if (value !== undefined && !isRecord(value)) this.#refuse(name, value, 'an object or null');
+    return new JobReader(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.problems);
+  }
+
+  /** An object that carries nothing but labels; any other kind of value reads as one without fields. */
+  labelled(name: string): JobReader {
+    const value = this.value(name);
+    return new JobReader(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.problems);
+  }
+
+  #refuse(name: string, value: unknown, expected: string): undefined {
+    this.problems.push(`${this.#path}${name} is ${kindOf(value)}; expected ${expected}`);
+    return undefined;
+  }
+}
+
+const isId = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+
+const isLabel = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= LABEL_CHARACTERS_MAX;
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return `a text of ${value.length} characters`;
+  return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
+}

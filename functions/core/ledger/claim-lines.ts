@@ -1,0 +1,84 @@
+/**
+ * Claims and deltas as short lines, one string each: `group/101|money-month|2026-11|mf|480000|480000|0`. A field left
+ * empty means "as in the line before", so the 20 levels of one limit cost 20 bytes each and 24 counters fit in a 1 KB record.
+ */
+import type { Unit } from '../../../policies/unit.ts';
+import { escapePart, unescapePart } from '../store/keys.ts';
+import type { EntryDelta } from './entry.ts';
+import type { RecordClaim } from './ledger.ts';
+
+export const encodeClaims = (claims: readonly RecordClaim[]): string[] =>
+  ditto(claims.map((claim) => [...head(claim), `${claim.held}`, `${claim.counted}`, `${claim.corrected}`]));
+
+export const decodeClaims = (lines: readonly string[]): RecordClaim[] =>
+  undoDitto(lines, CLAIM_FIELDS).map((fields) => ({
+    ...readHead(fields),
+    held: Number(fields[4]),
+    counted: Number(fields[5]),
+    corrected: Number(fields[6]),
+  }));
+
+export const encodeDeltas = (deltas: readonly EntryDelta[]): string[] =>
+  ditto(deltas.map((delta) => [...head(delta), `${delta.delta}`]));
+
+export const decodeDeltas = (lines: readonly string[]): EntryDelta[] =>
+  undoDitto(lines, DELTA_FIELDS).map((fields) => ({ ...readHead(fields), delta: Number(fields[4]) }));
+
+const CLAIM_FIELDS = 7;
+const DELTA_FIELDS = 5;
+
+type Head = Pick<RecordClaim, 'counter' | 'unit' | 'fitted' | 'checked'>;
+
+/** Never reuse a letter; `f` and `u` are flags. */
+const UNIT_LETTERS: Readonly<Record<Unit, string>> = {
+  micros: 'm',
+  seconds: 's',
+  jobs: 'j',
+  millicpu: 'c',
+  bytes: 'b',
+  starts: 'n',
+};
+const UNITS: Readonly<Record<string, Unit>> = {
+  m: 'micros',
+  s: 'seconds',
+  j: 'jobs',
+  c: 'millicpu',
+  b: 'bytes',
+  n: 'starts',
+};
+
+/** Flags: the unit's letter, `f` counts in fitted, `u` did not ask. */
+const head = ({ counter, unit, fitted, checked }: Head): string[] => [
+  escapePart(counter.subject),
+  escapePart(counter.limit),
+  escapePart(counter.period),
+  `${UNIT_LETTERS[unit]}${fitted ? 'f' : ''}${checked ? '' : 'u'}`,
+];
+
+function readHead([subject = '', limit = '', period = '', flags = '']: readonly string[]): Head {
+  return {
+    counter: { subject: unescapePart(subject), limit: unescapePart(limit), period: unescapePart(period) },
+    unit: UNITS[flags.charAt(0)] ?? 'jobs',
+    fitted: flags.includes('f'),
+    checked: !flags.includes('u'),
+  };
+}
+
+function ditto(rows: readonly string[][]): string[] {
+  let before: readonly string[] = [];
+  return rows.map((row) => {
+    const line = row.map((field, index) => (field === before[index] ? '' : field)).join('|');
+    before = row;
+    return line;
+  });
+}
+
+function undoDitto(lines: readonly string[], fields: number): string[][] {
+  let before: readonly string[] = [];
+  return lines.map((line) => {
+    const row = line.split('|');
+    const full = Array.from({ length: fields }, (_, index) => row[index] || (before[index] ?? ''));
+    before = full;
+    return full;
+  });
+}

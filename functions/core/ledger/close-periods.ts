@@ -1,0 +1,93 @@
+/**
+ * Closing entries: what a period came to, kept for good, so that garbage collection may take its records.
+ *
+ * Every counter stands in the due index under the time at which all jobs of its period have ended, and leaves it with its
+ * closing entry. A correction that comes later puts it back, so that the next closing takes the correction in. So closing
+ * reads what is due and nothing else, however large the table is.
+ */
+
+import { DUE_SHARDS } from '../store/keys.ts';
+import { attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
+import type { Counter } from './ledger.ts';
+import { adjustedIn, closingIn, counterIn } from './period-items.ts';
+import { amountsOf } from './recount.ts';
+import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
+
+const TIMEOUT_MS = 5_000;
+/** Per call: 512 periods in all. A month's end has some for every group, and weeks of time. */
+const CLOSINGS_PER_SHARD_MAX = 32;
+const AT_ONCE = 8;
+/** A live job, or a counter that drifts: it is looked at again, and until then it stands in nobody's way. */
+const AGAIN_MS = 6 * 3_600_000;
+
+export interface ClosePeriodsDeps extends TransactDeps {
+  readonly store: TransactDeps['store'] & ClosingStore;
+}
+
+export interface ClosedPeriods {
+  readonly closed: number;
+  /** Due, and not closed: live jobs hold on them, or their counters drift. */
+  readonly waiting: number;
+  /** Written by somebody else meanwhile, or the table did not answer: the next call comes back to them. */
+  readonly undecided: number;
+}
+
+type Outcome = keyof ClosedPeriods | 'gone';
+
+/**
+ * Closes what is due, oldest first.
+ *
+ * @param deadlineMs - on the monotonic clock; what is not begun by then is left to the next call.
+ * @throws {LedgerError} `ledger_unavailable`
+ */
+export async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): Promise<ClosedPeriods> {
+  const { store, clock } = deps;
+  const timeoutMs = TIMEOUT_MS;
+  const nowMs = clock.nowMs();
+  const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => shard);
+  const pages = await Promise.all(
+    shards.map((shard) => store.dueClosings(shard, nowMs, CLOSINGS_PER_SHARD_MAX, { timeoutMs })),
+  );
+  const due = pages.flat();
+  const sum = { closed: 0, waiting: 0, undecided: 0, gone: 0 };
+  for (let from = 0; from < due.length && timeLeftMs(deadlineMs, clock) > 0; from += AT_ONCE) {
+    const part = due.slice(from, from + AT_ONCE);
+    const outcomes = await Promise.all(
+      part.map(async (key) => closePeriod(await store.readPeriod(key, { timeoutMs }), deps)),
+    );
+    for (const outcome of outcomes) sum[outcome] += 1;
+  }
+  const { closed, waiting, undecided } = sum;
+  return { closed, waiting, undecided };
+}
+
+async function closePeriod(items: readonly StoredItem[], deps: ClosePeriodsDeps): Promise<Outcome> {
+  const counter = counterIn(items);
+  if (counter === undefined) return 'gone';
+  const mayClose = isQuiet(counter) && counter.drifts === undefined;
+  const nowMs = deps.clock.nowMs();
+  const writes = mayClose ? closed(counter, items, nowMs) : [resetOf(counter, nowMs + AGAIN_MS)];
+  const { outcome } = await attempt(writes, deps.clock.monotonicMs() + TIMEOUT_MS, deps);
+  if (outcome !== 'committed') return 'undecided';
+  return mayClose ? 'closed' : 'waiting';
+}
+
+/** What is held is committed and not settled: without it no job that counts here is live. */
+const isQuiet = ({ committed, settled }: Counter): boolean => committed === settled;
+
+function closed(counter: Counter, items: readonly StoredItem[], closedAtMs: number): readonly Write[] {
+  const { key } = counter;
+  const replaces = closingIn(items);
+  const closing = { key, ...amountsOf(counter), closedAtMs, adjusted: adjustedIn(items) };
+  return [resetOf(counter), { kind: 'closing', closing, ...(replaces !== undefined && { replaces }) }];
+}
+
+/** To its own amounts: that pins the rev, and with it what was read. */
+const resetOf = (counter: Counter, closeAtMs?: number): CounterReset => ({
+  kind: 'reset',
+  key: counter.key,
+  amounts: amountsOf(counter),
+  rev: counter.rev,
+  ...(counter.drifts && { drifts: counter.drifts }),
+  ...(closeAtMs !== undefined && { closeAtMs }),
+});

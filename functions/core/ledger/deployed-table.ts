@@ -1,0 +1,27 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dynamoClient } from '../store/dynamo-client.ts';
+import type { LedgerClock } from './ledger.ts';
+import { systemClock } from './system-clock.ts';
+
+export interface DeployedTable {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** Begins every key, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+  readonly clock: LedgerClock;
+  readonly random: () => number;
+}
+
+/** The table as a deployed function's configuration names it: what every store over it is made of. */
+export const deployedTable = (config: {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}): DeployedTable => ({
+  client: dynamoClient(config.dynamodbEndpoint),
+  tableName: config.ledgerTable,
+  instance: config.gitlabInstance,
+  clock: systemClock,
+  random: Math.random,
+});

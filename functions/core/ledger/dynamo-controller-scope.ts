@@ -1,0 +1,56 @@
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ledgerKeys } from '../store/keys.ts';
+import { singleItem } from '../store/single-item.ts';
+import type { ControllerScope, ControllerScopeStore } from './controller-scope.ts';
+
+const CONTROLLER = 'ci';
+const STATE = 'st';
+const READ_AT = 'at';
+const INSTANCE_SINCE = 'is';
+const RUNNERS = 'rs';
+
+export interface DynamoControllerScopeOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** The GitLab host, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+}
+
+/** One item; a runner takes some twenty bytes, so ten thousand fit. */
+export function dynamoControllerScope(options: DynamoControllerScopeOptions): ControllerScopeStore {
+  const { client, tableName, instance } = options;
+  const key = ledgerKeys(instance).controllerScope;
+  const item = singleItem({ client, tableName, key, name: 'the scope', consistent: true });
+  return {
+    async read() {
+      const found = await item.read();
+      return found && decode(found);
+    },
+    write: (scope) => item.write(encode(scope)),
+  };
+}
+
+const encode = (scope: ControllerScope): Record<string, AttributeValue> => ({
+  [CONTROLLER]: { N: String(scope.controllerId) },
+  [STATE]: { S: scope.state },
+  [READ_AT]: { N: String(scope.readAtMs) },
+  ...(scope.instanceSinceMs !== undefined && { [INSTANCE_SINCE]: { N: String(scope.instanceSinceMs) } }),
+  [RUNNERS]: {
+    M: Object.fromEntries([...scope.runners].map(([id, sinceMs]) => [String(id), { N: String(sinceMs) }])),
+  },
+});
+
+function decode(item: Readonly<Record<string, AttributeValue>>): ControllerScope | undefined {
+  const state = item[STATE]?.S;
+  if (state !== 'enabled' && state !== 'dry_run' && state !== 'disabled') return undefined;
+  const instanceSince = item[INSTANCE_SINCE]?.N;
+  return {
+    controllerId: Number(item[CONTROLLER]?.N ?? 0),
+    state,
+    readAtMs: Number(item[READ_AT]?.N ?? 0),
+    ...(instanceSince !== undefined && { instanceSinceMs: Number(instanceSince) }),
+    runners: new Map(
+      Object.entries(item[RUNNERS]?.M ?? {}).map(([id, { N }]) => [Number(id), Number(N ?? 0)]),
+    ),
+  };
+}

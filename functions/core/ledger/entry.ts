@@ -1,0 +1,58 @@
+import type { CounterKey } from '../../../policies/claim.ts';
+import type { Unit } from '../../../policies/unit.ts';
+import type { CounterAmounts, UncheckedCause } from './ledger.ts';
+
+/** A late truth about one job: written once, never edited. The record keeps the sum of its entries in `corrected`. */
+export interface CorrectionEntry {
+  readonly jobId: number;
+  /** 1, 2, 3 … per job, across generations. */
+  readonly number: number;
+  readonly generation: number;
+  readonly cause: EntryCause;
+  readonly atMs: number;
+  readonly deltas: readonly EntryDelta[];
+  /** Where deltas that did not ask count. */
+  readonly unchecked?: UncheckedCause;
+}
+
+export type EntryCause =
+  /** A settled job was reported again with another duration. */
+  | 'duration'
+  /** A released or expired job turned out to have run. */
+  | 'late'
+  /** Nobody knows the job any more; the hold stays charged. */
+  | 'expired'
+  /** An expired and charged job is asked about again: the charge goes back before it is held anew. */
+  | 'reopened';
+
+export interface EntryDelta {
+  readonly counter: CounterKey;
+  readonly unit: Unit;
+  /** Whole units, may be negative. */
+  readonly delta: number;
+  readonly fitted: boolean;
+  readonly checked: boolean;
+}
+
+/** A credit or debit by hand, beside its counter: what was charged to jobs stays as it is. Kept for good. */
+export interface AdjustmentEntry {
+  readonly key: CounterKey;
+  /** Given by whoever makes it; unique on its counter. */
+  readonly id: string;
+  /** Whole units: above 0 it was spent as well, below 0 it is given back. */
+  readonly amount: number;
+  readonly reason: string;
+  readonly actor: string;
+  readonly atMs: number;
+}
+
+/**
+ * The final word on a closed period: from then on its records need not be counted again. A correction that comes later
+ * counts on top of it, and is taken into a new closing before garbage collection takes the entry.
+ */
+export interface ClosingEntry extends CounterAmounts {
+  readonly key: CounterKey;
+  readonly closedAtMs: number;
+  /** The sum of the adjustments counted in it: those that come later count on top. */
+  readonly adjusted: number;
+}

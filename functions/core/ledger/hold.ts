@@ -1,0 +1,205 @@
+/**
+ * Decides a batch of jobs. The condition on the counter is the check; a refused condition returns the counter, so the
+ * reason and its numbers cost no second read:
+ *
+ *   weigh in arrival order ─▶ one transaction per pack ─▶ committed: answer
+ *        ▲                                            └─▶ refused: learn what the items showed
+ *        └────────────── again, at most six times ◀───────────┘
+ */
+import type { CounterKey } from '../../../policies/claim.ts';
+import {
+  type AttemptDeps,
+  attempt,
+  type GaveUpCause,
+  TRANSACTION_RESERVE_MS,
+  timeLeftMs,
+} from './attempt.ts';
+import { decided, draftRecord } from './draft.ts';
+import { type Job, newJob } from './job.ts';
+import type { LastSeen } from './last-seen.ts';
+import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import { type Packable, packs } from './pack.ts';
+import { weighWithGrace } from './pipeline-grace.ts';
+import { giveBackCharges } from './reopen.ts';
+import { expiring } from './retention.ts';
+import { answerFromRecord } from './same-job.ts';
+import { StaleLimits } from './stale-limits.ts';
+import type { Refusal, Write } from './store.ts';
+import { weigh } from './weigh.ts';
+import type { KnownCounter, Verdict, Weighing } from './weighing.ts';
+
+export interface HoldDeps extends AttemptDeps {
+  readonly lastSeen: LastSeen;
+}
+
+/** Each refused pass shows every counter and record that refused; six of them mean that others write faster than we read. */
+const PASSES_MAX = 6;
+/** A consistent read takes a few milliseconds; it only saves work, so it may not cost much either. */
+const READ_TIMEOUT_MS = 300;
+
+export async function hold(
+  asks: readonly HoldAsk[],
+  deadlineMs: number,
+  deps: HoldDeps,
+  { limitsAreCurrent }: HoldOptions = {},
+): Promise<readonly HoldOutcome[]> {
+  const stale = new StaleLimits(limitsAreCurrent, deadlineMs, deps.clock);
+  const jobs = new Map<number, Job>();
+  for (const ask of asks) if (!jobs.has(ask.jobId)) jobs.set(ask.jobId, newJob(ask));
+
+  const known = new Map<string, KnownCounter>();
+  // One after the other: packs of one batch share counters, and the earlier job goes first.
+  for (const pack of packs(open([...jobs.values()]), countersOf)) {
+    await decidePack(pack, known, stale, deadlineMs, deps);
+  }
+  return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
+}
+
+async function decidePack(
+  pack: readonly Job[],
+  known: Map<string, KnownCounter>,
+  stale: StaleLimits,
+  deadlineMs: number,
+  deps: HoldDeps,
+): Promise<void> {
+  await readFirst(pack, known, deadlineMs, deps);
+  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
+    for (const name of await giveBackCharges(open(pack), deadlineMs, deps)) known.delete(name);
+    const jobs = open(pack);
+    if (jobs.length === 0) return;
+    const weighing = await stale.sifted(await weighWithGrace(jobs, known, deadlineMs, deps));
+    if (weighing.verdicts.length === 0) return;
+    const result = await attempt(writesOf(weighing, deps.clock.nowMs()), deadlineMs, deps);
+    switch (result.outcome) {
+      case 'committed':
+        return conclude(weighing, known, deps.lastSeen);
+      case 'gave_up':
+        return giveUp(weighing.verdicts, result.cause);
+      case 'refused':
+        learn(result.refusals, weighing, known, deps);
+    }
+  }
+  giveUp((await stale.sifted(weigh(open(pack), known))).verdicts, 'contended');
+}
+
+const open = (jobs: readonly Job[]): readonly Job[] => jobs.filter((job) => job.outcome === undefined);
+
+/** Those it may come to ask included, so that whatever it asks in the end has room in its pack. */
+const countersOf = ({ names, otherwise }: Job): Packable => ({
+  items: 1,
+  names: otherwise === undefined ? names : [...names, ...otherwise.names],
+});
+
+/** Records first, then counters: `learn` reads the refusals in this order. */
+function writesOf({ verdicts, merges }: Weighing, nowMs: number): readonly Write[] {
+  return [
+    ...verdicts.map((verdict): Write => {
+      const replaces = verdict.job.prior;
+      return { kind: 'record', record: draftRecord(verdict, nowMs), ...(replaces && { replaces }) };
+    }),
+    ...[...merges.values()].map((merge) => expiring(merge.write(), nowMs)),
+  ];
+}
+
+function conclude(
+  { verdicts, merges }: Weighing,
+  known: Map<string, KnownCounter>,
+  lastSeen: LastSeen,
+): void {
+  for (const verdict of verdicts) verdict.job.outcome = decided(verdict);
+  for (const [name, { committed, fitted }] of merges) {
+    lastSeen.move(name, committed, fitted);
+    const seen = known.get(name);
+    if (seen === undefined) continue;
+    known.set(name, { ...seen, committed: seen.committed + committed, fitted: seen.fitted + fitted });
+  }
+}
+
+function learn(
+  refusals: readonly (Refusal | undefined)[],
+  { verdicts, merges }: Weighing,
+  known: Map<string, KnownCounter>,
+  { clock, lastSeen }: HoldDeps,
+): void {
+  const nowMs = clock.nowMs();
+  verdicts.forEach(({ job }, index) => {
+    const refusal = refusals[index];
+    if (refusal?.kind === 'record') learnRecord(job, refusal.record, nowMs);
+    job.asked = true;
+  });
+  [...merges.keys()].forEach((name, index) => {
+    const refusal = refusals[verdicts.length + index];
+    if (refusal?.kind === 'counter') learnCounter(name, refusal.counter, known, lastSeen);
+  });
+}
+
+function learnRecord(job: Job, record: JobRecord | undefined, nowMs: number): void {
+  job.outcome = record && answerFromRecord(record, nowMs);
+  job.prior = record;
+  job.asked = true;
+}
+
+function learnCounter(
+  name: string,
+  counter: Counter | undefined,
+  known: Map<string, KnownCounter>,
+  lastSeen: LastSeen,
+): void {
+  const { committed = 0, fitted = 0, settled = 0 } = counter ?? {};
+  known.set(name, { committed, fitted, settled });
+  lastSeen.see(name, { committed, fitted });
+}
+
+/** When the batch would not fit by what was last seen, looks at those counters and at the jobs' records before writing. */
+async function readFirst(
+  pack: readonly Job[],
+  known: Map<string, KnownCounter>,
+  deadlineMs: number,
+  deps: HoldDeps,
+): Promise<void> {
+  const { store, clock, lastSeen } = deps;
+  const full = lastSeen.nearlyFull(pack);
+  if (full.size === 0 || timeLeftMs(deadlineMs, clock) < TRANSACTION_RESERVE_MS) return;
+  const counters = keysByName(pack, full);
+  try {
+    const [seen, records] = await Promise.all([
+      store.readCounters([...counters.values()], { timeoutMs: READ_TIMEOUT_MS }),
+      store.readRecords(
+        pack.map((job) => job.ask.jobId),
+        { timeoutMs: READ_TIMEOUT_MS },
+      ),
+    ]);
+    for (const [index, name] of [...counters.keys()].entries())
+      learnCounter(name, seen[index], known, lastSeen);
+    for (const [index, job] of pack.entries()) learnRecord(job, records[index], clock.nowMs());
+  } catch (error) {
+    // It was only to save a refused transaction, which will now tell us the same.
+    if (!(error instanceof LedgerError)) throw error;
+  }
+}
+
+function keysByName(jobs: readonly Job[], wanted: ReadonlySet<string>): ReadonlyMap<string, CounterKey> {
+  const keys = new Map<string, CounterKey>();
+  for (const { ask, names } of jobs) {
+    names.forEach((name, index) => {
+      const claim = ask.claims[index];
+      if (claim !== undefined && wanted.has(name)) keys.set(name, claim.counter);
+    });
+  }
+  return keys;
+}
+
+/**
+ * A job compared with a counter and found too large is rejected even if that could not be written down; the fallback is
+ * only for jobs never compared. A job whose record was never looked at may hold already, and is not told the contrary.
+ */
+function giveUp(verdicts: readonly Verdict[], cause: GaveUpCause): void {
+  for (const verdict of verdicts) {
+    const { job } = verdict;
+    const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');
+    const mayReject =
+      verdict.violations.length > 0 && !verdict.graceUnknown && (job.asked || rejectedWithoutCounters);
+    job.outcome = mayReject ? decided(verdict) : { outcome: 'undecided', cause };
+  }
+}

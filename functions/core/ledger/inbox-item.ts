@@ -1,0 +1,25 @@
+/** What arrived from outside and waits for its reader, who is told by the table's stream. */
+import type { Item } from '../store/item-bytes.ts';
+import { versioned } from '../store/item-version.ts';
+import { INBOX_SK, type LedgerKeys } from '../store/keys.ts';
+import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import type { InboxItem } from './store.ts';
+
+export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.inbox(id);
+  return {
+    [PK]: { S: pk },
+    [SK]: { S: sk },
+    ...versioned,
+    b: { S: body },
+    at: { N: String(receivedAtMs) },
+    [TTL_ATTRIBUTE]: { N: String(Math.ceil(untilMs / 1000)) },
+  };
+}
+
+export const isInbox = (item: Item): boolean => item[SK]?.S === INBOX_SK;
+
+/** The body of an inbox item of this instance; undefined for every other item of the table. */
+export function inboxBody(item: Item, keys: LedgerKeys): string | undefined {
+  return isInbox(item) && keys.isInboxPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
+}

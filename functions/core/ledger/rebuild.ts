@@ -1,0 +1,106 @@
+/**
+ * Recounts every counter from what it was made of, as far as that is still there. A scan is no snapshot, so a difference is drift only if two passes
+ * show the same one while nobody wrote the counter: `rev` unchanged from the first pass until after the second.
+ */
+import { isPipelineCounter } from '../../../policies/limits/grace.ts';
+import { sameAmounts } from './amounts.ts';
+import { type AttemptDeps, attempt } from './attempt.ts';
+import type { Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
+import { markDrift } from './mark-drift.ts';
+import { agrees, amountsOf, type Recount, recount, shown } from './recount.ts';
+import { expiring, isClosable, isOfUser, isWindow, mayLackRecords } from './retention.ts';
+import type { CounterReset } from './store.ts';
+
+/** Nobody waits for a repair; this only bounds a table that does not answer. */
+const REPAIR_TIMEOUT_MS = 10_000;
+const READ_TIMEOUT_MS = 5_000;
+const DAY_MS = 86_400_000;
+
+export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promise<RebuildReport> {
+  // It only names suspects, at half the price: what it has not seen yet makes one too many, or one that the next night
+  // finds. A counter it shows with the rev of the second pass was not written in between, however late it was read.
+  const first = await recount(deps.store.scan('eventual'));
+  const nowMs = deps.clock.nowMs();
+  const differing = first.names().filter((name) => !agrees(first, name));
+  const suspects = differing.filter((name) => isProvable(name, first, nowMs));
+  const isWhole = first.passedOver === 0;
+  const unclosed = isWhole ? first.names().filter((name) => isUnclosed(name, first, nowMs)) : [];
+  const report = {
+    records: first.records,
+    counters: first.counters.size,
+    unproven: differing.filter((name) => isUnproven(name, first, nowMs)).map((name) => driftOf(name, first)),
+    passedOver: first.passedOver,
+    unclosed: unclosed.length,
+  };
+  if (suspects.length === 0) {
+    if (options.mark && isWhole) await markDrift(first, { drifted: [], unclosed }, deps);
+    return { ...report, drift: [], repaired: 0 };
+  }
+
+  const second = await recount(deps.store.scan('consistent'));
+  if (second.passedOver > 0) return { ...report, passedOver: second.passedOver, drift: [], repaired: 0 };
+  const steady = suspects.filter((name) => sameDifference(name, first, second));
+  // A write between the second pass's reads would fake a difference; it shows in the rev now.
+  const now = await deps.store.readCounters(
+    steady.map((name) => second.key(name)),
+    { timeoutMs: READ_TIMEOUT_MS },
+  );
+  const drifted = steady.filter((name, index) => revOf(now[index]) === revOf(second.counters.get(name)));
+
+  let repaired = 0;
+  if (options.repair) {
+    for (const name of drifted) if (await repair(name, second, deps)) repaired += 1;
+  } else if (options.mark) await markDrift(second, { drifted, unclosed }, deps);
+  return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
+}
+
+/** Whether all the counter was made of must still be there, and was read. Pipelines' counters go before their records do. */
+function isProvable(name: string, pass: Recount, nowMs: number): boolean {
+  if (pass.passedOver > 0) return false;
+  const key = pass.key(name);
+  if (isPipelineCounter(key)) return false;
+  if (!mayLackRecords(key, nowMs)) return true;
+  return !isWindow(key) && pass.closing(name) !== undefined;
+}
+
+/** Windows and users past their retention are on their way out themselves: nobody asks which figure was right. */
+function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
+  const key = pass.key(name);
+  if (!pass.counters.has(name) || isPipelineCounter(key)) return false;
+  if (pass.passedOver > 0) return true;
+  return !isWindow(key) && !isOfUser(key) && !isProvable(name, pass, nowMs);
+}
+
+/** Whether it ought to be closed since a day. */
+function isUnclosed(name: string, pass: Recount, nowMs: number): boolean {
+  if (!pass.counters.has(name) || !isClosable(pass.key(name), nowMs - DAY_MS)) return false;
+  return pass.closing(name) === undefined || pass.correctedBefore(name, nowMs - DAY_MS);
+}
+
+const revOf = (counter: Counter | undefined): number => counter?.rev ?? 0;
+
+const sameDifference = (name: string, first: Recount, second: Recount): boolean =>
+  revOf(first.counters.get(name)) === revOf(second.counters.get(name)) &&
+  // The counter stands still, so the same difference is the same recount.
+  sameAmounts(first.expected(name), second.expected(name));
+
+const driftOf = (name: string, pass: Recount): Drift => ({
+  key: pass.key(name),
+  counter: amountsOf(shown(pass, name)),
+  recount: pass.expected(name),
+});
+
+async function repair(name: string, pass: Recount, deps: AttemptDeps): Promise<boolean> {
+  const reset: CounterReset = {
+    kind: 'reset',
+    key: pass.key(name),
+    amounts: pass.expected(name),
+    rev: revOf(pass.counters.get(name)),
+  };
+  const { outcome } = await attempt(
+    [expiring(reset, deps.clock.nowMs())],
+    deps.clock.monotonicMs() + REPAIR_TIMEOUT_MS,
+    deps,
+  );
+  return outcome === 'committed';
+}

@@ -1,0 +1,44 @@
+/** A job that expired with its hold charged is asked about again: the charge goes back first, or it would pay twice. */
+import { counterName } from '../../../policies/claim.ts';
+import type { Job } from './job.ts';
+import type { JobRecord } from './ledger.ts';
+import { type MoveDeps, makeMoves } from './make-moves.ts';
+import { correction, type Move, noMove } from './move.ts';
+import { answerFromRecord } from './same-job.ts';
+
+const isCharged = (record: JobRecord | undefined): record is JobRecord =>
+  record?.state === 'EXPIRED' && record.claims.some(({ corrected }) => corrected !== 0);
+
+/** EXPIRED stays EXPIRED, charged with nothing. */
+export function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'free'> {
+  if (!isCharged(record)) return noMove('free');
+  return { outcome: 'free', ...correction(record, () => 0, 'reopened', nowMs) };
+}
+
+/**
+ * Rare enough for a transaction of its own. A job whose charge could not be given back in time is undecided.
+ *
+ * @returns the names of the counters that moved: what was seen of them before is no longer true.
+ */
+export async function giveBackCharges(
+  jobs: readonly Job[],
+  deadlineMs: number,
+  deps: MoveDeps,
+): Promise<readonly string[]> {
+  const charged = jobs.flatMap((job) => (isCharged(job.prior) ? [{ job, prior: job.prior }] : []));
+  if (charged.length === 0) return [];
+  const records = new Map(charged.map(({ job, prior }) => [job.ask.jobId, prior]));
+  const nowMs = deps.clock.nowMs();
+  const wishes = charged.map(({ job }) => ({
+    jobId: job.ask.jobId,
+    plan: (record: JobRecord | undefined) => reopenMove(record, nowMs),
+  }));
+  const outcomes = await makeMoves(wishes, records, deadlineMs, deps);
+  for (const [index, { job }] of charged.entries()) {
+    job.prior = records.get(job.ask.jobId);
+    // Somebody else may have reopened it first and hold it by now.
+    if (outcomes[index] === 'undecided') job.outcome = { outcome: 'undecided', cause: 'unavailable' };
+    else job.outcome = job.prior && answerFromRecord(job.prior, nowMs);
+  }
+  return charged.flatMap(({ prior }) => prior.claims.map(({ counter }) => counterName(counter)));
+}

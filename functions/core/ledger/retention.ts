@@ -1,0 +1,118 @@
+import type { CounterKey } from '../../../policies/claim.ts';
+import { isPipelineCounter } from '../../../policies/limits/grace.ts';
+import { longestDays } from '../../../policies/limits/period.ts';
+import { overEverywhereMs } from '../../../policies/limits/period-end.ts';
+import type { JobRecord } from './ledger.ts';
+import type { CounterReset, CounterWrite } from './store.ts';
+
+/** What is counted nowhere is kept as long as what counts in a month. */
+const SHORTEST_DAYS = 32;
+/** How long people ask about a job after its periods are over. */
+const ASKING_DAYS = 90;
+/** GitLab's longest job is a month: until it ends it may settle in a period that is over, or its pipeline start another. */
+const LONGEST_JOB_DAYS = 35;
+/** Clocks differ, and a record that came late was once kept by its end alone, some days too short. */
+const MARGIN_DAYS = 10;
+/** A minute, an hour or a day, with the day that clocks may move. */
+const WINDOW_DAYS = 2;
+
+/** More than the clocks of two programs differ: no entry that a closing counts is dated after it. */
+const SETTLING_MS = 3_600_000;
+
+const DAY_SECONDS = 24 * 3_600;
+const DAY_MS = DAY_SECONDS * 1000;
+
+/**
+ * When garbage collection may take what counts since an instant, Unix seconds, as DynamoDB's TTL wants them: 90 days
+ * after the longest period it counts in can still be open, because a rebuild recounts open periods from their records.
+ * Undefined: never, for what counts in a limit that never starts anew.
+ *
+ * @param atMs - when a correction entry was written; for a record, {@link recordExpiresAtSeconds}.
+ * @param counted - where it counts; a claim that was given back no longer does.
+ */
+export function expiresAtSeconds(
+  atMs: number,
+  counted: readonly { readonly counter: CounterKey }[],
+): number | undefined {
+  let days = SHORTEST_DAYS;
+  for (const { counter } of counted) {
+    if (!isPipelineCounter(counter)) days = Math.max(days, longestDays(counter.period));
+  }
+  if (!Number.isFinite(days)) return undefined;
+  return Math.ceil(atMs / 1000) + (days + ASKING_DAYS) * DAY_SECONDS;
+}
+
+/**
+ * When garbage collection may take a job's record, Unix seconds; undefined: not while it is live, or never. The later of
+ * end and decision counts: a job that passed us by counts in the period of its decision, which may be weeks after its end.
+ */
+export function recordExpiresAtSeconds({ endedAtMs, decidedAtMs, claims }: JobRecord): number | undefined {
+  if (endedAtMs === undefined) return undefined;
+  return expiresAtSeconds(
+    Math.max(endedAtMs, decidedAtMs),
+    claims.filter(({ counted }) => counted !== 0),
+  );
+}
+
+/** Counters of minutes, hours and days: too many and too small to be closed one by one. */
+export const isWindow = ({ period }: CounterKey): boolean => {
+  const days = longestDays(period);
+  return days > 0 && days <= WINDOW_DAYS;
+};
+
+/** Counters of a user: their keys name somebody, so they go with the ids of users in records. */
+export const isOfUser = ({ subject }: CounterKey): boolean => subject.startsWith('user/');
+
+/**
+ * From when on a counter of a user, and what records say of it, need not name the user any more, Unix ms. What is counted
+ * at once is no period's; Infinity: what never starts anew is in force, and does.
+ */
+export const namelessFromMs = ({ period }: CounterKey): number =>
+  period === 'now' ? Number.NEGATIVE_INFINITY : overEverywhereMs(period) + ASKING_DAYS * DAY_MS;
+
+/** From when on a record need not name its user any more, Unix ms; Infinity while its job is live. */
+export const recordNamelessFromMs = ({ endedAtMs, decidedAtMs }: JobRecord): number =>
+  endedAtMs === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.max(endedAtMs, decidedAtMs) + ASKING_DAYS * DAY_MS;
+
+/** When every job of the period has ended, Unix ms; Infinity: its counter is never closed. */
+const closableFromMs = (key: CounterKey): number =>
+  isWindow(key) || isPipelineCounter(key) || isOfUser(key)
+    ? Number.POSITIVE_INFINITY
+    : overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
+
+/** Whether every job of the period has ended by now, so that its counter can be closed. */
+export const isClosable = (key: CounterKey, nowMs: number): boolean => nowMs >= closableFromMs(key);
+
+/** Whether garbage collection may have begun to take what the counter was made of. */
+export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =>
+  nowMs >= overEverywhereMs(period) + (ASKING_DAYS - MARGIN_DAYS) * DAY_MS;
+
+/**
+ * How a counter ends after this write. Those of windows and users go once nothing compares them any more, and those of
+ * pipelines a while after their last job moved them. All others stay and are closed: when every job of the period has ended or, if
+ * they are written after that, some time after the write. What never starts anew has no end.
+ */
+export function expiring<Each extends CounterWrite | CounterReset>(write: Each, nowMs: number): Each {
+  const expiresAtSeconds = counterExpiresAtSeconds(write.key, nowMs);
+  if (expiresAtSeconds !== undefined) return { ...write, expiresAtSeconds };
+  const fromMs = closableFromMs(write.key);
+  if (!Number.isFinite(fromMs)) return write;
+  return { ...write, closeAtMs: nowMs < fromMs ? fromMs : Math.ceil(nowMs) + SETTLING_MS };
+}
+
+/** When garbage collection may take a counter that is written now, Unix seconds; undefined: never. */
+export function counterExpiresAtSeconds(key: CounterKey, nowMs: number): number | undefined {
+  if (isOfUser(key)) {
+    const fromMs = Math.max(namelessFromMs(key), nowMs + ASKING_DAYS * DAY_MS);
+    return Number.isFinite(fromMs) ? Math.ceil(fromMs / 1000) : undefined;
+  }
+  const days = daysAfterWrite(key);
+  return days === undefined ? undefined : Math.ceil(nowMs / 1000) + days * DAY_SECONDS;
+}
+
+function daysAfterWrite(key: CounterKey): number | undefined {
+  if (isPipelineCounter(key)) return LONGEST_JOB_DAYS;
+  return isWindow(key) ? WINDOW_DAYS + ASKING_DAYS + LONGEST_JOB_DAYS : undefined;
+}

@@ -1,0 +1,117 @@
+/** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
+import { isInFlight } from '../../../policies/claim.ts';
+import { costMicros } from '../../../policies/price.ts';
+import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
+import { changesBetween, correction, type Move, noMove } from './move.ts';
+import { outdoesEnd, ranSeconds } from './ran-seconds.ts';
+
+type End = Move<EndOutcome>;
+
+/**
+ * The job ended: HELD → SETTLED. A late or different truth about a job that ended already becomes a correction entry; of
+ * two ends the later counts, whichever arrived first.
+ */
+export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: number): End {
+  if (record === undefined) return noMove('unknown');
+  const { reportedSeconds: _before, ...known } = record;
+  const ran = ranSeconds(end, record.facts);
+  const { durationSeconds } = ran;
+  const target = (claim: RecordClaim): number => settledAmount(claim, durationSeconds, record.facts);
+  const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs } as const;
+  switch (record.state) {
+    case 'HELD':
+    case 'RUNNING':
+      return { outcome: 'applied', ...ended(known, truth, target) };
+    case 'REJECTED':
+      return { outcome: 'applied', ...ended(bypassed(known), truth, target) };
+    case 'SETTLED':
+      if (!outdoesEnd(end, record)) return noMove('unchanged');
+      if (record.durationSeconds !== durationSeconds) return corrected('duration');
+      // Charged the same: only which end is the last one is noted, or the order of three would matter.
+      return { outcome: 'unchanged', record: { ...known, ...truth, rev: record.rev + 1 }, changes: [] };
+    case 'RELEASED':
+    case 'EXPIRED':
+      return corrected('late');
+  }
+
+  function corrected(cause: 'duration' | 'late'): End {
+    const { record: next, entry, changes } = correction(known, target, cause, nowMs);
+    return { outcome: 'corrected', record: { ...next, ...truth }, entry, changes };
+  }
+}
+
+/** The job never ran: what it holds goes back. */
+export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
+  if (record === undefined) return noMove('unknown');
+  if (!isLive(record)) return noMove('unchanged');
+  return { outcome: 'applied', ...ended(record, { state: 'RELEASED', endedAtMs: nowMs }, () => 0) };
+}
+
+/** Nobody knows the job any more: what it holds goes back, and if it is to be charged, an entry charges the same. */
+export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'nothing', nowMs: number): End {
+  if (record === undefined) return noMove('unknown');
+  if (!isLive(record)) return noMove('unchanged');
+  const freed = ended(record, { state: 'EXPIRED', endedAtMs: nowMs }, () => 0);
+  if (charge === 'nothing') return { outcome: 'applied', ...freed };
+  // What is in flight is given back whatever is charged: the job is gone.
+  const held = correction(
+    freed.record,
+    (claim) => (isInFlight(claim.unit) ? 0 : claim.held),
+    'expired',
+    nowMs,
+  );
+  return {
+    outcome: 'applied',
+    record: { ...held.record, rev: freed.record.rev, flagged: true },
+    entry: held.entry,
+    changes: [...freed.changes, ...held.changes],
+  };
+}
+
+export const isLive = ({ state }: JobRecord): boolean => state === 'HELD' || state === 'RUNNING';
+
+/** Due leaves with the job's live states, and with it the index. */
+function ended(
+  record: JobRecord,
+  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds'>,
+  target: (claim: RecordClaim) => number,
+): Required<Pick<End, 'record' | 'changes'>> {
+  const { dueAtMs: _due, ...rest } = record;
+  const claims = record.claims.map((claim) => ({ ...claim, counted: target(claim) }));
+  return {
+    record: { ...rest, ...truth, claims, rev: record.rev + 1 },
+    changes: changesBetween(record.claims, claims, {
+      final: truth.state === 'SETTLED',
+      unchecked: record.unchecked,
+    }),
+  };
+}
+
+/** Rejected, and yet it ran: charged on the counters it was rejected on, without asking. */
+const bypassed = (record: JobRecord): JobRecord => ({
+  ...record,
+  flagged: true,
+  unchecked: 'bypass',
+  claims: record.claims.map((claim) => ({ ...claim, fitted: true, checked: false })),
+});
+
+/** At the price of the admission, whatever the table says by now. Rounded up, as the hold was. */
+function settledAmount(
+  { unit }: RecordClaim,
+  durationSeconds: number,
+  { microsPerMinute, round }: JobFacts,
+): number {
+  switch (unit) {
+    case 'micros':
+      return costMicros(microsPerMinute, durationSeconds, round);
+    case 'seconds':
+      return durationSeconds;
+    case 'starts':
+      // It ran, so it was started, whether or not it held one.
+      return 1;
+    case 'jobs':
+    case 'millicpu':
+    case 'bytes':
+      return 0;
+  }
+}

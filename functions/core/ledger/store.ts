@@ -1,0 +1,196 @@
+/**
+ * What the ledger needs from a table: all-or-nothing writes with conditions, consistent reads, a scan and the due index.
+ * The decision loop knows only this; DynamoDB and the in-memory table implement it.
+ */
+
+import type { CounterKey } from '../../../policies/claim.ts';
+import type { DueJob } from './due-job.ts';
+import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
+import type { Counter, CounterAmounts, JobRecord, UncheckedCause } from './ledger.ts';
+
+/** DynamoDB's own bound on one transaction. */
+export const TRANSACTION_ITEMS_MAX = 100;
+
+export interface LedgerStore {
+  /**
+   * Applies every write or none; no item may appear twice. Repeating the same writes with the same token within ten
+   * minutes applies them once.
+   *
+   * @throws {LedgerError} `ledger_unavailable`: no answer; the writes may or may not have been applied.
+   */
+  transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome>;
+  /** Consistent. One per key, same order. @throws {LedgerError} `ledger_unavailable` */
+  readCounters(keys: readonly CounterKey[], options: ReadOptions): Promise<readonly (Counter | undefined)[]>;
+  /** Consistent. One per job id, same order. @throws {LedgerError} `ledger_unavailable` */
+  readRecords(jobIds: readonly number[], options: ReadOptions): Promise<readonly (JobRecord | undefined)[]>;
+  /** In the order of their numbers. @throws {LedgerError} `ledger_unavailable` */
+  readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]>;
+  /**
+   * Every item of this instance; not a snapshot: what changes meanwhile is seen before or after. An `eventual` scan costs
+   * half of a `consistent` one (the default), and of some items it may show what they were a moment before it began.
+   */
+  scan(consistency?: Consistency): AsyncIterable<StoredItem>;
+  /** Live jobs of one shard whose due time is before `beforeMs`, oldest first. The index may lag behind the table. */
+  due(shard: number, beforeMs: number, limit: number, options: ReadOptions): Promise<readonly DueJob[]>;
+  /**
+   * Notes that something was said: true for whoever comes first until `untilMs`, which is when it may be said again.
+   * @throws {LedgerError} `ledger_unavailable`: no answer; it may or may not be noted.
+   */
+  announce(announcement: Announcement, options: ReadOptions): Promise<boolean>;
+}
+
+export type Consistency = 'consistent' | 'eventual';
+
+/** Where deliveries from outside are written down before anybody is told that they arrived. */
+export interface InboxStore {
+  /**
+   * Writes the item unless one with its id was written before: true for the first. No scan yields it; its reader is
+   * the table's stream.
+   * @throws {LedgerError} `ledger_unavailable`: no answer; it may or may not be written.
+   */
+  receive(item: InboxItem, options: ReadOptions): Promise<boolean>;
+}
+
+/** Periods that are to be closed, and what one is made of. */
+export interface ClosingStore {
+  /** Counters of one shard that are to be closed before `beforeMs`, oldest first. The index may lag behind the table. */
+  dueClosings(
+    shard: number,
+    beforeMs: number,
+    limit: number,
+    options: ReadOptions,
+  ): Promise<readonly CounterKey[]>;
+  /** Consistent: the counter, its closing entry and its adjustments. @throws {LedgerError} `ledger_unavailable` */
+  readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]>;
+}
+
+/** Puts another wording of what is kept about a job. Nothing of it counts otherwise than before. */
+export interface RewriteStore {
+  /**
+   * The record keeps its `rev`: for whoever reads the table's stream nothing has happened.
+   *
+   * @param entries - those correction entries of the job that have another wording, too.
+   * @returns false if somebody wrote the record meanwhile, or took it away.
+   * @throws {LedgerError} `ledger_unavailable`
+   */
+  rewrite(record: JobRecord, entries: readonly CorrectionEntry[], options: ReadOptions): Promise<boolean>;
+}
+
+export interface InboxItem {
+  /** Any text; the same for every repetition of one delivery. */
+  readonly id: string;
+  /** Any text, of a few KB at most. */
+  readonly body: string;
+  /** Unix ms. */
+  readonly receivedAtMs: number;
+  /** From then on garbage collection may take it, and a repetition would be new. Unix ms, rounded up to a second. */
+  readonly untilMs: number;
+}
+
+export interface TransactOptions {
+  readonly token: string;
+  readonly timeoutMs: number;
+}
+
+export interface ReadOptions {
+  readonly timeoutMs: number;
+}
+
+export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite | AdjustmentWrite;
+
+/** Puts a job's record if it is still as it was read. */
+export interface RecordWrite {
+  readonly kind: 'record';
+  readonly record: JobRecord;
+  /** The record it replaces (compared by `rev`); absent: there must be none. */
+  readonly replaces?: JobRecord;
+}
+
+/** Adds to a counter if it then stays within its bounds. An absent counter is one of zeros. */
+export interface CounterWrite {
+  readonly kind: 'counter';
+  readonly key: CounterKey;
+  readonly committed: number;
+  readonly fitted: number;
+  readonly settled: number;
+  readonly unchecked: Readonly<Partial<Record<UncheckedCause, number>>>;
+  /** Condition: `committed` before the write is at most this. Negative: even an absent counter refuses. */
+  readonly maxCommitted?: number;
+  /** The same for `fitted`. */
+  readonly maxFitted?: number;
+  /** When garbage collection may take the counter, Unix seconds; absent: never. */
+  readonly expiresAtSeconds?: number;
+  /** When its period is to be closed, Unix ms; absent: never. */
+  readonly closeAtMs?: number;
+}
+
+/** Puts a correction entry that must not exist yet. */
+export interface EntryWrite {
+  readonly kind: 'entry';
+  readonly entry: CorrectionEntry;
+}
+
+/** Sets a counter to these amounts if nobody wrote it since it was read. */
+export interface CounterReset {
+  readonly kind: 'reset';
+  readonly key: CounterKey;
+  readonly amounts: CounterAmounts;
+  /** The counter's `rev` when it was read; 0: there must be none. */
+  readonly rev: number;
+  /** As of a {@link CounterWrite}. */
+  readonly expiresAtSeconds?: number;
+  /** As of a {@link CounterWrite}; absent: it is closed, or never is. */
+  readonly closeAtMs?: number;
+  /** As of a {@link Counter}. */
+  readonly drifts?: true;
+}
+
+/** Puts a closing entry, if none is there but the one it replaces. */
+export interface ClosingWrite {
+  readonly kind: 'closing';
+  readonly closing: ClosingEntry;
+  /** Compared by `closedAtMs`; absent: there must be none. */
+  readonly replaces?: ClosingEntry;
+}
+
+/** Puts an adjustment that must not exist yet. */
+export interface AdjustmentWrite {
+  readonly kind: 'adjustment';
+  readonly adjustment: AdjustmentEntry;
+}
+
+export type TransactOutcome =
+  | { readonly outcome: 'committed' }
+  /** One per write, same order; `undefined` where the condition held. Nothing was written. */
+  | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
+  /** Another transaction held one of the items. Nothing was written. */
+  | { readonly outcome: 'conflict' }
+  /** Nothing was written. */
+  | { readonly outcome: 'throttled' };
+
+/** The item as it was when its condition failed; absent: there was none. */
+export type Refusal =
+  | { readonly kind: 'record'; readonly record?: JobRecord }
+  | { readonly kind: 'counter'; readonly counter?: Counter }
+  | { readonly kind: 'entry' }
+  | { readonly kind: 'closing' }
+  | { readonly kind: 'adjustment'; readonly adjustment?: AdjustmentEntry };
+
+export type StoredItem =
+  | { readonly kind: 'record'; readonly record: JobRecord }
+  | { readonly kind: 'counter'; readonly counter: Counter }
+  | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
+  | { readonly kind: 'closing'; readonly closing: ClosingEntry }
+  | { readonly kind: 'adjustment'; readonly adjustment: AdjustmentEntry }
+  /** A kind or form that a newer program wrote: counted, and passed over. */
+  | { readonly kind: 'unknown'; readonly sk: string };
+
+/** Something that is said once to people, e.g. that a pipeline's job was rejected. No scan yields it. */
+export interface Announcement {
+  /** Any text. */
+  readonly key: string;
+  /** Unix ms. */
+  readonly atMs: number;
+  /** Unix ms, rounded up to a second. */
+  readonly untilMs: number;
+}

@@ -1,0 +1,99 @@
+/** What limits, grants, freezes and break-glasses say, field by field, with the names of limits.yaml. */
+import type { BreakGlass } from '../../../../policies/limits/break-glass.ts';
+import type { Freeze } from '../../../../policies/limits/freeze.ts';
+import type { Grant } from '../../../../policies/limits/grant.ts';
+import type { Limit } from '../../../../policies/limits/limit.ts';
+import { SHARE_PARTS } from '../../../../policies/limits/share.ts';
+import type { Fields, FieldValue } from './change-row.ts';
+
+export const limitFields = (limit: Limit): Fields =>
+  fields({
+    amount: limit.amount,
+    soft: writtenSoft(limit),
+    grace:
+      shareText(limit.graceShare) ??
+      (limit.graceAmount === undefined || limit.amount === 'unlimited'
+        ? undefined
+        : limit.graceAmount - limit.amount),
+    carry: writtenCarry(limit),
+    overdraft: limit.overdraft,
+    mode: limit.mode,
+    per: limit.per,
+    zone: limit.zone === 'UTC' ? undefined : limit.zone,
+    fiscal_start: limit.fiscalStart,
+    from: instantText(limit.fromMs),
+    until: instantText(limit.untilMs),
+    thresholds: limit.thresholds === undefined ? undefined : `[${limit.thresholds.join(', ')}]`,
+    owner: limit.owner,
+    contact: limit.contact,
+    cost_center: limit.costCenter,
+    reason: limit.reason,
+  });
+
+/** As it was written: a share as `80%`, or whole units. */
+export const writtenSoft = ({ softShare, softAmount }: Limit): string | number | undefined =>
+  shareText(softShare) ?? softAmount;
+
+export const writtenCarry = ({ carryShare, carryMax }: Limit): string | number | undefined =>
+  shareText(carryShare) ?? carryMax;
+
+export const grantFields = (grant: Grant): Fields =>
+  fields({
+    amount: grant.amount,
+    from: instantText(grant.fromMs),
+    until: instantText(grant.untilMs),
+    reason: grant.reason,
+    ticket: grant.ticket,
+    by: grant.by,
+    requested_by: grant.requestedBy,
+    approved_by: grant.approvedBy,
+    by_user: grant.byUser,
+    requested_by_user: grant.requestedByUser,
+    approved_by_user: grant.approvedByUser,
+  });
+
+export const freezeFields = (freeze: Freeze): Fields =>
+  fields({
+    from: instantText(freeze.fromMs),
+    // A freeze without an end differs from no freeze.
+    until: instantText(freeze.untilMs) ?? 'lifted',
+    // Its edges are instants by now; in the zone they are told.
+    zone: freeze.zone === 'UTC' ? undefined : freeze.zone,
+    reason: freeze.reason,
+    owner: freeze.owner,
+    by: freeze.by,
+    by_user: freeze.byUser,
+  });
+
+export const breakGlassFields = (glass: BreakGlass): Fields =>
+  fields({
+    jobs: glass.jobs,
+    per: glass.per,
+    users: glass.users.size === 0 ? undefined : [...glass.users].join(', '),
+    protected: glass.protected ? 'true' : undefined,
+    from: instantText(glass.fromMs),
+    until: instantText(glass.untilMs),
+    zone: glass.zone,
+    reason: glass.reason,
+    ticket: glass.ticket,
+    owner: glass.owner,
+    by: glass.by,
+    by_user: glass.byUser,
+    reviewed: glass.reviewed && [glass.reviewed.by, glass.reviewed.note].filter(Boolean).join(': '),
+    reviewed_by_user: glass.reviewed?.byUser,
+  });
+
+function fields(values: Readonly<Record<string, FieldValue | undefined>>): Fields {
+  const there = new Map<string, number | string>();
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && value !== null) there.set(name, value);
+  return there;
+}
+
+/** `80%`, `12.5%`. */
+const shareText = (parts: number | undefined): string | undefined =>
+  parts === undefined ? undefined : `${parts / (SHARE_PARTS / 100)}%`;
+
+/** `2026-12-01T00:00:00Z`: what a person wrote as a day is an instant by now. */
+const instantText = (atMs: number | undefined): string | undefined =>
+  atMs === undefined ? undefined : new Date(atMs).toISOString().replace('.000Z', 'Z');

@@ -1,0 +1,120 @@
+import type { Limit } from '../../../../policies/limits/limit.ts';
+import { defaultsOf, type LimitSet } from '../../../../policies/limits/limits.ts';
+import type { Directory } from '../../../../policies/place/directory.ts';
+import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
+import { edgeZone } from './edge-zone.ts';
+import { binds, differing, limitEffect, reachOf } from './effects.ts';
+import { limitFields } from './fields.ts';
+
+/** Where limits stand: subjects, and the two kinds of defaults, which have subjects of their own. */
+export function limitsByPlace(set: LimitSet): ReadonlyMap<string, readonly Limit[]> {
+  const places = new Map(set.bySubject);
+  if (set.personalDefault.length > 0) places.set('personal', set.personalDefault);
+  for (const { groups, limit } of set.groupDefaults?.all ?? []) {
+    const place = `groups/${groups.pattern}`;
+    places.set(place, [...(places.get(place) ?? []), limit]);
+  }
+  return places;
+}
+
+/** The limits of one place that came, went or changed. */
+export function limitRowsOf(
+  place: string,
+  before: readonly Limit[],
+  after: readonly Limit[],
+  sets: { readonly from: LimitSet; readonly to: LimitSet; readonly directory: Directory | undefined },
+): readonly ChangeRow[] {
+  const gone = before
+    .filter(({ id }) => !after.some((each) => each.id === id))
+    .flatMap((limit) => {
+      const instead = defaultsInstead(place, limit, sets.to, sets.directory);
+      // Whoever takes a limit away may bring a default back.
+      const effect =
+        !binds(limit) && !instead.some(binds) ? 'neutral' : tighter(instead, limit) ? 'tightens' : 'loosens';
+      return whole(place, limit, 'removed', effect);
+    });
+  const there = after.flatMap((limit): readonly ChangeRow[] => {
+    const earlier = before.find(({ id }) => id === limit.id);
+    if (earlier !== undefined) return changed(place, earlier, limit);
+    const instead = defaultsInstead(place, limit, sets.from, sets.directory);
+    if (place.startsWith('groups/')) return whole(place, limit, 'added', addedPattern(limit, sets.from));
+    const loosens = instead.some(binds) && !tighter([limit], ...instead);
+    return whole(place, limit, 'added', loosens ? 'loosens' : binds(limit) ? 'tightens' : 'neutral');
+  });
+  return [...gone, ...there];
+}
+
+/** The defaults of its kind that a group has where it has no limit of its own. */
+export function defaultsInstead(
+  place: string,
+  { kind }: Limit,
+  set: LimitSet,
+  directory: Directory | undefined,
+): readonly Limit[] {
+  const [what, id] = place.split('/');
+  const group = what === 'group' ? directory?.groupById.get(Number(id)) : undefined;
+  return group === undefined ? [] : defaultsOf(set, group).filter((limit) => limit.kind === kind);
+}
+
+/** Whether one of these stops whatever any of the others would. */
+const tighter = (ones: readonly Limit[], ...others: readonly Limit[]): boolean =>
+  others
+    .filter(binds)
+    .every((other) =>
+      ones.some(
+        (one) => binds(one) && one.id === other.id && one.per === other.per && reachOf(one) <= reachOf(other),
+      ),
+    ) && ones.some(binds);
+
+/** A pattern may take groups away from one that stands after it. */
+const addedPattern = (limit: Limit, { groupDefaults }: LimitSet): Effect =>
+  groupDefaults?.all.some((other) => other.limit.kind === limit.kind && binds(other.limit))
+    ? 'loosens'
+    : binds(limit)
+      ? 'tightens'
+      : 'neutral';
+
+function whole(
+  subject: string,
+  limit: Limit,
+  what: 'added' | 'removed',
+  effect: Effect,
+): readonly ChangeRow[] {
+  return [...limitFields(limit)].map(([field, value]) => ({
+    about: 'limit',
+    subject,
+    limit: limit.id,
+    field,
+    from: what === 'added' ? null : value,
+    to: what === 'added' ? value : null,
+    unit: limit.unit,
+    ...edgeZone(field, limit.zone),
+    effect: field === 'amount' ? effect : 'neutral',
+    whole: what,
+  }));
+}
+
+function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] {
+  const [before, after] = [limitFields(from), limitFields(to)];
+  const row = (field: string, was: FieldValue, is: FieldValue, effect: Effect): ChangeRow => ({
+    about: 'limit',
+    subject,
+    limit: to.id,
+    field,
+    from: was,
+    to: is,
+    unit: to.unit,
+    ...edgeZone(field, to.zone),
+    effect,
+  });
+  // What it counts stands in no field: it is the name that the amount is written under.
+  const kind = from.kind === to.kind ? [] : [row('unit', from.kind, to.kind, kindEffect(from, to))];
+  const rows = differing(before, after).map((field) =>
+    row(field, before.get(field) ?? null, after.get(field) ?? null, limitEffect(field, from, to)),
+  );
+  return [...kind, ...rows];
+}
+
+/** Something else is counted from now on, and what was used of the other counts no more. */
+const kindEffect = (from: Limit, to: Limit): Effect =>
+  from.mode === 'enforce' || to.mode === 'enforce' ? 'loosens' : 'neutral';

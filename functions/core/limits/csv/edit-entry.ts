@@ -1,0 +1,102 @@
+/** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
+import { LIMIT_KINDS, type LimitKind } from '../../../../policies/limits/limit.ts';
+import { type Cells, type Column, isDecimal } from './columns.ts';
+import { cellsOf, KEY_OF, kindOf, type LimitEntry, madeId, NO_THRESHOLDS } from './entry-cells.ts';
+import { type CellReading, readCells } from './read-cells.ts';
+
+export type Refuse = CellReading['refuse'];
+
+/**
+ * @param entry - the limit as it is, or where a new one begins (`on`); `cells` of it.
+ * @param cells - as they stand in the file. Columns the file does not have change nothing, empty cells take out.
+ * @returns undefined after at least one `refuse`.
+ */
+export function edited(
+  entry: LimitEntry,
+  cells: Cells,
+  id: string,
+  reading: CellReading,
+): LimitEntry | undefined {
+  const { refuse } = reading;
+  const before = cellsOf(entry);
+  const isNew = kindOf(entry) === undefined;
+  const now = readCells(cells, before, reading);
+  const kind = readKind(entry, cells.unit ?? '', id, refuse);
+  if (now === undefined || kind === undefined) return undefined;
+  const changed: Record<string, unknown> = { ...entry };
+  const set = (key: string, value: unknown): void => {
+    if (value === undefined) delete changed[key];
+    else changed[key] = value;
+  };
+  const differs = (column: Column): boolean =>
+    now[column] !== undefined && !isSame(column, before[column] ?? '', now[column]);
+  if (now.limit === '')
+    return refuse('limit', "is empty; write a number, 0 to block or 'unlimited', or take the whole row out");
+  if (differs('limit')) set(kind, now.limit);
+  for (const [column, key] of Object.entries(KEY_OF) as [keyof typeof KEY_OF, string][])
+    if (differs(column)) set(key, now[column] || undefined);
+  if (differs('carry')) set('carry', now.carry === '' ? undefined : { max: now.carry });
+  if (differs('thresholds')) set('thresholds', thresholdsOf(now.thresholds ?? ''));
+  if (differs('soft') || differs('soft_pct')) {
+    const soft = readSoft(now, differs('soft_pct'), refuse);
+    if (soft === undefined) return undefined;
+    set('soft', soft || undefined);
+  }
+  if (id === madeId(kind, String(changed.per ?? '')) || changed.id !== undefined) return changed;
+  if (isNew) return { ...changed, id };
+  return refuse(
+    'period',
+    `'${now.period}', but ${id} is named by its period; leave limit_id empty to make another limit, and take this one out`,
+  );
+}
+
+function readKind(entry: LimitEntry, unit: string, id: string, refuse: Refuse): LimitKind | undefined {
+  const kind = LIMIT_KINDS.find((each) => each === unit);
+  if (kind === undefined)
+    return refuse('unit', `${unit === '' ? 'is empty' : `'${unit}'`}; expected ${LIMIT_KINDS.join(', ')}`);
+  const was = kindOf(entry);
+  if (was === undefined || was === kind) return kind;
+  return refuse(
+    'unit',
+    `'${kind}', but ${id} counts ${was}; leave limit_id empty to make another limit of it`,
+  );
+}
+
+/** '' takes it out. */
+function readSoft(now: Cells, shareDiffers: boolean, refuse: Refuse): string | undefined {
+  const amount = now.soft ?? '';
+  // Where the file lacks one of the columns, what the other says stands.
+  const share = now.soft_pct ?? '';
+  if (amount !== '' && share !== '')
+    return refuse(
+      shareDiffers ? 'soft_pct' : 'soft',
+      `soft_pct is ${share} and soft is ${amount}; leave one of them empty`,
+    );
+  return share === '' ? amount : `${share.replace(/%$/, '')}%`;
+}
+
+const thresholdsOf = (text: string): readonly (number | string)[] | undefined => {
+  if (text === '') return undefined;
+  if (text.toLowerCase() === NO_THRESHOLDS) return [];
+  // What is no number is told by the limit's own reading.
+  return text
+    .split(/[\s;,]+/)
+    .filter((each) => each !== '')
+    .map((each) => (/^\d{1,6}$/.test(each) ? Number(each) : each));
+};
+
+/** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
+function isSame(column: Column, before: string, now: string): boolean {
+  if (before === now) return true;
+  return isDecimal(column) ? number(before) === number(now) : lines(before) === lines(now);
+}
+
+const DECIMAL = /^0*(\d+)(?:\.(\d+?)0*)?(%?|[A-Za-z]*)$/;
+
+function number(text: string): string {
+  const [, whole, fraction = '', unit = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return text;
+  return /^0*$/.test(fraction) ? `${whole}${unit}` : `${whole}.${fraction}${unit}`;
+}
+
+const lines = (text: string): string => text.replace(/\r\n?/g, '\n');

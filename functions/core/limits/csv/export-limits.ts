@@ -1,0 +1,74 @@
+import type { Directory } from '../../../../policies/place/directory.ts';
+import type { LimitsDocument } from '../limit-set.ts';
+import { cellOfText, isPlainNumber } from './cell-text.ts';
+import { type Cells, COLUMNS, type Column, type CsvDialect, isDecimal, PLAIN_CSV } from './columns.ts';
+import { cellsOf } from './entry-cells.ts';
+import { type PlacedEntry, placedEntries } from './placed-entries.ts';
+
+export interface ExportOptions {
+  /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */
+  readonly version: string;
+  /** Names groups and projects; without it the file has their ids alone. */
+  readonly directory?: Directory | undefined;
+  /** @default {@link PLAIN_CSV} */
+  readonly dialect?: CsvDialect;
+}
+
+/**
+ * The limits of a document as CSV, RFC 4180, without a byte order mark: those of the instance and the runner classes
+ * first, then groups and projects by path, then defaults. Grants, freezes, break-glass and rollouts are not in it.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc4180
+ */
+export function exportLimits(document: LimitsDocument, options: ExportOptions): string {
+  const { version, directory, dialect = PLAIN_CSV } = options;
+  const rows = placedEntries(document).map((placed) => ({
+    ...placed,
+    path: pathOf(placed.subject, directory),
+  }));
+  const lines = rows.toSorted(byPlace).map((row) => {
+    const cells: Cells = { ...cellsOf(row.entry), ...placeCells(row, row.path), version };
+    return COLUMNS.map((column) => fieldOf(cells[column] ?? '', column, dialect));
+  });
+  return [COLUMNS, ...lines].map((fields) => `${fields.join(dialect.delimiter)}\r\n`).join('');
+}
+
+/** Full path of a group or project. */
+export function pathOf(subject: string, directory: Directory | undefined): string | undefined {
+  const [kind, id] = subject.split('/');
+  if (kind === 'group') return directory?.groupById.get(Number(id))?.path;
+  return kind === 'project' ? directory?.projectById.get(Number(id))?.path : undefined;
+}
+
+interface ExportRow extends PlacedEntry {
+  readonly path: string | undefined;
+}
+
+/** Stable: limits of one subject keep their order, and so do the patterns, of which the first that matches counts. */
+function byPlace(one: ExportRow, other: ExportRow): number {
+  const [a, b] = [rankOf(one), rankOf(other)];
+  if (a !== b) return a - b;
+  if (one.list !== 'limits') return 0;
+  const [x, y] = [one.path ?? one.subject, other.path ?? other.subject];
+  return x === y ? 0 : x < y ? -1 : 1;
+}
+
+const rankOf = ({ list, subject }: PlacedEntry): number => {
+  if (list !== 'limits') return list === 'personal_default' ? 2 : 3;
+  return /^(?:group|project)\//.test(subject) ? 1 : 0;
+};
+
+function placeCells({ subject }: PlacedEntry, path: string | undefined): Cells {
+  const group = /^group\/(\d+)$/.exec(subject)?.[1];
+  return group === undefined
+    ? { subject, group_path: path ?? '' }
+    : { group_id: group, group_path: path ?? '' };
+}
+
+function fieldOf(text: string, column: Column, { delimiter, decimal }: CsvDialect): string {
+  const isNumber = (isDecimal(column) || column === 'group_id') && isPlainNumber(text);
+  const told = isDecimal(column) && decimal === ',' ? text.replace('.', ',') : text;
+  const cell = isNumber ? told : cellOfText(told);
+  const quotes = cell.includes(delimiter) || /["\r\n]|^\s|\s$/.test(cell);
+  return quotes ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

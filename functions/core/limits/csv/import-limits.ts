@@ -1,0 +1,168 @@
+import { parseLimits } from '../../../../policies/document/parse-limits.ts';
+import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
+import { isRecord } from '../../../../policies/document/reading.ts';
+import { LIMIT_KINDS } from '../../../../policies/limits/limit.ts';
+import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import type { Directory } from '../../../../policies/place/directory.ts';
+import type { Policy } from '../../../../policies/policy.ts';
+import type { LimitList } from '../desk/subject-text.ts';
+import type { LimitsDocument } from '../limit-set.ts';
+import { type Column, type CsvDialect, type CsvProblem, PROBLEMS_MAX, type Understood } from './columns.ts';
+import { edited, type Refuse } from './edit-entry.ts';
+import { KEY_OF, type LimitEntry, madeId } from './entry-cells.ts';
+import { entryKey, LISTS, type PlacedEntry, placedEntries, placeOf } from './placed-entries.ts';
+import type { CellReading } from './read-cells.ts';
+import type { CsvRow } from './read-rows.ts';
+import { subjectOfRow } from './row-subject.ts';
+
+export interface ImportOptions {
+  /** The document that the rows are edits of: that of the set they were exported from. */
+  readonly document: LimitsDocument;
+  readonly policy: Policy;
+  readonly directory?: Directory | undefined;
+  readonly dialect: CsvDialect;
+  /** Takes limits out that the file does not name; without it they stay. */
+  readonly prune: boolean;
+}
+
+export type ImportOutcome =
+  | { readonly ok: false; readonly problems: readonly CsvProblem[] }
+  | {
+      readonly ok: true;
+      /** As it shall be; what the rows do not change is as it was, grants, freezes and rollouts included. */
+      readonly document: LimitsDocument;
+      readonly limits: LimitSet;
+      /** Cells that were read as something else than what stands in them. */
+      readonly understood: readonly Understood[];
+      /** Limits the file does not name: taken out with `prune`, else kept. */
+      readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
+    };
+
+/** An entry of the document as it shall be, and the line it comes from. */
+interface Line {
+  readonly entry: LimitEntry;
+  /** Undefined: the file does not name it. */
+  readonly line: number | undefined;
+}
+
+/** All rows or none: what is wrong is told with its line, all of it at once. Pure. */
+export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
+  const { document, policy, directory, prune } = options;
+  const problems: CsvProblem[] = [];
+  const understood: Understood[] = [];
+  const placed = placedEntries(document);
+  const byKey = new Map(placed.map((each) => [entryKey(each.subject, each.id), each]));
+  const named = new Map<PlacedEntry, Line>();
+  const added: { readonly list: LimitList; readonly line: Line }[] = [];
+  const lineOf = new Map<string, number>();
+  for (const { line, cells } of rows) {
+    const refuse: Refuse = (column, message) => {
+      problems.push({ line, column, message });
+      return undefined;
+    };
+    const subject = subjectOfRow(cells, directory, refuse);
+    const place = subject === undefined ? undefined : placeOf(subject);
+    if (subject === undefined || place === undefined) continue;
+    const id = cells.limit_id || madeId(cells.unit ?? '', cells.period ?? '');
+    const key = entryKey(subject, id);
+    const first = lineOf.get(key);
+    if (first !== undefined) {
+      refuse('limit_id', `'${id}' of ${subject} is there twice; line ${first} has it, too`);
+      continue;
+    }
+    lineOf.set(key, line);
+    const standing = byKey.get(key);
+    const understand: CellReading['understand'] = (column, written, read) => {
+      understood.push({ line, column, written, read });
+    };
+    const reading = { dialect: options.dialect, currency: policy.currency, refuse, understand };
+    const entry = edited(standing?.entry ?? place.start, cells, id, reading);
+    if (entry === undefined) continue;
+    if (standing === undefined) added.push({ list: place.list, line: { entry, line } });
+    else named.set(standing, { entry, line });
+  }
+  if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
+
+  const unnamed = placed.filter((each) => !named.has(each));
+  const lines = new Map<LimitList, readonly Line[]>(
+    LISTS.map((list) => [
+      list,
+      [
+        ...placed.flatMap((each): readonly Line[] => {
+          if (each.list !== list) return [];
+          const line = named.get(each);
+          if (line !== undefined) return [line];
+          return prune ? [] : [{ entry: each.entry, line: undefined }];
+        }),
+        ...added.flatMap((each) => (each.list === list ? [each.line] : [])),
+      ],
+    ]),
+  );
+  const next = documentOf(document, lines);
+  const parsed = parseLimits(next, '', policy, directory);
+  if (!parsed.ok) return { ok: false, problems: inLines(parsed.problems, lines, next) };
+  return {
+    ok: true,
+    document: next,
+    limits: parsed.value,
+    understood,
+    unnamed: unnamed.map(({ subject, id }) => ({ subject, limit: id })),
+  };
+}
+
+function documentOf(before: LimitsDocument, lines: ReadonlyMap<LimitList, readonly Line[]>): LimitsDocument {
+  const next: Record<string, unknown> = { ...before };
+  for (const [list, entries] of lines)
+    if (entries.length > 0 || next[list] !== undefined) next[list] = entries.map(({ entry }) => entry);
+  return next;
+}
+
+const COLUMN_OF: Readonly<Record<string, Column>> = {
+  ...Object.fromEntries(Object.entries(KEY_OF).map(([column, key]) => [key, column as Column])),
+  ...Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 'limit' as const])),
+  on: 'subject',
+  groups: 'subject',
+  id: 'limit_id',
+  soft: 'soft_pct',
+  carry: 'carry',
+  thresholds: 'thresholds',
+};
+
+/** What the document's own reading found, told where it stands in the file. */
+function inLines(
+  problems: readonly DocumentProblem[],
+  lines: ReadonlyMap<LimitList, readonly Line[]>,
+  document: LimitsDocument,
+): readonly CsvProblem[] {
+  // A limit that cannot be read has no grants either: that is not what is wrong.
+  const ofLimits = problems.filter(({ path }) => path[0] !== 'grants');
+  const told = ofLimits.length === 0 ? problems : ofLimits;
+  return told.map((each) => atLine(each, lines, document));
+}
+
+function atLine(
+  problem: DocumentProblem,
+  lines: ReadonlyMap<LimitList, readonly Line[]>,
+  document: LimitsDocument,
+): CsvProblem {
+  const [step, index, key] = problem.path;
+  if (step === 'grants' && typeof index === 'number') return ofGrant(problem, index, document);
+  const list = LISTS.find((each) => each === step);
+  const line = list === undefined || typeof index !== 'number' ? undefined : lines.get(list)?.[index];
+  if (line?.line === undefined)
+    return { line: 0, message: `${problemText(problem)} (of the limits as a whole)` };
+  const column = typeof key === 'string' ? COLUMN_OF[key] : undefined;
+  return { line: line.line, message: problem.message, ...(column !== undefined && { column }) };
+}
+
+/** Grants are not in the file, but they are on limits that are. */
+function ofGrant(problem: DocumentProblem, index: number, document: LimitsDocument): CsvProblem {
+  const grant = Array.isArray(document.grants) ? document.grants[index] : undefined;
+  const [id, limit] = isRecord(grant) ? [grant.id, grant.limit] : [];
+  const name = id === undefined ? `number ${index + 1}` : String(id);
+  if (problem.path[2] !== 'limit') return { line: 0, message: `grant ${name}: ${problem.message}` };
+  return {
+    line: 0,
+    message: `grant ${name} is on ${String(limit)}, which would be gone; keep its row, or revoke the grant first`,
+  };
+}

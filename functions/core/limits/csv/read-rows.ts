@@ -1,0 +1,182 @@
+import { CsvError, type CsvErrorCode, parse } from 'csv-parse/sync';
+import { closest } from '../../../../policies/document/closest.ts';
+import { textOfCell } from './cell-text.ts';
+import {
+  type Cells,
+  COLUMNS,
+  type Column,
+  type CsvDialect,
+  type CsvProblem,
+  isText,
+  PROBLEMS_MAX,
+} from './columns.ts';
+import { type FileText, fileText } from './file-text.ts';
+
+/** A row of the file that says something. */
+export interface CsvRow {
+  /** Where it begins, from 1. */
+  readonly line: number;
+  readonly cells: Cells;
+}
+
+export type CsvRows =
+  | {
+      readonly ok: true;
+      readonly rows: readonly CsvRow[];
+      readonly version: string | undefined;
+      /** What was found out about the file rather than told, in words. */
+      readonly notes: readonly string[];
+    }
+  | { readonly ok: false; readonly problems: readonly CsvProblem[] };
+
+/** A hundred thousand limits of 160 characters. */
+export const CSV_BYTES_MAX = 16 * 1024 * 1024;
+/** As many as a document may have. */
+export const ROWS_MAX = 100_000;
+/** No row of a limit comes near; one that does has lost a quote. */
+const ROW_CHARACTERS_MAX = 16_384;
+
+/**
+ * The rows of a file, and the set it was exported from (`version`; undefined: it does not say). RFC 4180 with any line
+ * breaks; UTF-8 with or without a byte order mark, UTF-16 or Windows-1252. Nothing is known of limits here.
+ */
+export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
+  if (file.length > CSV_BYTES_MAX)
+    return refused(0, `has ${file.length} bytes; expected at most ${CSV_BYTES_MAX}`);
+  const found = fileText(file);
+  if (found === undefined)
+    return refused(
+      0,
+      'has no letters that can be read; save it as "CSV UTF-8", which spreadsheets offer beside CSV',
+    );
+  const { delimiter = dialect.delimiter, notes } = found;
+  const records = recordsOf(found, delimiter);
+  if (!records.ok) return records;
+  const [header, ...body] = records.value;
+  if (header === undefined) return refused(0, 'is empty; expected a header and a row for each limit');
+  const problems: CsvProblem[] = [];
+  const columns = readHeader(header, problems);
+  if (problems.length > 0) return { ok: false, problems };
+  if (body.length > ROWS_MAX) return refused(0, `has ${body.length} rows; expected at most ${ROWS_MAX}`);
+  const rows = body.flatMap((record) => rowOf(record, columns, problems) ?? []);
+  const version = versionOf(rows, problems);
+  return problems.length > 0
+    ? { ok: false, problems: problems.slice(0, PROBLEMS_MAX) }
+    : { ok: true, rows, version, notes };
+}
+
+interface CsvRecord {
+  readonly line: number;
+  readonly fields: readonly string[];
+}
+
+type Records =
+  | { readonly ok: true; readonly value: readonly CsvRecord[] }
+  | { readonly ok: false; readonly problems: readonly CsvProblem[] };
+
+function recordsOf({ text, linesBefore }: FileText, delimiter: string): Records {
+  const records: CsvRecord[] = [];
+  let line = linesBefore + 1;
+  try {
+    parse(text, {
+      delimiter,
+      // Told rather than found out: files that were put together have both kinds.
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      max_record_size: ROW_CHARACTERS_MAX,
+      on_record: (fields, { lines }) => {
+        records.push({ line, fields });
+        line = linesBefore + lines + 1;
+        return null;
+      },
+    });
+    return { ok: true, value: records };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return refused(line, MISTAKES[error.code] ?? 'is no CSV (RFC 4180)');
+  }
+}
+
+const STRAY_QUOTE =
+  'has a quote in the middle of a cell; put the whole cell in quotes and double those in it';
+const MISTAKES: Readonly<Partial<Record<CsvErrorCode, string>>> = {
+  CSV_QUOTE_NOT_CLOSED: 'has a cell that begins with a quote and never ends',
+  CSV_INVALID_CLOSING_QUOTE: STRAY_QUOTE,
+  INVALID_OPENING_QUOTE: STRAY_QUOTE,
+  CSV_MAX_RECORD_SIZE: `is longer than ${ROW_CHARACTERS_MAX} characters; does a cell above it lack its closing quote?`,
+};
+
+function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readonly (Column | undefined)[] {
+  const names = fields.map((field) => textOfCell(field.trim()));
+  const columns = names.map((name) => COLUMNS.find((column) => column === name));
+  for (const [index, name] of names.entries()) {
+    const guess = closest(name, COLUMNS);
+    if (columns[index] === undefined && name !== '')
+      problems.push({
+        line,
+        column: name,
+        message: `is no column; ${guess === undefined ? `expected ${COLUMNS.join(', ')}` : `did you mean ${guess}?`}`,
+      });
+    else if (name !== '' && names.indexOf(name) !== index)
+      problems.push({ line, column: name, message: 'is there twice; expected each column once' });
+  }
+  for (const needed of ['unit', 'limit'])
+    if (!names.includes(needed)) problems.push({ line, column: needed, message: 'is missing in the header' });
+  if (!['subject', 'group_id', 'group_path'].some((name) => names.includes(name)))
+    problems.push({
+      line,
+      column: 'group_id',
+      message: 'is missing in the header; or name group_path or subject',
+    });
+  return columns;
+}
+
+/** Undefined: an empty line, or a mistake. */
+function rowOf(
+  { line, fields }: CsvRecord,
+  columns: readonly (Column | undefined)[],
+  problems: CsvProblem[],
+): CsvRow | undefined {
+  if (fields.every((field) => field.trim() === '')) return undefined;
+  if (fields.length !== columns.length) {
+    const message = `has ${fields.length} cells and the header ${columns.length}; does a cell lack its quotes?`;
+    problems.push({ line, message });
+    return undefined;
+  }
+  const cells: Partial<Record<Column, string>> = {};
+  for (const [index, column] of columns.entries()) {
+    const field = fields[index] ?? '';
+    if (column !== undefined) cells[column] = cellText(field, column);
+    // Spreadsheets save columns without a title when something was typed below one.
+    else if (field.trim() !== '')
+      problems.push({ line, message: `'${field.trim().slice(0, 60)}' stands in a column without a name` });
+  }
+  return { line, cells };
+}
+
+function cellText(field: string, column: Column): string {
+  if (!isText(column)) return textOfCell(field.trim()).trim();
+  // A cell of nothing but blanks looks empty.
+  return field.trim() === '' ? '' : textOfCell(field);
+}
+
+/** Rows that were added by hand have none. */
+function versionOf(rows: readonly CsvRow[], problems: CsvProblem[]): string | undefined {
+  const first = rows.find(({ cells }) => (cells.version ?? '') !== '');
+  const version = first?.cells.version;
+  const other = rows.find(({ cells }) => (cells.version ?? '') !== '' && cells.version !== version);
+  if (first !== undefined && other !== undefined)
+    problems.push({
+      line: other.line,
+      column: 'version',
+      message: `'${other.cells.version}'; line ${first.line} has '${version}': rows of two exports are mixed`,
+    });
+  return version;
+}
+
+function refused(
+  line: number,
+  message: string,
+): { readonly ok: false; readonly problems: readonly CsvProblem[] } {
+  return { ok: false, problems: [{ line, message }] };
+}

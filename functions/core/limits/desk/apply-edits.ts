@@ -1,0 +1,170 @@
+import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
+import type { ChangeRow } from '../changes/change-row.ts';
+import { publishLimits } from '../publish-limits.ts';
+import { type FoundToApprove, fileEdits } from './approval/file-edits.ts';
+import { fingerprintOf } from './approval/requested-edits.ts';
+import { toApprove } from './approval/to-approve.ts';
+import type { LimitsDeskDeps } from './contract.ts';
+import type { DeskReads } from './desk-reads.ts';
+import type { EditContext } from './draft.ts';
+import type { LimitEdit } from './limit-edit.ts';
+import type { LimitRequest } from './limit-request.ts';
+import type { LiveLimits } from './live-limits.ts';
+import type { ApplyOutcome, EditedBy } from './outcome.ts';
+import type { Person } from './person.ts';
+import { type Plan, plan, type Read } from './plan.ts';
+import { deniedOf, rolesFor } from './rights.ts';
+import { theirRows } from './their-rows.ts';
+
+export interface ApplyWith {
+  readonly deps: LimitsDeskDeps;
+  readonly reads: DeskReads;
+  /** Files a single grant that needs approval. */
+  readonly fileGrant?: (
+    edit: Extract<LimitEdit, { kind: 'grant' }>,
+    by: Person,
+  ) => Promise<LimitRequest | undefined>;
+  /** It was asked for and is approved by `by.actor`, whose right to do so was looked at. */
+  readonly asked?: NonNullable<EditContext['asked']>;
+}
+
+const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
+
+export async function applyEdits(
+  edits: readonly LimitEdit[],
+  by: EditedBy,
+  using: ApplyWith,
+): Promise<ApplyOutcome> {
+  const { deps, reads, asked } = using;
+  const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
+  if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
+  const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
+  const context: EditContext = {
+    ...personOf(by),
+    nowMs: deps.clock.nowMs(),
+    newId: () => deps.newId().toLowerCase(),
+    ...(asked !== undefined && { asked }),
+    ...(asked?.edits !== undefined && { writtenAtMs: asked.edits.atMs }),
+  };
+  const { policy, table, zone } = deps;
+  const planOf = (read: Read): Plan => plan(edits, read, { policy, directory, context, zone });
+  if (live?.pointer.set !== by.base) return stale(planOf, live, by, using, context.nowMs);
+
+  const planned = planOf(await reads.base(by.base));
+  if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
+  const { before, after, rows, lockout } = planned;
+  if (rows.length === 0) return { outcome: 'unchanged', pointer: live?.pointer };
+  if (asked?.edits !== undefined && asked.edits.fingerprint !== fingerprintOf(rows))
+    return { outcome: 'stale', live, mine: rows };
+  const forged = asked === undefined ? forgedNames(rows, by) : [];
+  if (forged.length > 0) return { outcome: 'invalid', problems: forged };
+  const rightsContext = { limits: before.limits, directory, nowMs: context.nowMs };
+  const [denied, ...more] = asked === undefined ? deniedOf(rows, by, rightsContext) : [];
+  if (denied !== undefined) return { outcome: 'forbidden', denied: [denied, ...more] };
+  if (by.confirmed !== true && planned.toConfirm.length + lockout.length > 0)
+    return { outcome: 'needs_confirmation', rows: planned.toConfirm, lockout };
+  const between = { from: before.limits, to: after.limits, directory, nowMs: context.nowMs };
+  const two = asked === undefined ? await toApprove(rows, between, deps) : [];
+  if (two.length > 0) {
+    const request =
+      by.filing === 'never'
+        ? undefined
+        : await file(edits, by, { rows, toApprove: two, nowMs: context.nowMs }, using);
+    const [first] = two;
+    // What is about several subjects is for those who reach all of them.
+    const subject = request?.subject ?? first?.subject;
+    const approvers = rolesFor('approve', subject, { ...rightsContext, unit: first?.unit });
+    return { outcome: 'needs_approval', rows: two, by: approvers, ...(request !== undefined && { request }) };
+  }
+
+  const { why, source, base } = by;
+  const change = {
+    ...personOf(by),
+    why,
+    source,
+    atMs: context.nowMs,
+    ...(base !== undefined && { base }),
+    ...(asked !== undefined && { request: asked.id }),
+  };
+  const published = await publishLimits(after.document, change, {
+    table,
+    policy,
+    ...(directory !== undefined && { directory }),
+    read: { from: before.limits, to: after.limits },
+  });
+  switch (published.outcome) {
+    case 'live':
+      return { outcome: 'live', pointer: published.pointer, rows };
+    case 'invalid':
+      return published;
+    case 'stale':
+      return stale(planOf, await reads.live(), by, using, context.nowMs);
+  }
+}
+
+/** A single grant is what anybody may ask for; everything else goes as it is. */
+function file(
+  edits: readonly LimitEdit[],
+  by: EditedBy,
+  found: FoundToApprove,
+  { deps, fileGrant }: ApplyWith,
+): Promise<LimitRequest | undefined> {
+  const [edit] = edits;
+  return fileGrant !== undefined && edits.length === 1 && edit?.kind === 'grant'
+    ? fileGrant(edit, personOf(by))
+    : fileEdits(edits, by, found, deps);
+}
+
+/** Both versions, as far as they can still be read: what these edits would have done, and what others did. */
+async function stale(
+  planOf: (read: Read) => Plan,
+  live: LiveLimits | undefined,
+  { base }: EditedBy,
+  { reads }: ApplyWith,
+  nowMs: number,
+): Promise<ApplyOutcome> {
+  const before = await reads.baseIfThere(base);
+  const planned = before && planOf(before);
+  if (before === undefined || !planned?.ok) return { outcome: 'stale', live };
+  const mine = planned.rows;
+  const directory = await reads.directory();
+  return { outcome: 'stale', live, mine, theirs: theirRows(mine, { before, live, directory, nowMs }) };
+}
+
+function textProblem(
+  field: string,
+  charactersMax: number,
+  by: Readonly<Record<keyof typeof LENGTHS_MAX, string>>,
+): readonly DocumentProblem[] {
+  const text = by[field as keyof typeof LENGTHS_MAX];
+  if (text.trim() !== '' && text.length <= charactersMax) return [];
+  const stands = text.trim() === '' ? 'missing' : `${text.length} characters`;
+  return [{ path: [field], message: `${stands}; expected a text of at most ${charactersMax} characters` }];
+}
+
+const WRITTEN_BY_DESK: readonly string[] = [
+  ...['by', 'requested_by', 'approved_by', 'reviewed'],
+  ...['by_user', 'requested_by_user', 'approved_by_user', 'reviewed_by_user'],
+];
+const OWN_USER: readonly string[] = ['by_user', 'reviewed_by_user'];
+
+/** Nobody writes a name but their own into an import; an admin may, who restores what was exported. */
+function forgedNames(
+  rows: readonly ChangeRow[],
+  { actor, userId, rights }: EditedBy,
+): readonly DocumentProblem[] {
+  if (rights.some(({ role }) => role === 'admin')) return [];
+  return rows.flatMap(({ about, limit, subject, id, field, to, whole }): readonly DocumentProblem[] => {
+    if (about === 'limit' || !WRITTEN_BY_DESK.includes(field) || whole === 'removed') return [];
+    if (OWN_USER.includes(field) && userId !== undefined && to === userId) return [];
+    const own = to === actor || (field === 'reviewed' && String(to).startsWith(`${actor}: `));
+    if (own && field !== 'approved_by' && field !== 'requested_by') return [];
+    const message = `'${to}' on ${id ?? limit}; the desk writes who did what: leave it as it was, or out`;
+    return [{ path: [subject, field], message }];
+  });
+}
+
+const personOf = ({ actor, userId }: Person): Person => ({
+  actor,
+  ...(userId !== undefined && { userId }),
+});

@@ -1,0 +1,21 @@
+import { limitsOn } from '../../../../../policies/limits/limits.ts';
+import type { Unit } from '../../../../../policies/unit.ts';
+import type { LimitRequest } from '../limit-request.ts';
+import { mayDo, type RightsContext, rolesFor } from '../rights.ts';
+import type { Rights, RoleName } from '../role.ts';
+
+/** Whether somebody may approve all that a request asks for. */
+export const mayApprove = (request: LimitRequest, rights: Rights, context: RightsContext): boolean =>
+  unitsOf(request, context).every((unit) => mayDo('approve', request.subject, rights, context, unit));
+
+/** Who may, weakest first. */
+export const approversOf = (request: LimitRequest, context: RightsContext): readonly RoleName[] =>
+  rolesFor('approve', request.subject, { ...context, unit: unitsOf(request, context)[0] });
+
+/** What is counted by the limits that get more; an owner needs a limit of each above. */
+function unitsOf(request: LimitRequest, { limits }: RightsContext): readonly (Unit | undefined)[] {
+  const { edit, subject, limit } = request;
+  return edit === undefined || edit.units.length === 0
+    ? [limitsOn(limits, subject).find(({ id }) => id === limit)?.unit]
+    : edit.units;
+}

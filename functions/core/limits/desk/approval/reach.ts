@@ -1,0 +1,28 @@
+/** How far a limit lets jobs go, in whole units: its amount with what it lets pass beyond. */
+import type { Limit } from '../../../../../policies/limits/limit.ts';
+import { SHARE_PARTS } from '../../../../../policies/limits/share.ts';
+import type { Fields, FieldValue } from '../../changes/change-row.ts';
+import { binds } from '../../changes/effects.ts';
+import { limitFields } from '../../changes/fields.ts';
+
+/** Grants are left out. Infinity: it stops nobody. */
+export const reachOfLimit = (limit: Limit): number =>
+  binds(limit) ? (reachOfFields(limitFields(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+
+/** The same of a limit as the change log tells it; undefined: there was none. */
+export function reachOfFields(fields: Fields): number | undefined {
+  const amount = fields.get('amount');
+  if (amount === undefined) return undefined;
+  if (typeof amount !== 'number' || fields.get('mode') !== 'enforce') return Number.POSITIVE_INFINITY;
+  return amount + partOf(fields.get('grace'), amount) + partOf(fields.get('carry'), amount);
+}
+
+/** `20%` of the amount, or whole units. */
+function partOf(value: FieldValue | undefined, amount: number): number {
+  if (typeof value === 'number') return value;
+  const share = typeof value === 'string' ? /^([\d.]+)%$/.exec(value)?.[1] : undefined;
+  if (share === undefined) return 0;
+  return Number(
+    (BigInt(amount) * BigInt(Math.round((Number(share) * SHARE_PARTS) / 100))) / BigInt(SHARE_PARTS),
+  );
+}

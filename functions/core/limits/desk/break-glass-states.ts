@@ -1,0 +1,64 @@
+import { type BreakGlass, breakGlassCounter } from '../../../../policies/limits/break-glass.ts';
+import { isValidAt } from '../../../../policies/limits/validity.ts';
+import { subjectPath } from '../changes/subject-path.ts';
+import type { BreakGlassState } from './break-glass-state.ts';
+import type { LimitsDeskDeps } from './contract.ts';
+import type { DeskReads } from './desk-reads.ts';
+import { peopleKnown } from './people-known.ts';
+
+/** All in the live document, newest first; at most as many as a document may have. */
+export async function breakGlassStates(
+  { ledger, clock }: LimitsDeskDeps,
+  reads: DeskReads,
+): Promise<readonly BreakGlassState[]> {
+  const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
+  const { limits } = await reads.base(live?.pointer.set);
+  const glasses = limits.breakGlasses ?? [];
+  if (glasses.length === 0) return [];
+  const nowMs = clock.nowMs();
+  // A glass that is over is read for its last period.
+  const counters = await ledger.readCounters(
+    glasses.map((glass) => breakGlassCounter(glass, Math.min(nowMs, glass.untilMs - 1))),
+  );
+  const people = peopleKnown(limits);
+  const states = glasses.map((glass, index) => {
+    const path = subjectPath(glass.subject, directory);
+    return {
+      ...stateOf(glass, counters[index]?.committed ?? 0, nowMs),
+      ...(path !== undefined && { path }),
+      ...namesOf(glass, people),
+    };
+  });
+  return states.sort((a, b) => b.fromMs - a.fromMs);
+}
+
+function namesOf({ users }: BreakGlass, people: ReadonlyMap<number, string>) {
+  const known = [...users].flatMap((id) => {
+    const name = people.get(id);
+    return name === undefined ? [] : [[id, name] as const];
+  });
+  return known.length === 0 ? {} : { userNames: Object.fromEntries(known) };
+}
+
+function stateOf(glass: BreakGlass, used: number, nowMs: number): BreakGlassState {
+  const { id, subject, users, jobs, per, fromMs, untilMs, reason, ticket, by, reviewed } = glass;
+  return {
+    id,
+    subject,
+    users: [...users],
+    protected: glass.protected,
+    jobs,
+    per,
+    used,
+    fromMs,
+    untilMs,
+    ...(glass.zone !== undefined && { zone: glass.zone }),
+    reason,
+    open: isValidAt(glass, nowMs),
+    toReview: reviewed === undefined,
+    ...(ticket !== undefined && { ticket }),
+    ...(by !== undefined && { by }),
+    ...(reviewed !== undefined && { reviewedBy: reviewed.by }),
+    ...(reviewed?.note !== undefined && { note: reviewed.note }),
+  };
+}

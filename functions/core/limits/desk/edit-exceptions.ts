@@ -1,0 +1,171 @@
+/** Grants, freezes, break-glasses and rollouts in the document. */
+import { readInstant } from '../../../../policies/document/instant.ts';
+import type { Draft, Entry } from './draft.ts';
+import { findLimit } from './edit-limit.ts';
+import type { BreakGlassEdit, FreezeSubject, GiveGrant, LimitEdit } from './limit-edit.ts';
+import { SUBJECTS_EXPECTED, subjectOf, writtenSubject } from './subject-text.ts';
+
+type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;
+
+export function giveGrant(draft: Draft, edit: GiveGrant): undefined {
+  const { subject, limit, amount, from, until, reason, ticket } = edit;
+  const on = onOf(draft, subject);
+  if (on === undefined) return undefined;
+  if (findLimit(draft, subject, limit) === undefined)
+    return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own to add to`);
+  const { asked, actor, userId, newId } = draft.context;
+  const id = asked !== undefined && asked.edits === undefined ? asked.id : `g-${newId()}`;
+  return draft.add('grants', {
+    ...on,
+    id,
+    limit,
+    amount,
+    from,
+    until,
+    reason,
+    ...(ticket !== undefined && { ticket }),
+    ...writtenBy(draft),
+    ...(asked !== undefined && {
+      requested_by: asked.requestedBy,
+      ...(asked.requestedByUser !== undefined && { requested_by_user: asked.requestedByUser }),
+      approved_by: actor,
+      ...(userId !== undefined && { approved_by_user: userId }),
+    }),
+  });
+}
+
+const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
+const groupOf = ({ group }: Entry): string => String(group);
+
+/** Those without an id are called by their place: `grant-3`. */
+export const grantIdOf = (grant: Entry, index: number): string =>
+  typeof grant.id === 'string' ? grant.id : `grant-${index + 1}`;
+
+export function revokeGrant(draft: Draft, { grant: id }: Of<'revoke'>): undefined {
+  const grant =
+    draft.find('grants', id, writtenId) ??
+    draft.list('grants').find((each, index) => grantIdOf(each, index) === id);
+  if (grant === undefined) return draft.refuse('grant', `'${id}'; no grant has this id`);
+  return end(draft, 'grants', grant, 'grant');
+}
+
+export function freeze(draft: Draft, { subject, from, until, reason, owner }: FreezeSubject): undefined {
+  const on = onOf(draft, subject);
+  if (on === undefined) return undefined;
+  const { newId } = draft.context;
+  return draft.add('freezes', {
+    ...on,
+    id: `f-${newId()}`,
+    from: from ?? writtenNow(draft),
+    ...(until !== undefined && { until }),
+    ...zoneWritten(draft, subject),
+    reason,
+    ...(owner !== undefined && { owner }),
+    ...writtenBy(draft),
+  });
+}
+
+export function unfreeze(draft: Draft, { freeze: id }: Of<'unfreeze'>): undefined {
+  const found =
+    draft.find('freezes', id, writtenId) ??
+    draft.list('freezes').find((each, index) => (each.id ?? `freeze-${index + 1}`) === id);
+  return found === undefined
+    ? draft.refuse('freeze', `'${id}'; no freeze has this id`)
+    : draft.put('freezes', found, undefined);
+}
+
+export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
+  const { subject, users, jobs, per, from, until, reason, ticket } = edit;
+  const on = onOf(draft, subject);
+  if (on === undefined) return undefined;
+  const { newId } = draft.context;
+  return draft.add('breakglass', {
+    ...on,
+    id: `b-${newId()}`,
+    ...(users !== undefined && { users }),
+    ...(edit.protected === true && { protected: true }),
+    jobs,
+    ...(per !== undefined && { per }),
+    from: from ?? writtenNow(draft),
+    until,
+    ...zoneWritten(draft, subject),
+    reason,
+    ...(ticket !== undefined && { ticket }),
+    ...writtenBy(draft),
+  });
+}
+
+export function endBreakGlass(draft: Draft, { breakglass: id }: Of<'end-breakglass'>): undefined {
+  const glass = draft.find('breakglass', id, writtenId);
+  return glass === undefined
+    ? draft.refuse('breakglass', `'${id}'; no break-glass has this id`)
+    : end(draft, 'breakglass', glass, 'breakglass');
+}
+
+export function reviewBreakGlass(draft: Draft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
+  const glass = draft.find('breakglass', id, writtenId);
+  if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
+  const reviewed = { ...writtenBy(draft), at: writtenNow(draft), note };
+  return draft.put('breakglass', glass, { ...glass, reviewed });
+}
+
+export function rollOut(draft: Draft, { group, cost, capacity }: Of<'rollout'>): undefined {
+  const entry = draft.find('rollout', String(group), groupOf);
+  const next: Record<string, unknown> = { ...(entry ?? { group }) };
+  for (const [ruleClass, mode] of Object.entries({ cost, capacity })) {
+    if (mode === null) delete next[ruleClass];
+    else if (mode !== undefined) next[ruleClass] = mode;
+  }
+  const says = next.cost !== undefined || next.capacity !== undefined;
+  if (entry !== undefined) return draft.put('rollout', entry, says ? next : undefined);
+  return says ? draft.add('rollout', next) : undefined;
+}
+
+/** What has begun ends now, so that what was done under it can still be told; what has not begun goes. */
+function end(draft: Draft, list: string, entry: Entry, field: string): undefined {
+  const { nowMs, writtenAtMs = nowMs } = draft.context;
+  const zone = writtenZone(draft, list, entry);
+  const edge = (at: unknown, which: 'start' | 'end'): number =>
+    (typeof at === 'string' ? readInstant(at, which, zone) : undefined) ?? Number.NaN;
+  if (edge(entry.until, 'end') <= nowMs) return draft.refuse(field, `'${entry.id}'; it is over already`);
+  const endMs = Math.floor(writtenAtMs / 1000) * 1000;
+  return draft.put(
+    list,
+    entry,
+    edge(entry.from, 'start') < endMs ? { ...entry, until: instantAt(endMs) } : undefined,
+  );
+}
+
+/** Days are meant where the limits of the subject count theirs. */
+const zoneWritten = ({ context }: Draft, subject: string): Entry => {
+  const zone = context.zoneOf?.(subject) ?? 'UTC';
+  return zone === 'UTC' ? {} : { zone };
+};
+
+/** A grant's days are its limit's; everything else names its zone itself. */
+function writtenZone(draft: Draft, list: string, entry: Entry): string {
+  const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
+  return typeof of?.zone === 'string' ? of.zone : 'UTC';
+}
+
+const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: Draft): string => instantAt(writtenAtMs);
+
+/** Who did it: the name for people, the id for the desk. */
+const writtenBy = ({ context: { actor, userId } }: Draft): Entry => ({
+  by: actor,
+  ...(userId !== undefined && { by_user: userId }),
+});
+
+function onOf(draft: Draft, subject: string): Entry | undefined {
+  const on = writtenSubject(subject);
+  if (on !== undefined && 'on' in on && subjectOf(on.on) === subject) return on;
+  draft.refuse(
+    'subject',
+    `'${subject}'; expected one of its own, such as ${SUBJECTS_EXPECTED.split(', personal')[0]}`,
+  );
+  return undefined;
+}
+
+/** Whole seconds, rounded down: what begins now has begun. */
+const instantAt = (atMs: number): string =>
+  `${new Date(Math.floor(atMs / 1000) * 1000).toISOString().slice(0, 19)}Z`;

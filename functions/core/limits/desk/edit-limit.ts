@@ -1,0 +1,100 @@
+import { LIMIT_KINDS, type LimitKind } from '../../../../policies/limits/limit.ts';
+import type { Draft, Entry } from './draft.ts';
+import type { LimitEdit, LimitFields, SetLimit } from './limit-edit.ts';
+import {
+  type LimitList,
+  listOf,
+  SUBJECTS_EXPECTED,
+  subjectOf,
+  subjectOfEntry,
+  writtenSubject,
+} from './subject-text.ts';
+
+export const kindOf = (entry: Entry): LimitKind | undefined =>
+  LIMIT_KINDS.find((kind) => entry[kind] !== undefined && entry[kind] !== null);
+
+/** As the parser makes it where none is written. */
+export const idOf = (entry: Entry): string =>
+  typeof entry.id === 'string' ? entry.id : `${kindOf(entry)}-${entry.per ?? 'now'}`;
+
+const NAME_OF: Readonly<Record<LimitList, (entry: Entry) => string>> = {
+  limits: (entry) => limitName(subjectOfEntry('limits', entry) ?? '', idOf(entry)),
+  personal_default: (entry) => limitName(subjectOfEntry('personal_default', entry) ?? '', idOf(entry)),
+  group_defaults: (entry) => limitName(subjectOfEntry('group_defaults', entry) ?? '', idOf(entry)),
+};
+
+const limitName = (subject: string, limit: string): string => `${subject} ${limit}`;
+
+export const findLimit = (draft: Draft, subject: string, limit: string): Entry | undefined => {
+  const list = listOf(subject);
+  return draft.find(list, limitName(subject, limit), NAME_OF[list]);
+};
+
+export function setLimit(draft: Draft, edit: SetLimit): undefined {
+  const { subject } = edit;
+  const on = writtenSubject(subject);
+  if (on === undefined) return draft.refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
+  const limit = edit.limit ?? (edit.unit && `${edit.unit}-${edit.per ?? 'now'}`);
+  if (limit === undefined)
+    return draft.refuse('limit', 'missing; expected the id of a limit, or unit and per of a new one');
+  const entry = findLimit(draft, subject, limit);
+  if (entry === undefined) return addLimit(draft, edit, limit, on);
+  const unit = kindOf(entry);
+  if (edit.unit !== undefined && edit.unit !== unit)
+    return draft.refuse(
+      'unit',
+      `'${edit.unit}'; ${limit} counts ${unit}: remove it, and add one that counts ${edit.unit}`,
+    );
+  const per = edit.per === undefined ? entry.per : (edit.per ?? undefined);
+  if (per !== entry.per && entry.id === undefined)
+    return draft.refuse(
+      'per',
+      `'${per}'; ${limit} is named by its period: remove it, and add one per ${per}`,
+    );
+  return draft.put(listOf(subject), entry, withFields(entry, unit, edit));
+}
+
+function addLimit(draft: Draft, edit: SetLimit, limit: string, on: Entry): undefined {
+  const { unit, amount, subject } = edit;
+  if (unit === undefined || amount === undefined)
+    return draft.refuse(
+      unit === undefined ? 'unit' : 'amount',
+      `missing; ${subject} has no limit ${limit}, and a new one needs unit and amount`,
+    );
+  const fresh = withFields({ ...on, [unit]: amount }, unit, edit);
+  return draft.add(listOf(subject), idOf(fresh) === limit ? fresh : { ...fresh, id: limit });
+}
+
+const FIELDS = [
+  ...['per', 'zone', 'fiscal_start', 'soft', 'grace', 'overdraft', 'mode', 'thresholds'],
+  ...['owner', 'contact', 'cost_center', 'from', 'until', 'reason'],
+] as const satisfies readonly (keyof LimitFields)[];
+
+function withFields(entry: Entry, unit: LimitKind | undefined, edit: LimitFields): Entry {
+  const next: Record<string, unknown> = { ...entry };
+  if (edit.amount !== undefined && unit !== undefined) next[unit] = edit.amount;
+  for (const field of FIELDS) put(next, field, edit[field]);
+  put(next, 'carry', edit.carry === null || edit.carry === undefined ? edit.carry : { max: edit.carry });
+  return next;
+}
+
+function put(entry: Record<string, unknown>, field: string, value: unknown): void {
+  if (value === null) delete entry[field];
+  else if (value !== undefined) entry[field] = value;
+}
+
+const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? '', String(grant.limit));
+
+/** Removes the grants on it, too: they would have nothing to stand on. */
+export function removeLimit(
+  draft: Draft,
+  { subject, limit }: Extract<LimitEdit, { kind: 'remove' }>,
+): undefined {
+  const entry = findLimit(draft, subject, limit);
+  if (entry === undefined)
+    return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
+  draft.put(listOf(subject), entry, undefined);
+  for (const grant of draft.findAll('grants', limitName(subject, limit), limitOfGrant))
+    draft.put('grants', grant, undefined);
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import type { LimitKind } from '../../../../policies/limits/limit.ts';
+import type { PeriodKind } from '../../../../policies/limits/period.ts';
+import type { Mode } from '../../../../policies/mode.ts';
+
+export type LimitEdit =
+  | SetLimit
+  | { readonly kind: 'remove'; readonly subject: string; readonly limit: string }
+  | GiveGrant
+  | { readonly kind: 'revoke'; readonly grant: string }
+  | FreezeSubject
+  | { readonly kind: 'unfreeze'; readonly freeze: string }
+  | BreakGlassEdit
+  | { readonly kind: 'end-breakglass'; readonly breakglass: string }
+  /** Somebody has looked at what was done with it. */
+  | { readonly kind: 'review-breakglass'; readonly breakglass: string; readonly note: string }
+  | {
+      readonly kind: 'rollout';
+      readonly group: number;
+      /** `null`: what the group above says. */
+      readonly cost?: Mode | null;
+      readonly capacity?: Mode | null;
+    }
+  /** An import: the whole document as it shall be. Whoever lacks the right for one difference changes nothing. */
+  | { readonly kind: 'replace'; readonly document: unknown };
+
+/** Adds a limit, or changes fields of one that is there; what is not named stays, `null` takes a field out. */
+export interface SetLimit extends LimitFields {
+  readonly kind: 'set';
+  readonly subject: string;
+  /** The limit's id; absent: made from unit and period, `money-month`. */
+  readonly limit?: string;
+}
+
+/** A limit's fields with the names and texts of limits.yaml. */
+export interface LimitFields {
+  readonly unit?: LimitKind;
+  /** `500.25`, `unlimited`, `0` blocks; CPU and memory as Kubernetes writes them. */
+  readonly amount?: string | number;
+  readonly per?: PeriodKind | null;
+  readonly zone?: string | null;
+  readonly fiscal_start?: string | null;
+  /** `80%` or an amount. */
+  readonly soft?: string | number | null;
+  readonly grace?: string | number | null;
+  /** The most that is carried over: `20%` or an amount. */
+  readonly carry?: string | number | null;
+  readonly overdraft?: 'absorb' | 'carry' | 'alert' | null;
+  readonly mode?: Mode | null;
+  readonly thresholds?: readonly number[] | null;
+  readonly owner?: string | null;
+  readonly contact?: string | null;
+  readonly cost_center?: string | null;
+  /** A day or an instant; the limit asks nothing before it. */
+  readonly from?: string | null;
+  /** The last day, or an instant; the limit asks nothing after it. */
+  readonly until?: string | null;
+  readonly reason?: string | null;
+}
+
+/** More for a time. Whether somebody else must approve it is the desk's to say. */
+export interface GiveGrant {
+  readonly kind: 'grant';
+  readonly subject: string;
+  readonly limit: string;
+  /** In the limit's own unit: `+200`. */
+  readonly amount: string | number;
+  readonly from: string;
+  readonly until: string;
+  readonly reason: string;
+  readonly ticket?: string;
+}
+
+/** No job of the subject starts: like a limit of 0, with a reason of its own. Running jobs finish. */
+export interface FreezeSubject {
+  readonly kind: 'freeze';
+  readonly subject: string;
+  /** Absent: from now on. */
+  readonly from?: string;
+  /** Absent: until somebody lifts it. */
+  readonly until?: string;
+  /** Stands on the page of every job it stops: at most 200 characters. */
+  readonly reason: string;
+  readonly owner?: string;
+}
+
+/** Lets named people's jobs, or those of protected refs, pass limits and freezes that would stop them; never rules. */
+export interface BreakGlassEdit {
+  readonly kind: 'breakglass';
+  /** `instance`, a group (with all below it) or a project. */
+  readonly subject: string;
+  /** GitLab's user ids. These or `protected`, or both, which then must both hold. */
+  readonly users?: readonly number[];
+  readonly protected?: true;
+  /** How many jobs it lets in at most, per `per`. */
+  readonly jobs: number;
+  /** @default `once`: as long as it is open */
+  readonly per?: 'hour' | 'day' | 'once';
+  /** Absent: from now on. */
+  readonly from?: string;
+  /** At most seven days after `from`. */
+  readonly until: string;
+  readonly reason: string;
+  readonly ticket?: string;
+}

@@ -1,0 +1,72 @@
+/** What edits of a set come to: the document, what differs, and what that asks of its author. Writes nothing. */
+import { parseLimits, parseLimitsPart } from '../../../../policies/document/parse-limits.ts';
+import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
+import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import type { Directory } from '../../../../policies/place/directory.ts';
+import type { Policy } from '../../../../policies/policy.ts';
+import { selfLockout } from '../../../../policies/self-lockout.ts';
+import type { ChangeRow } from '../changes/change-row.ts';
+import { changeRows } from '../changes/change-rows.ts';
+import type { LimitsDocument } from '../limit-set.ts';
+import { LimitsError } from '../limits-error.ts';
+import type { EditContext } from './draft.ts';
+import { editDocument } from './edit-document.ts';
+import type { LimitEdit } from './limit-edit.ts';
+import { toConfirm } from './needs.ts';
+import { zoneOfSubject } from './zone-of-subject.ts';
+
+/** A set, or what is packed with the code, as it was written and as it is read. */
+export interface Read {
+  readonly document: LimitsDocument;
+  readonly limits: LimitSet;
+}
+
+export interface PlanWith {
+  readonly policy: Policy;
+  readonly directory: Directory | undefined;
+  readonly context: Omit<EditContext, 'zoneOf'>;
+  /** IANA zone of days that are written about what no limit with a period holds. @default UTC */
+  readonly zone?: string | undefined;
+}
+
+export type Plan =
+  | { readonly ok: false; readonly problems: readonly DocumentProblem[] }
+  | {
+      readonly ok: true;
+      readonly before: Read;
+      readonly after: Read;
+      readonly rows: readonly ChangeRow[];
+      readonly toConfirm: readonly ChangeRow[];
+      /** Only what was not so before. */
+      readonly lockout: readonly string[];
+    };
+
+export function plan(edits: readonly LimitEdit[], before: Read, using: PlanWith): Plan {
+  const { policy, directory, context, zone = 'UTC' } = using;
+  const { nowMs } = context;
+  const zoneOf = (subject: string): string =>
+    zoneOfSubject(subject, { limits: before.limits, directory, zone });
+  const edited = editDocument(before.document, edits, { ...context, zoneOf });
+  if (!edited.ok) return edited;
+  const parsed = parseLimits(edited.document, '', policy, directory);
+  if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.told) };
+  const limits = parsed.value;
+  const rows = changeRows({ from: before.limits, to: limits, directory, nowMs });
+  const lockedBefore = selfLockout(policy, before.limits, directory, nowMs);
+  return {
+    ok: true,
+    before,
+    after: { document: edited.document, limits },
+    rows,
+    toConfirm: toConfirm(rows),
+    lockout: selfLockout(policy, limits, directory, nowMs).filter((each) => !lockedBefore.includes(each)),
+  };
+}
+
+/** @throws {LimitsError} `limits_unreadable`: the policy has changed since. */
+export function readDocument(document: LimitsDocument, set: string, policy: Policy): Read {
+  const parsed = parseLimitsPart(document, set, policy);
+  if (parsed.ok) return { document, limits: parsed.value };
+  const problems = parsed.problems.map(problemText).join('; ');
+  throw new LimitsError('limits_unreadable', `set ${set}: no longer fits the policy: ${problems}`);
+}

@@ -1,0 +1,145 @@
+/** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer. */
+import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
+import type { DocumentProblem, Parsed } from '../../../policies/document/parsed.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { logOf, rowsSet, writeRows } from './change-log.ts';
+import { changeRows, NO_LIMITS } from './changes/change-rows.ts';
+import {
+  chunkOfRoot,
+  joinLimits,
+  type LimitChange,
+  type LimitsDocument,
+  SHARED,
+  splitLimits,
+  unpacked,
+  unpackedShared,
+} from './limit-set.ts';
+import type { LimitPointer, LimitTable, LogItem } from './limit-table.ts';
+import { LimitsError } from './limits-error.ts';
+
+export interface PublishDeps {
+  readonly table: LimitTable;
+  /** The one in force: it names the runner classes there are. */
+  readonly policy: Policy;
+  /** Says whose root is whose; what it does not know is kept where every reader looks. */
+  readonly directory?: Directory;
+  /** Where the caller has read both: what the change was made of (undefined: nothing) and what it comes to. */
+  readonly read?: { readonly from: LimitSet | undefined; readonly to: LimitSet };
+}
+
+export type PublishOutcome =
+  | { readonly outcome: 'live'; readonly pointer: LimitPointer }
+  /** Nothing was written. */
+  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  /** Somebody else was first. `mine` is written aside (absent: not even that), so that both can be read and compared. */
+  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
+
+/** Nobody's job waits for an edit. */
+const TIMEOUT_MS = 5_000;
+/** How often a flip whose answer was lost is asked about. */
+const FLIPS_MAX = 3;
+/** Chunks under way at once: a set of hundreds of roots must not take all connections. */
+const CHUNKS_AT_ONCE = 8;
+/**
+ * How long a set that is not live stays: for whoever asks what the limits were, or wants them back. A program adopts a
+ * set within seconds of reading the pointer, so none can be about to read what goes after this time.
+ */
+export const KEPT_DAYS = 90;
+/** Hundreds of chunks, some at once. */
+const RETIRE_TIMEOUT_MS = 30_000;
+
+/** @throws {LimitsError} `limits_unavailable`: the table did not answer; publish again to learn what became of it. */
+export async function publishLimits(
+  document: unknown,
+  change: LimitChange,
+  deps: PublishDeps,
+): Promise<PublishOutcome> {
+  const { table, policy, directory, read } = deps;
+  const valid: Parsed<LimitSet, DocumentProblem> =
+    read === undefined ? parseLimits(document, '', policy, directory) : { ok: true, value: read.to };
+  if (!valid.ok || !isRecord(document))
+    return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
+  const { set, chunks } = splitLimits(document, change, directory);
+  const live = await table.getPointer({ timeoutMs: TIMEOUT_MS });
+  if (live !== undefined && live.set === set) return { outcome: 'live', pointer: live };
+  if (live?.set !== change.base) return { outcome: 'stale', live };
+  const from = read === undefined ? await baseOf(change.base, deps) : (read.from ?? NO_LIMITS);
+  const rows = from && changeRows({ from, to: valid.value, directory, nowMs: change.atMs });
+  const edit = (live?.edit ?? 0) + 1;
+  const log = logOf(edit, set, change, rows);
+  if (log.aside !== undefined) await writeRows(set, log.aside, table);
+  for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
+    const some = chunks.slice(first, first + CHUNKS_AT_ONCE);
+    await Promise.all(some.map((chunk) => table.putChunk(set, chunk, { timeoutMs: TIMEOUT_MS })));
+  }
+  const outcome = await flip({ set, edit, atMs: change.atMs }, change.base, log.item, table);
+  const left = outcome.outcome === 'live' ? [change.base] : [set, ...(log.aside ? [rowsSet(set)] : [])];
+  for (const each of left) if (each !== undefined) await retire(each, change.atMs, table);
+  return outcome;
+}
+
+/** What a change was made of; undefined: it cannot be read by this policy, or not at all any more. */
+async function baseOf(
+  base: string | undefined,
+  { table, policy }: PublishDeps,
+): Promise<LimitSet | undefined> {
+  if (base === undefined) return NO_LIMITS;
+  try {
+    const parsed = parseLimitsPart((await readLimits(base, table)).document, base, policy);
+    return parsed.ok ? parsed.value : undefined;
+  } catch (error) {
+    if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
+    throw error;
+  }
+}
+
+/** What was replaced, or came too late, goes some day. If that cannot be noted it stays for good, and does no harm. */
+async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {
+  try {
+    const atSeconds = Math.ceil(atMs / 1000) + KEPT_DAYS * 86_400;
+    await table.retire(set, atSeconds, { timeoutMs: RETIRE_TIMEOUT_MS });
+  } catch (error) {
+    if (!(error instanceof LimitsError)) throw error;
+  }
+}
+
+async function flip(
+  pointer: LimitPointer,
+  base: string | undefined,
+  entry: LogItem,
+  table: LimitTable,
+): Promise<PublishOutcome> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const flipped = await table.flip(pointer, base, { timeoutMs: TIMEOUT_MS }, entry);
+      // Our own earlier try may have been heard although its answer was not.
+      if (flipped.outcome === 'flipped' || flipped.live?.set === pointer.set)
+        return { outcome: 'live', pointer };
+      return { outcome: 'stale', live: flipped.live, mine: pointer.set };
+    } catch (error) {
+      if (!(error instanceof LimitsError) || tries === FLIPS_MAX) throw error;
+    }
+  }
+}
+
+/** Who made a set, and why; undefined: it is gone, or never was. @throws {LimitsError} either code */
+export async function readChange(set: string, table: LimitTable): Promise<LimitChange | undefined> {
+  const [bytes] = await table.readChunks(set, [SHARED], { timeoutMs: TIMEOUT_MS });
+  return bytes && unpackedShared(bytes).change;
+}
+
+/** A set as it was written, live or not. @throws {LimitsError} either code */
+export async function readLimits(
+  set: string,
+  table: LimitTable,
+): Promise<{ readonly change: LimitChange; readonly document: LimitsDocument }> {
+  const [bytes] = await table.readChunks(set, [SHARED], { timeoutMs: TIMEOUT_MS });
+  const shared = unpackedShared(bytes);
+  const names = shared.roots.map(chunkOfRoot);
+  const chunks = await table.readChunks(set, names, { timeoutMs: TIMEOUT_MS });
+  const ofRoots = names.map((name, index) => unpacked(name, chunks[index]));
+  return { change: shared.change, document: joinLimits(shared, ofRoots) };
+}

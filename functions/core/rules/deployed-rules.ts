@@ -1,0 +1,49 @@
+import type { HandOutDirectory } from '../admission/decide-deps.ts';
+import { DirectoryStore } from '../directory/directory-store.ts';
+import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
+import { directoryHandOut } from '../directory/hand-out.ts';
+import type { Log } from '../environment/log.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { DynamoLimitTable, type DynamoLimitTableOptions } from '../limits/dynamo-limit-table.ts';
+import { readRulesFile } from './rules-file.ts';
+import { type RulesInForce, rulesInForce } from './rules-in-force.ts';
+
+export interface DeployedRules {
+  /** Path of what the build packed. */
+  readonly rulesFile: string;
+  readonly table: DynamoLimitTableOptions;
+  readonly ledger: Pick<Ledger, 'readCounters'>;
+  readonly log: Log;
+  /** Told each time that the live limits could not be read. @default nobody is */
+  readonly onUnreadable?: () => void;
+}
+
+/**
+ * The rules of a deployed function: packed documents, and limits and the directory from the ledger's table.
+ * @throws like {@link readRulesFile}
+ */
+export function deployedRules({
+  rulesFile,
+  table,
+  ledger,
+  log,
+  onUnreadable,
+}: DeployedRules): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
+  const packed = readRulesFile(rulesFile);
+  const directoryTable = new DynamoDirectoryTable(table);
+  const directory = new DirectoryStore({
+    table: directoryTable,
+    packed: packed.directory,
+    clock: table.clock,
+    log,
+  });
+  const inForce = rulesInForce(packed, {
+    table: new DynamoLimitTable(table),
+    ledger,
+    clock: table.clock,
+    log,
+    directoryFor: (jobs) => directory.directoryFor(jobs),
+    onUnreadable,
+  });
+  return { ...inForce, handOutDirectory: directoryHandOut({ table: directoryTable, clock: table.clock }) };
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { parseDirectory } from '../../../policies/document/parse-directory.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import type { Rules } from '../admission/decide-deps.ts';
+
+/** A document with the short hash of its content, as the build wrote it. */
+interface Versioned {
+  readonly version: string;
+  readonly document: unknown;
+}
+
+/** What the build packs beside the code: policy, limits and directory, still as documents. */
+export interface RulesFile {
+  readonly policy: Versioned;
+  readonly limits: Versioned;
+  readonly directory?: unknown;
+}
+
+/**
+ * Reads and compiles the packed rules, once per cold start.
+ *
+ * @throws {Error} naming the file and every problem; the function then refuses to start rather than to guess.
+ */
+export function readRulesFile(file: string): Rules {
+  const packed = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
+  const policy = compiled(parsePolicy(packed.policy.document, packed.policy.version), file, 'policy');
+  const limits = compiled(parseLimits(packed.limits.document, packed.limits.version, policy), file, 'limits');
+  const directory =
+    packed.directory === undefined
+      ? undefined
+      : compiled(parseDirectory(packed.directory), file, 'directory');
+  return { policy, limits, directory, estimator: timeoutEstimator };
+}
+
+function compiled<T>(parsed: Parsed<T, DocumentProblem>, file: string, part: string): T {
+  if (parsed.ok) return parsed.value;
+  throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
+}

@@ -1,0 +1,82 @@
+/** The rules of the moment: what was packed beside the code, with the limits that are live. Keep one per process. */
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { subjectKey } from '../../../policies/limits/subject.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { place } from '../../../policies/place/placement.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import type { Rules } from '../admission/decide-deps.ts';
+import type { Log } from '../environment/log.ts';
+import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import { LimitStore } from '../limits/limit-store.ts';
+import type { LimitTable } from '../limits/limit-table.ts';
+
+export interface RulesInForceDeps {
+  readonly table: LimitTable;
+  /** Says how the period before ended, for limits that carry over. */
+  readonly ledger: Pick<Ledger, 'readCounters'>;
+  readonly clock: LedgerClock;
+  readonly log: Log;
+  /** Where these jobs stand by what GitLab said last; never throws. Absent: by the packed directory alone. */
+  readonly directoryFor?: DirectoryFor;
+  /** Told each time that the live limits could not be read. @default nobody is */
+  readonly onUnreadable?: (() => void) | undefined;
+}
+
+export type DirectoryFor = (jobs: readonly Omit<PlacedJob, 'jobId'>[]) => Promise<Directory | undefined>;
+
+export interface RulesInForce {
+  /** Those packed beside the code: their limits are in force only until a first set is live. */
+  readonly packed: Rules;
+  /** The rules for these jobs. @throws {LimitsError} like {@link LimitStore.limitsFor}. */
+  readonly rulesFor: (jobs: readonly PlacedJob[]) => Promise<Rules>;
+  /** The live limits of these subjects, perhaps others', too. @throws {LimitsError} likewise. */
+  readonly limitsFor: (subjects: Iterable<string>) => Promise<LimitSet>;
+  readonly directoryFor: DirectoryFor;
+}
+
+/** What says where a job stands. */
+export type PlacedJob = Pick<
+  AdmissionRequest,
+  'jobId' | 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
+>;
+
+export function rulesInForce(
+  packed: Rules,
+  { table, ledger, clock, log, directoryFor = async () => packed.directory, onUnreadable }: RulesInForceDeps,
+): RulesInForce {
+  const store = new LimitStore({
+    table,
+    policy: packed.policy,
+    packed: packed.limits,
+    clock,
+    previous: (keys) => ledger.readCounters(keys),
+    log,
+    onUnreadable,
+  });
+  return {
+    packed,
+    limitsFor: (subjects) => store.limitsFor(subjects),
+    directoryFor,
+    rulesFor: async (jobs) => {
+      const directory = await directoryFor(jobs);
+      const limits = await store.limitsFor(subjectsOf(jobs, directory));
+      const limitsAreCurrent = async (timeoutMs: number): Promise<boolean> => {
+        const isStale = store.recheck(limits.version);
+        return !(await Promise.race([isStale, clock.sleep(timeoutMs).then(() => false)]));
+      };
+      return { ...packed, directory, limits, limitsAreCurrent };
+    },
+  };
+}
+
+/** Root, groups in between, own group and project of each job, as far as they are known. */
+function subjectsOf(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
+  const subjects = new Set<string>();
+  for (const job of jobs) {
+    const { ancestors, groupId, projectId } = place(job, directory);
+    for (const { id } of ancestors) subjects.add(subjectKey({ kind: 'group', id }));
+    if (groupId !== undefined) subjects.add(subjectKey({ kind: 'group', id: groupId }));
+    if (projectId !== undefined) subjects.add(subjectKey({ kind: 'project', id: projectId }));
+  }
+  return subjects;
+}

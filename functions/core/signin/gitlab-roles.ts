@@ -1,0 +1,120 @@
+import { isRecord } from '../../../policies/document/reading.ts';
+import { GitLabError } from '../gitlab/gitlab.ts';
+import { checkBaseUrl, found, list, pageEnd } from '../gitlab/rest-answers.ts';
+import { type RestCallDeps, restCall } from '../gitlab/rest-call.ts';
+import { pageQuery } from '../gitlab/rest-pages.ts';
+import type { Account, RoleSource } from './role-source.ts';
+import { SignInError } from './sign-in-error.ts';
+import type { Roles } from './user.ts';
+
+export interface RoleSettings {
+  /** Direct members of this group, from Guest upwards, are admins of Tollgate. Absent: nobody is. */
+  readonly adminGroupId?: number;
+  /** The same for finance. */
+  readonly financeGroupId?: number;
+  /** Who owns a group's limits. @default 'maintainer' (and GitLab's owners) */
+  readonly ownersFrom?: 'maintainer' | 'owner';
+  /** Who sees a group's figures; guests may be customers. @default 'developer' (and above) */
+  readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
+}
+
+/** GitLab's access levels. */
+const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
+/** One try, and all of them: somebody looks at an empty page meanwhile. */
+const TIMEOUT_MS = 2_000;
+const DEADLINE_MS = 6_000;
+/** 100 groups each. 2 000 ids are some 20 KB of session; memberships are direct, so a person has far fewer. */
+const PAGES_MAX = 20;
+
+interface Membership {
+  readonly groupId: number;
+  readonly level: number;
+}
+
+/**
+ * Roles by GitLab's own list of a user's groups, asked with Tollgate's token (`read_api`, an administrator's; the directory
+ * has the same). Not by the claims of the sign-in: those name paths, and whoever takes the path of a group that was renamed
+ * or deleted would take its rights. Nor with the user's token: `read_api` would let Tollgate read everything the user can,
+ * and it would have to be kept.
+ *
+ * Only direct members of a group count, as GitLab lists them here: whoever is in a group because it, or one above it, was
+ * shared with another group is not seen. Requests for access and invitations are no memberships: with `type=Namespace`
+ * GitLab leaves them out, without it it does not.
+ *
+ * @throws {Error} if `baseUrl` is no plain http or https address.
+ * @see https://docs.gitlab.com/api/users/#list-all-memberships-for-a-user
+ */
+export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): RoleSource {
+  checkBaseUrl(restDeps.baseUrl);
+  const deps = { timeoutMs: TIMEOUT_MS, deadlineMs: DEADLINE_MS, ...restDeps };
+
+  const membershipsOf = async (userId: number): Promise<readonly Membership[]> => {
+    const path = `/users/${userId}/memberships`;
+    const memberships: Membership[] = [];
+    let page: string | undefined;
+    for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
+      const answer = await restCall(path, pageQuery({ type: 'Namespace' }, page), deps);
+      // The user is gone since they were asked for: no groups.
+      const entries = answer.status === 404 ? [] : list(path, answer);
+      memberships.push(...entries.flatMap((entry) => membershipOf(entry) ?? []));
+      page = pageEnd(0, answer.headers).next;
+      if (page === undefined) return memberships;
+    }
+    throw new SignInError(
+      'user_refused',
+      `You are a direct member of more than ${PAGES_MAX * 100} groups in GitLab, more than a session can carry.`,
+      'Ask for one membership of a group above them instead.',
+    );
+  };
+
+  const read = async (userId: number): Promise<Account | undefined> => {
+    const path = `/users/${userId}`;
+    const answer = await restCall(path, new URLSearchParams(), deps);
+    if (answer.status === 404) return undefined;
+    const body = found(path, answer);
+    const { username, name, state } = isRecord(body) ? body : {};
+    if (typeof username !== 'string' || typeof state !== 'string')
+      throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least a username and a state`);
+    if (state !== 'active') return undefined;
+    const roles = rolesBy(await membershipsOf(userId), settings);
+    return { username, name: typeof name === 'string' ? name : username, roles };
+  };
+
+  return {
+    read: (userId) =>
+      read(userId).catch((error: unknown) => {
+        if (!(error instanceof GitLabError)) throw error;
+        throw new SignInError(
+          'gitlab_unavailable',
+          `GitLab did not say which groups you are in (${error.code}).`,
+          'Try again in a minute; if that does not help, ask whoever runs Tollgate.',
+        );
+      }),
+  };
+}
+
+/** What these memberships amount to. */
+export function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Roles {
+  const { adminGroupId, financeGroupId, ownersFrom = 'maintainer', viewersFrom = 'developer' } = settings;
+  const atLeast = (level: number): number[] =>
+    memberships
+      .filter((one) => one.level >= level)
+      .map((one) => one.groupId)
+      .sort((a, b) => a - b);
+  const members = atLeast(LEVELS.guest);
+  return {
+    admin: adminGroupId !== undefined && members.includes(adminGroupId),
+    finance: financeGroupId !== undefined && members.includes(financeGroupId),
+    ownedGroupIds: atLeast(LEVELS[ownersFrom]),
+    viewerGroupIds: atLeast(LEVELS[viewersFrom]),
+  };
+}
+
+function membershipOf(entry: unknown): Membership | undefined {
+  if (!isRecord(entry) || entry.source_type !== 'Namespace') return undefined;
+  const { source_id: groupId, access_level: level } = entry;
+  return isId(groupId) && typeof level === 'number' ? { groupId, level } : undefined;
+}
+
+const isId = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0;

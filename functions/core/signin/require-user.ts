@@ -1,0 +1,71 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import type { Log } from '../environment/log.ts';
+import { wantsPage } from './answers.ts';
+import type { IdCookie } from './cookies.ts';
+import { hasToken, isFromHere, isSafe } from './forgery.ts';
+import { knownSessions } from './known-sessions.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { Refusals } from './refusals.ts';
+import { safeReturnTo } from './return-to.ts';
+import { hashOf } from './secret-ids.ts';
+import type { Sessions } from './sessions.ts';
+import { SignInError } from './sign-in-error.ts';
+import type { SignInEnv } from './user.ts';
+
+export interface RequireUserDeps {
+  readonly sessions: Sessions;
+  readonly sessionCookie: IdCookie;
+  readonly sessionLimit: RateLimit;
+  /** For cookies that open no session, per address: each of them costs a read of the table. */
+  readonly strangerLimit: RateLimit;
+  readonly addressOf: (c: Context) => string;
+  /** Our own, as the browser sees it. */
+  readonly origin: string;
+  readonly refuse: Refusals;
+  readonly log: Log;
+}
+
+/**
+ * Lets through whoever is signed in, as `c.var.user`. A page that somebody opens leads to the sign-in and back; everything
+ * else gets 401. Put a limit on the body before it: it reads forms to find the CSRF token.
+ */
+export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv> {
+  const { sessions, sessionCookie, sessionLimit, strangerLimit, addressOf, origin, refuse, log } = deps;
+  const known = knownSessions();
+  return createMiddleware<SignInEnv>(async (c, next) => {
+    const id = sessionCookie.read(c);
+    const isStranger = id !== undefined && !known.has(hashOf(id));
+    const waitForTable = isStranger ? strangerLimit.wait(addressOf(c)) : undefined;
+    if (waitForTable !== undefined) return refuse.tooMany(c, waitForTable);
+    const user = id === undefined ? undefined : await sessions.resume(id).catch(asSignInError);
+    if (user instanceof SignInError) {
+      log.error('session not read', { code: user.code });
+      return refuse.signIn(c, user);
+    }
+    if (user === undefined) {
+      if (id !== undefined) {
+        known.remove(hashOf(id));
+        strangerLimit.take(addressOf(c));
+        sessionCookie.clear(c);
+      }
+      if (c.req.method !== 'GET' || !wantsPage(c)) return refuse.signedOut(c);
+      const { pathname, search } = new URL(c.req.url);
+      return c.redirect(`/signin?returnTo=${encodeURIComponent(safeReturnTo(`${pathname}${search}`))}`, 302);
+    }
+    known.add(user.sessionId);
+    const waitSeconds = sessionLimit.take(user.sessionId);
+    if (waitSeconds !== undefined) return refuse.tooMany(c, waitSeconds);
+    if (!isSafe(c) && !(isFromHere(c, origin) && (await hasToken(c, user.csrfToken)))) {
+      log.warn('request not from here', { session: user.sessionId, userId: user.id });
+      return refuse.forged(c);
+    }
+    c.set('user', user);
+    return next();
+  });
+}
+
+function asSignInError(error: unknown): SignInError {
+  if (error instanceof SignInError) return error;
+  throw error;
+}

@@ -1,0 +1,20 @@
+/**
+ * The form of the table's items. Every item says which one it was written in; one without the attribute was written before
+ * there were versions, in the first form.
+ *
+ * The version rises when an older program would misread what a newer one writes. A release then teaches readers first, and
+ * the next one lets writers write: while a deployment is under way, both programs run on one table.
+ */
+import { ITEM_VERSION, VERSION_ATTRIBUTE } from '../../names.ts';
+import type { Item } from './item-bytes.ts';
+
+/** Spread into every item that is put. */
+export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
+
+/** For updates that may create their item: clause and value; what a newer program wrote stays newer. */
+export const SET_VERSION = `SET ${VERSION_ATTRIBUTE} = if_not_exists(${VERSION_ATTRIBUTE}, :v)`;
+export const VERSION_VALUE = { ':v': { N: ITEM_VERSION } } as const;
+
+/** Whether a newer program wrote it, in a form this one does not know. */
+export const isNewer = (item: Item): boolean =>
+  Number(item[VERSION_ATTRIBUTE]?.N ?? 0) > Number(ITEM_VERSION);

@@ -1,0 +1,185 @@
+/** Every key of the table is built and read here. The GitLab instance begins each of them: one table may serve several. */
+import { createHash } from 'node:crypto';
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import {
+  ADJUSTMENT_SK_PREFIX,
+  CLOSING_SK,
+  COUNTER_SK,
+  DIRECTORY_PK_SUFFIX,
+  ENTRY_SK_PREFIX,
+  INBOX_SK,
+  PSEUDONYMS_PK_SUFFIX,
+  RECORD_SK,
+  SESSIONS_PK_SUFFIX,
+} from '../../names.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** The due index is spread, so that one busy instance does not write one partition of it. */
+export const DUE_SHARDS = 16;
+
+export { ADJUSTMENT_SK_PREFIX, CLOSING_SK, COUNTER_SK, ENTRY_SK_PREFIX, INBOX_SK, RECORD_SK };
+/** Begins the keys of no instance: one item per instance that the table has books of. */
+export const INSTANCES_PK = '@instances';
+export const ANNOUNCED_SK = 'announced';
+/** Everything functions/rollup and functions/estimates keep in the table. */
+export const ROLLUP_SK = 'rollup';
+const ENTRY_DIGITS = 6;
+const LIMIT_PART_DIGITS = 3;
+const LIMIT_EDIT_DIGITS = 10;
+const MARKS_BLOCK_DIGITS = 4;
+
+export interface LedgerKeys {
+  /** Begins every pk of this instance: `gitlab.example.com#`. */
+  readonly prefix: string;
+  /** `gitlab.example.com#job#4711`, `record`. The job id is the whole key, so a repeated question meets its own hold. */
+  record(jobId: number): Key;
+  /** `gitlab.example.com#job#4711`, `entry#000001`: beside the record. */
+  entry(jobId: number, number: number): Key;
+  /** `gitlab.example.com#counter#group/101|money-month|2026-11`, `counter` */
+  counter(key: CounterKey): Key;
+  /** `gitlab.example.com#counter#group/101|money-month|2026-10`, `closing`: beside its counter. */
+  closing(key: CounterKey): Key;
+  /** `gitlab.example.com#counter#group/101|money-month|2026-11`, `adjustment#FIN-123`: beside its counter. */
+  adjustment(key: CounterKey, id: string): Key;
+  /** `gitlab.example.com#announced#<SHA-256 of the text>`, `announced`: what is announced may be called anything. */
+  announcement(text: string): Key;
+  /** `gitlab.example.com#inbox#<SHA-256 of the delivery's id>`, `inbox`: what has arrived and is not yet worked off. */
+  inbox(id: string): Key;
+  isInboxPk(pk: string): boolean;
+  /** `gitlab.example.com@sweep`, `marks`: no part of the books, so it lies outside the prefix and no scan yields it. */
+  readonly sweepMarks: Key;
+  /** `gitlab.example.com@sweep`, `marks#0007`: the marks of a block of runners, beside it. */
+  sweepMarksBlock(block: number): Key;
+  /** `gitlab.example.com@controller`, `scope`: whose jobs GitLab asks about. No part of the books, either. */
+  readonly controllerScope: Key;
+  /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
+  readonly recountOutcome: Key;
+  /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
+  readonly limitPointer: Key;
+  /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
+  limitChunk(set: string, chunk: string, part: number): Key;
+  /** `gitlab.example.com@limits#opening#group/101|money-month|2026-12`, `opening`: what a period began with. */
+  limitOpening(key: CounterKey): Key;
+  /** `gitlab.example.com@limits#log`, `0000000017`: the change log, one item per edit. */
+  limitLog(edit: number): Key;
+  /** `gitlab.example.com@limits#requests`, `r-…`: somebody asks for more. */
+  limitRequest(id: string): Key;
+  /** `gitlab.example.com@directory`, `pointer`: which version of the directory is live. No part of the books, either. */
+  readonly directoryPointer: Key;
+  /** `gitlab.example.com@directory#<version>`, `groups/7#000`: beside the other chunks that were written for the version. */
+  directoryChunk(version: string, chunk: string, part: number): Key;
+  /** `gitlab.example.com@directory#wishes`, `group/123`: an id that a reader did not find. */
+  directoryWish(wish: string): Key;
+  /** `gitlab.example.com@pseudonyms`, `2026`: the key of a year's pseudonyms. No part of the books, either. */
+  pseudonymKey(year: number): Key;
+  /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
+  session(idHash: string): Key;
+  /** Partition of the due index, `gitlab.example.com#live#7`. */
+  duePk(jobId: number): string;
+  dueShardPk(shard: number): string;
+  /** Partition of the same index, `gitlab.example.com#close#7`: periods in the order in which they are to be closed. */
+  closingPk(key: CounterKey): string;
+  closingShardPk(shard: number): string;
+  jobIdOf(pk: string): number;
+  counterOf(pk: string): CounterKey;
+}
+
+/** @param instance - the GitLab host, e.g. `gitlab.example.com`. */
+export function ledgerKeys(instance: string): LedgerKeys {
+  if (instance === '' || instance.includes('#')) {
+    throw new LedgerError('ledger_misuse', `GitLab instance "${instance}": expected a host name without "#"`);
+  }
+  const jobPrefix = `${instance}#job#`;
+  const counterPrefix = `${instance}#counter#`;
+  const inboxPrefix = `${instance}#inbox#`;
+  const dueShardPk = (shard: number): string => `${instance}#live#${shard}`;
+  const closingShardPk = (shard: number): string => `${instance}#close#${shard}`;
+  return {
+    prefix: `${instance}#`,
+    record: (jobId) => ({ pk: `${jobPrefix}${jobId}`, sk: RECORD_SK }),
+    entry: (jobId, number) => ({
+      pk: `${jobPrefix}${jobId}`,
+      sk: `${ENTRY_SK_PREFIX}${String(number).padStart(ENTRY_DIGITS, '0')}`,
+    }),
+    counter: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: COUNTER_SK }),
+    closing: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: CLOSING_SK }),
+    adjustment: (key, id) => ({
+      pk: `${counterPrefix}${counterPath(key)}`,
+      sk: `${ADJUSTMENT_SK_PREFIX}${id}`,
+    }),
+    announcement: (text) => ({ pk: `${instance}#announced#${digest(text)}`, sk: ANNOUNCED_SK }),
+    inbox: (id) => ({ pk: `${inboxPrefix}${digest(id)}`, sk: INBOX_SK }),
+    isInboxPk: (pk) => pk.startsWith(inboxPrefix),
+    sweepMarks: { pk: `${instance}@sweep`, sk: 'marks' },
+    sweepMarksBlock: (block) => ({
+      pk: `${instance}@sweep`,
+      sk: `marks#${String(block).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    }),
+    controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
+    recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
+    limitPointer: { pk: `${instance}@limits`, sk: 'pointer' },
+    limitChunk: (set, chunk, part) => ({
+      pk: `${instance}@limits#${set}`,
+      sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
+    }),
+    limitOpening: (key) => ({ pk: `${instance}@limits#opening#${counterPath(key)}`, sk: 'opening' }),
+    limitLog: (edit) => ({
+      pk: `${instance}@limits#log`,
+      sk: String(edit).padStart(LIMIT_EDIT_DIGITS, '0'),
+    }),
+    limitRequest: (id) => ({ pk: `${instance}@limits#requests`, sk: id }),
+    directoryPointer: { pk: `${instance}${DIRECTORY_PK_SUFFIX}`, sk: 'pointer' },
+    directoryChunk: (version, chunk, part) => ({
+      pk: `${instance}${DIRECTORY_PK_SUFFIX}#${version}`,
+      sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
+    }),
+    directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
+    pseudonymKey: (year) => ({ pk: `${instance}${PSEUDONYMS_PK_SUFFIX}`, sk: String(year) }),
+    session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
+    // Job ids are handed out one by one, so the remainder alone spreads them evenly.
+    duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
+    dueShardPk,
+    closingPk: (key) => closingShardPk(shardOf(counterName(key))),
+    closingShardPk,
+    jobIdOf: (pk) => Number(pk.slice(jobPrefix.length)),
+    counterOf: (pk) => parseCounterPath(pk.slice(counterPrefix.length)),
+  };
+}
+
+/** The names of one group's counters end alike, so every character counts. */
+function shardOf(name: string): number {
+  let sum = 0;
+  for (let index = 0; index < name.length; index += 1) sum = (sum * 31 + name.charCodeAt(index)) >>> 0;
+  return sum % DUE_SHARDS;
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** Names come from people (runner classes, limits); the separators inside them are escaped, everything else is kept. */
+export const escapePart = (part: string): string =>
+  UNSAFE.test(part) ? part.replace(UNSAFE_ALL, encodeURIComponent) : part;
+
+export const unescapePart = (part: string): string =>
+  part.includes('%') ? part.replace(ESCAPED_ALL, decodeURIComponent) : part;
+
+const UNSAFE = /[%|#\n]/;
+const UNSAFE_ALL = /[%|#\n]/g;
+const ESCAPED_ALL = /%(?:25|7C|23|0A)/g;
+
+const counterPath = (key: CounterKey): string => {
+  const name = counterName(key);
+  // Two separators and nothing to escape is by far the usual case.
+  return name.split('|').length === 3 && !name.includes('%') && !name.includes('#') && !name.includes('\n')
+    ? name
+    : `${escapePart(key.subject)}|${escapePart(key.limit)}|${escapePart(key.period)}`;
+};
+
+function parseCounterPath(path: string): CounterKey {
+  const [subject = '', limit = '', period = ''] = path.split('|');
+  return { subject: unescapePart(subject), limit: unescapePart(limit), period: unescapePart(period) };
+}

@@ -1,0 +1,75 @@
+import { type AttributeValue, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import * as names from '../../names.ts';
+import { PK, SK } from '../../names.ts';
+import { tableCalls } from './table-calls.ts';
+
+/** A relay beats every 30 s: three lost beats are bad luck, four are nobody. */
+export const SILENT_MS = 120_000;
+
+/** The last sign of life of one relay; kept for an hour. */
+export interface RelayBeat {
+  readonly relayId: string;
+  /** Unix ms, by the relay's own clock. */
+  readonly atMs: number;
+  readonly openStreams: number;
+  /** Absent: this relay does not tell. */
+  readonly schema?: BeatSchema;
+}
+
+/** The descriptors a relay reads GitLab's questions with. */
+export interface BeatSchema {
+  readonly source: string;
+  readonly hash?: string;
+  /** Those that come along with Tollgate: no GitLab has their field numbers. */
+  readonly placeholder?: boolean;
+  /** Whether real questions were explained by them: `proven` and whatever else the relay calls it. */
+  readonly standing?: string;
+}
+
+/** Read by people who want to arm; no job waits for it. */
+const TIMEOUT_MS = 15_000;
+
+export interface RelayBeatsOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** The GitLab host, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+}
+
+/** The newest first; none where no relay was ever told to write any. @throws {LedgerError} `ledger_unavailable` */
+export async function readRelayBeats({
+  client,
+  tableName,
+  instance,
+}: RelayBeatsOptions): Promise<readonly RelayBeat[]> {
+  const command = new QueryCommand({
+    TableName: tableName,
+    KeyConditionExpression: '#pk = :pk',
+    ExpressionAttributeNames: { '#pk': PK },
+    ExpressionAttributeValues: { ':pk': { S: `${instance}${names.HEARTBEAT_PK_SUFFIX}` } },
+    ConsistentRead: true,
+  });
+  const { Items = [] } = await tableCalls(tableName, TIMEOUT_MS)('read the heartbeats', (abortSignal) =>
+    client.send(command, { abortSignal }),
+  );
+  return Items.map(beatOf).sort((a, b) => b.atMs - a.atMs);
+}
+
+function beatOf(item: Readonly<Record<string, AttributeValue>>): RelayBeat {
+  const source = item[names.HEARTBEAT_SCHEMA]?.S;
+  const hash = item[names.HEARTBEAT_SCHEMA_HASH]?.S;
+  const standing = item[names.HEARTBEAT_SCHEMA_STANDING]?.S;
+  return {
+    relayId: item[SK]?.S ?? '',
+    atMs: Number(item[names.HEARTBEAT_AT]?.N ?? 0),
+    openStreams: Number(item[names.HEARTBEAT_STREAMS]?.N ?? 0),
+    ...(source !== undefined && {
+      schema: {
+        source,
+        ...(hash !== undefined && { hash }),
+        ...(standing !== undefined && { standing }),
+        ...(item[names.HEARTBEAT_SCHEMA_PLACEHOLDER]?.BOOL === true && { placeholder: true }),
+      },
+    }),
+  };
+}

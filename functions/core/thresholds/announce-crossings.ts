@@ -1,0 +1,146 @@
+/** Tells people when a limit's use reached a level: once per period, level and amount of the limit. */
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
+import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
+import type { Log } from '../environment/log.ts';
+import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import { addresseeKey } from '../notify/addressee.ts';
+import type { Notify } from '../notify/notify.ts';
+import { type CrossingAt, crossingId, type KnownTold, noteTold, untold } from './announced.ts';
+import { crossings, type Transition } from './crossings.ts';
+import { CROSSINGS_PER_MESSAGE_MAX, digest } from './digest.ts';
+import { type CountedPeriod, countedPeriod, type ToldCrossing, type Watched } from './watched.ts';
+
+export interface AnnounceCrossingsDeps {
+  readonly ledger: Pick<Ledger, 'announceOnce'>;
+  /** The limit a counter counts for, with the amount in force; undefined: there is none any more. */
+  readonly limitOf: (key: CounterKey) => Promise<Watched | undefined>;
+  readonly notify: Notify;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  /** Keep one per process: it saves asking the ledger again with every write of a counter. @default it asks */
+  readonly knownTold?: KnownTold;
+  /** ISO 4217 code of the deployment's currency. */
+  readonly currency: string;
+  readonly log: Log;
+  /** Where browsers reach the console, for links. @default none */
+  readonly consoleUrl?: string | undefined;
+  /** What the limit's subject used of its unit per day of its zone. Absent: nothing is forecast. */
+  readonly usageOf?: (key: CounterKey, watched: Watched) => Promise<readonly DailyUsage[]>;
+}
+
+export interface AnnouncedCrossings {
+  readonly told: number;
+  /** Reached again, or reported again: known since before. */
+  readonly repeated: number;
+  readonly messages: number;
+}
+
+/** Look-ups at once; they are cached reads, and a batch may move hundreds of counters. */
+const LOOK_UPS_MAX = 16;
+
+/**
+ * At least once: a crossing is noted as told after its message was taken. A crash between the two sends the message
+ * again with the batch, with the same ids, by which receivers and FIFO topics drop it; the other order would lose the
+ * one warning there is. Batches of one counter must not run side by side; the stream gives a partition key to one
+ * reader, in order.
+ *
+ * @throws {NotifyError} a message was not taken: those before it are noted, so give the same batch again.
+ */
+export async function announceCrossings(
+  transitions: readonly Transition[],
+  deps: AnnounceCrossingsDeps,
+): Promise<AnnouncedCrossings> {
+  const { ledger, clock, currency, notify, consoleUrl } = deps;
+  const reached = await highestOf(transitions, deps);
+  const news = await untold(reached, ledger, deps.knownTold);
+  const nowMs = clock.nowMs();
+  let messages = 0;
+  for (const part of messagesOf(news)) {
+    const told = await inParts(part, (each) => explained(each, nowMs, deps));
+    await notify.send(digest(told, { currency, nowMs, consoleUrl }));
+    messages += 1;
+    await inParts(told, (each) => noteTold(each, ledger));
+    deps.knownTold?.add(told);
+  }
+  return { told: news.length, repeated: reached.length - news.length, messages };
+}
+
+/** What stands in one message: crossings of one owner, so that nobody reads of others and a filter can choose. */
+function messagesOf(news: readonly Reached[]): readonly (readonly Reached[])[] {
+  const byOwner = Map.groupBy(news, ({ to }) => addresseeKey(to));
+  return [...byOwner.values()].flatMap((ofOwner) =>
+    Array.from({ length: Math.ceil(ofOwner.length / CROSSINGS_PER_MESSAGE_MAX) }, (_, at) =>
+      ofOwner.slice(at * CROSSINGS_PER_MESSAGE_MAX, (at + 1) * CROSSINGS_PER_MESSAGE_MAX),
+    ),
+  );
+}
+
+interface Reached extends CrossingAt, Watched {}
+
+/** Per counter and measure the highest level of the batch. */
+async function highestOf(
+  transitions: readonly Transition[],
+  { limitOf }: AnnounceCrossingsDeps,
+): Promise<readonly Reached[]> {
+  const keys = new Map(transitions.map(({ after }) => [counterName(after.key), after.key]));
+  const looked = await inParts([...keys], async ([name, key]) => [name, await limitOf(key)] as const);
+  const watchedBy = new Map(looked);
+  const highest = new Map<string, Reached>();
+  for (const transition of transitions) {
+    const watched = watchedBy.get(counterName(transition.after.key));
+    if (watched === undefined || watched.limit.amount === 'unlimited') continue;
+    const limitAmount = watched.limit.amount;
+    // Told by its level, not by its step: the next step makes good for one that was lost.
+    for (const crossing of crossings({ after: transition.after }, watched.limit)) {
+      const reached = { crossing, limitAmount, ...watched };
+      const name = crossingId(reached, '');
+      const known = highest.get(name);
+      if (known === undefined || known.crossing.passed.length < crossing.passed.length)
+        highest.set(name, reached);
+    }
+  }
+  return [...highest.values()];
+}
+
+async function explained(
+  reached: Reached,
+  nowMs: number,
+  deps: AnnounceCrossingsDeps,
+): Promise<ToldCrossing> {
+  const period = countedPeriod(reached, reached.crossing.key, nowMs);
+  const forecast = await forecastOf(reached, period, nowMs, deps);
+  return { ...reached, period, ...(forecast !== undefined && { forecast }) };
+}
+
+async function forecastOf(
+  reached: Reached,
+  { endMs: untilMs, isOver }: CountedPeriod,
+  nowMs: number,
+  { usageOf, log }: AnnounceCrossingsDeps,
+): Promise<Forecast | undefined> {
+  const { crossing, limit, limitAmount } = reached;
+  const left = limitAmount - crossing.committed;
+  if (usageOf === undefined || isOver || untilMs === undefined || left <= 0) return undefined;
+  try {
+    const usage = await usageOf(crossing.key, reached);
+    return runOut({ usage, left, nowMs, untilMs, zone: limit.zone });
+  } catch (error) {
+    // The warning matters more than when it would come true.
+    log.warn('no forecast', {
+      counter: counterName(crossing.key),
+      error: error instanceof Error ? error.name : 'unknown failure',
+    });
+    return undefined;
+  }
+}
+
+/** In order, a bounded number at once. */
+async function inParts<From, To>(
+  list: readonly From[],
+  each: (from: From) => Promise<To>,
+): Promise<readonly To[]> {
+  const results: To[] = [];
+  for (let start = 0; start < list.length; start += LOOK_UPS_MAX)
+    results.push(...(await Promise.all(list.slice(start, start + LOOK_UPS_MAX).map(each))));
+  return results;
+}

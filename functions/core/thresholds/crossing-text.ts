@@ -1,0 +1,122 @@
+import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
+import { labelOf, limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
+import { oneLine } from '../../../policies/text/plain-text.ts';
+import { untilText } from '../../../policies/text/until-text.ts';
+import { linkTo, subjectPage } from '../notify/console-links.ts';
+import { crossingId, shortId } from './announced.ts';
+import { OVERDRAFT } from './level.ts';
+import type { ToldCrossing } from './watched.ts';
+
+/** The deployment's currency and the moment of telling. */
+export interface Telling {
+  readonly currency: string;
+  /** Unix ms. */
+  readonly nowMs: number;
+  /** Where browsers reach the console; absent: there is none. */
+  readonly consoleUrl?: string | undefined;
+}
+
+/** `CI budget of group acme/payments: 90 % spent`; for one message's subject. */
+export const crossingHeadline = (told: ToldCrossing): string =>
+  `${limitNameFirst(told.limit)} of ${labelOf(told)}: ${reachedText(told)}`;
+
+/** What happened, the numbers, what to expect, whom to ask and where to look: five lines at most. */
+export function crossingText(told: ToldCrossing, telling: Telling): string {
+  const { limit, period } = told;
+  return [
+    `${crossingHeadline(told)} (${oneLine(period.label)}).`,
+    numbersText(told, telling),
+    forecastText(told, telling),
+    [
+      limit.owner === undefined ? undefined : ownerText(told),
+      limit.mode === 'warn' ? 'This limit only warns: it rejects no job.' : undefined,
+      resetText(told, telling),
+    ]
+      .filter((part) => part !== undefined)
+      .join(' '),
+    pageOf(told, telling),
+  ]
+    .filter((line) => line !== undefined)
+    .join('\n  ');
+}
+
+function ownerText({ limit: { owner = '', contact } }: ToldCrossing): string {
+  const named = oneLine(owner);
+  return contact === undefined ? `Owner: ${named}.` : `Owner: ${named} (${oneLine(contact)}).`;
+}
+
+const pageOf = ({ crossing: { key } }: ToldCrossing, { consoleUrl }: Telling): string | undefined =>
+  linkTo(consoleUrl, subjectPage(key.subject));
+
+function reachedText({ crossing: { level, measure } }: ToldCrossing): string {
+  if (level.name === OVERDRAFT) return 'overdrawn';
+  const reached = level.name === 'soft' ? 'soft limit' : level.name;
+  return measure === 'spent' ? `${reached} spent` : `${reached} committed (spent + held)`;
+}
+
+function numbersText({ crossing, limit, limitAmount }: ToldCrossing, { currency }: Telling): string {
+  const { spent, committed, level } = crossing;
+  const bare = (amount: number): string => bareAmountText(amount, limit.unit, 'nearest');
+  const full = (amount: number, rounding: 'nearest' | 'down' = 'nearest'): string =>
+    amountText(amount, limit.unit, currency, rounding);
+  const left = limitAmount - committed;
+  const rest = left >= 0 ? `${full(left, 'down')} left` : `${full(-left)} over it`;
+  const soft = level.name === 'soft' ? `; the soft limit is ${full(level.amount)}` : '';
+  return `Spent ${bare(spent)} + held ${bare(committed - spent)} = ${bare(committed)} of ${full(limitAmount)}: ${rest}${soft}.`;
+}
+
+function forecastText({ forecast, limit }: ToldCrossing, { nowMs }: Telling): string | undefined {
+  switch (forecast?.outcome) {
+    case undefined:
+      return undefined;
+    case 'lasts':
+      return `At the pace of the last weeks the ${limitName(limit)} lasts.`;
+    case 'runs_out':
+      return `At the pace of the last weeks it runs out on ${untilText(forecast.atMs, limit.zone, nowMs)}.`;
+  }
+}
+
+function resetText({ period: { endMs, isOver }, limit }: ToldCrossing, { nowMs }: Telling): string {
+  if (isOver)
+    return endMs === undefined ? 'The period is over.' : `Ended on ${instantText(endMs, limit.zone)}.`;
+  if (endMs === undefined || !Number.isFinite(endMs)) return 'It never starts anew.';
+  return `Starts anew on ${untilText(endMs, limit.zone, nowMs)}.`;
+}
+
+/** The same for programs. Amounts are whole units; instants are ISO 8601. */
+export function crossingJson(told: ToldCrossing, telling: Telling): object {
+  const { currency } = telling;
+  const link = pageOf(told, telling);
+  const { crossing, limit, limitAmount, period, forecast } = told;
+  const { key, measure, level, spent, committed } = crossing;
+  const resets = period.endMs !== undefined && Number.isFinite(period.endMs);
+  return {
+    id: shortId(crossingId(told)),
+    subject: key.subject,
+    subjectLabel: labelOf(told),
+    limit: key.limit,
+    period: key.period,
+    measure,
+    level: level.name,
+    levelAmount: level.amount,
+    limitAmount,
+    spent,
+    held: committed - spent,
+    committed,
+    unit: limit.unit,
+    ...(limit.unit === 'micros' && { currency }),
+    mode: limit.mode,
+    ...(limit.owner !== undefined && { owner: limit.owner }),
+    ...(limit.contact !== undefined && { contact: limit.contact }),
+    ...(link !== undefined && { link }),
+    zone: limit.zone,
+    ...(resets && { resetsAt: new Date(period.endMs ?? 0).toISOString() }),
+    ...(forecast !== undefined && {
+      forecast:
+        forecast.outcome === 'lasts'
+          ? forecast
+          : { outcome: forecast.outcome, at: new Date(forecast.atMs).toISOString() },
+    }),
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * The books against GitLab, job by job: did what was rejected really fail, did what was admitted run, was every job that
+ * ran seen? Pure: records and truths in, findings out.
+ */
+import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
+import { type ControllerScope, isOutOfScope } from '../ledger/controller-scope.ts';
+import type { JobRecord, JobState } from '../ledger/ledger.ts';
+import { wasRejected } from '../ledger/rejected.ts';
+import { isLive } from '../ledger/settle.ts';
+import { type JobVerdict, verdictOn } from './verdict.ts';
+
+export type FindingKind =
+  /** We rejected it, and it ran. */
+  | 'rejected_ran'
+  /** It ran, and nobody asked us. */
+  | 'unseen'
+  /** We admitted it, and the router let it fail all the same: another controller, or a lost answer. */
+  | 'admitted_rejected'
+  /** We hold for a job that is over and never began. */
+  | 'never_started'
+  /** We hold for a job that is over. */
+  | 'ended'
+  /** We hold for a job that GitLab does not know. */
+  | 'gone'
+  /** We gave its hold back, and it ran. */
+  | 'released_ran'
+  /** It ran longer or shorter than it was charged for. */
+  | 'duration';
+
+/**
+ * What the sweep would do about it. `wait`: the job still runs, or its hold is not due. `none`: it is done already, and
+ * only worth knowing.
+ */
+export type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly remedy: Remedy;
+  readonly jobId: number;
+  readonly projectId?: number;
+  readonly projectPath?: string;
+  /** Absent: the ledger has no record. */
+  readonly state?: JobState;
+  /** Absent: GitLab knows no such job. */
+  readonly status?: JobStatus;
+  readonly chargedSeconds?: number;
+  readonly ranSeconds?: number;
+}
+
+export interface ProofFigures {
+  /** Jobs compared: GitLab was asked about each, or told of it by itself. */
+  readonly compared: number;
+  readonly rejected: number;
+  /** Rejected, and it ran. */
+  readonly rejectedRan: number;
+  readonly admitted: number;
+  readonly admittedRan: number;
+  /** Jobs that ran, whoever let them. */
+  readonly ran: number;
+  /** Part of `ran`: without an admission. */
+  readonly unadmitted: number;
+  /** Part of `unadmitted`: the ledger has no record at all. */
+  readonly unseen: number;
+  /** Ran on runners that GitLab asks nobody about: no part of `ran`. */
+  readonly outOfScope: number;
+}
+
+/** One job from both sides; at least one of them is there. */
+export interface ComparedJob {
+  readonly record?: JobRecord | undefined;
+  /** Undefined: GitLab was asked and knows no such job. */
+  readonly truth?: JobTruth | undefined;
+}
+
+export interface EnforcementProof {
+  readonly figures: ProofFigures;
+  readonly findings: readonly Finding[];
+  /** The sweep's own, of the findings that have a remedy. */
+  readonly verdicts: readonly JobVerdict[];
+}
+
+/**
+ * @param nowMs - Unix ms: a job that GitLab does not know keeps its hold until that is due.
+ * @param scope - whose jobs GitLab asks about. @default everybody's
+ */
+export function enforcementProof(
+  jobs: Iterable<ComparedJob>,
+  nowMs: number,
+  scope?: ControllerScope,
+): EnforcementProof {
+  const findings: Finding[] = [];
+  const verdicts: JobVerdict[] = [];
+  const figures = {
+    compared: 0,
+    rejected: 0,
+    rejectedRan: 0,
+    admitted: 0,
+    admittedRan: 0,
+    ran: 0,
+    unadmitted: 0,
+    unseen: 0,
+    outOfScope: 0,
+  };
+  for (const { record, truth } of jobs) {
+    figures.compared += 1;
+    const ran = truth !== undefined && hasRun(truth);
+    if (ran && record === undefined && isOutOfScope(truth, scope, nowMs)) {
+      figures.outOfScope += 1;
+      continue;
+    }
+    const rejected = record !== undefined && wasRejected(record);
+    if (rejected) figures.rejected += 1;
+    else if (record !== undefined && record.unchecked !== 'bypass') figures.admitted += 1;
+    if (ran) {
+      figures.ran += 1;
+      if (record === undefined) figures.unseen += 1;
+      if (rejected) figures.rejectedRan += 1;
+      if (record === undefined || rejected || record.unchecked === 'bypass') figures.unadmitted += 1;
+      else figures.admittedRan += 1;
+    }
+    const verdict = verdictOn(record, truth, nowMs);
+    const kind = kindOf(record, truth, verdict);
+    if (kind === undefined) continue;
+    const remedy = remedyOf(record, truth, verdict);
+    findings.push(findingOf(kind, remedy, { record, truth }));
+    if (remedy !== 'wait' && remedy !== 'none') verdicts.push(verdict);
+  }
+  return { figures, findings, verdicts };
+}
+
+/** Jobs that ran without an admission ÷ jobs that ran; 0 where none ran. */
+export const unadmittedShare = ({ ran, unadmitted }: ProofFigures): number =>
+  ran === 0 ? 0 : unadmitted / ran;
+
+/** A job the router rejects is shown as running for a moment: its reason tells, not its times. */
+export const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
+  failureReason !== REJECTED_BY_ROUTER &&
+  (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
+
+function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob): Finding {
+  const jobId = record?.jobId ?? truth?.jobId ?? 0;
+  const projectId = record?.facts.projectId ?? truth?.projectId;
+  const projectPath = truth?.projectPath ?? record?.facts.projectPath;
+  const ranSeconds = truth === undefined ? undefined : ranSecondsOf(truth);
+  return {
+    kind,
+    remedy,
+    jobId,
+    ...(projectId !== undefined && { projectId }),
+    ...(projectPath !== undefined && { projectPath }),
+    ...(record !== undefined && { state: record.state }),
+    ...(truth !== undefined && { status: truth.status }),
+    ...(record?.durationSeconds !== undefined && { chargedSeconds: record.durationSeconds }),
+    ...(ranSeconds !== undefined && { ranSeconds }),
+  };
+}
+
+/** Undefined: both sides say the same, or nothing that could be compared. */
+function kindOf(
+  record: JobRecord | undefined,
+  truth: JobTruth | undefined,
+  verdict: JobVerdict,
+): FindingKind | undefined {
+  // GitLab forgets jobs of deleted projects: only a hold is worth asking about.
+  if (truth === undefined) return record !== undefined && isLive(record) ? 'gone' : undefined;
+  const ran = hasRun(truth);
+  if (record === undefined) return ran ? 'unseen' : undefined;
+  if (wasRejected(record)) return ran ? 'rejected_ran' : undefined;
+  const differs = verdict.do === 'settle' || verdict.do === 'release';
+  if (isLive(record)) {
+    if (!differs) return undefined;
+    if (ran) return 'ended';
+    return truth.failureReason === REJECTED_BY_ROUTER ? 'admitted_rejected' : 'never_started';
+  }
+  if (ran && record.state !== 'SETTLED') return 'released_ran';
+  if (!differs) return undefined;
+  return ran ? 'duration' : 'admitted_rejected';
+}
+
+function remedyOf(record: JobRecord | undefined, truth: JobTruth | undefined, verdict: JobVerdict): Remedy {
+  switch (verdict.do) {
+    case 'settle':
+      return record === undefined || isLive(record) || record.state === 'REJECTED' ? 'settle' : 'correct';
+    case 'release':
+      return 'release';
+    case 'expire':
+      return 'expire';
+    case 'charge':
+      return 'charge as bypass';
+    case 'postpone':
+      return 'wait';
+    case 'keep':
+      return truth !== undefined && isTerminal(truth.status) ? 'none' : 'wait';
+  }
+}
+
+/** As GitLab counts, else from its times; undefined while it runs or where GitLab says neither. */
+export function ranSecondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
+  if (durationSeconds !== undefined) return durationSeconds;
+  if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
+  return Math.max(0, finishedAtMs - startedAtMs) / 1000;
+}

@@ -1,0 +1,39 @@
+/** Which groups a job was in when it was decided. Where they were moved since changes no bill. */
+import { subjectKey } from '../../../policies/limits/subject.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { JobRecord } from '../ledger/ledger.ts';
+
+/**
+ * Whether the job was decided in the group or below it: by the groups of its record alone. A record from before they were
+ * recorded names its root, its own group and those it is counted on; between them the directory of now stands in, unless
+ * the group is below another root by now.
+ */
+export function wasInGroup(record: JobRecord, id: number, { chainById }: Directory): boolean {
+  const { rootId, groupId, groupIds } = record.facts;
+  if (groupIds !== undefined) return groupIds.includes(id) || groupId === id;
+  if (rootId === id || groupId === id || isCountedOn(record, id)) return true;
+  const chain = groupId === undefined ? undefined : chainById.get(groupId);
+  return chain !== undefined && chain[0]?.id === rootId && chain.some((group) => group.id === id);
+}
+
+/**
+ * The same for a group that the directory does not know by this path. The path of the record decides; but where the
+ * directory knows the job's root, the path must be below that root, or two names of one root would both be charged.
+ */
+export function wasBelowPath({ facts }: JobRecord, path: string, { groupById }: Directory): boolean {
+  const { projectPath, rootId } = facts;
+  if (projectPath === undefined || !pathKey(projectPath).startsWith(`${pathKey(path)}/`)) return false;
+  const root = rootId === undefined ? undefined : groupById.get(rootId);
+  return root === undefined || pathKey(root.path) === pathKey(path).split('/')[0];
+}
+
+/** Nobody knew a group of the job when it was decided: it is on no group's bill. */
+export const isInNoGroup = ({ facts, claims }: JobRecord): boolean =>
+  facts.rootId === undefined &&
+  facts.groupId === undefined &&
+  !claims.some(({ counter }) => counter.subject.startsWith('group/'));
+
+const isCountedOn = ({ claims }: JobRecord, id: number): boolean => {
+  const subject = subjectKey({ kind: 'group', id });
+  return claims.some(({ counter }) => counter.subject === subject);
+};

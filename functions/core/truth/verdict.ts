@@ -1,0 +1,96 @@
+/** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
+
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
+import { GRACE_SECONDS } from '../ledger/draft.ts';
+import type { JobEnd, JobGone, JobRecord } from '../ledger/ledger.ts';
+import { settleMove } from '../ledger/settle.ts';
+import { waitingMs } from './back-off.ts';
+import { endOfJob } from './end-of-job.ts';
+import { type LiveHold, liveHoldOf } from './live-hold.ts';
+
+export type Verdict =
+  | { readonly do: 'settle'; readonly end: JobEnd }
+  | { readonly do: 'release'; readonly gone: JobGone }
+  | { readonly do: 'expire'; readonly gone: JobGone }
+  | { readonly do: 'postpone'; readonly jobId: number; readonly dueAtMs: number }
+  /** Not due yet and not over: nothing to write. */
+  | { readonly do: 'keep'; readonly jobId: number };
+
+/** Judges any job, whatever the ledger has of it. `charge`: it ran, and there is no record. */
+export type JobVerdict = Verdict | { readonly do: 'charge'; readonly truth: JobTruth };
+
+/** On top of timeout and grace: what a webhook and this sweep's own minute take. */
+const SLACK_SECONDS = 60;
+/** A job that ran past its time is asked about again and again, but never in the same minute. */
+const AHEAD_MS_MIN = 60_000;
+
+/** @param truth - undefined: GitLab knows no such job. */
+export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: number): Verdict {
+  const { jobId } = hold;
+  const due = hold.dueAtMs <= nowMs;
+  if (truth === undefined) {
+    // A new job may not have reached the replica that answers, and a token without access to a project sees a 404, too.
+    return due ? { do: 'expire', gone: { jobId, cause: 'unknown_to_gitlab' } } : { do: 'keep', jobId };
+  }
+  const what = endOfJob(truth, nowMs);
+  switch (what.kind) {
+    case 'ran':
+      return { do: 'settle', end: what.end };
+    case 'gone':
+      return { do: 'release', gone: { jobId, cause: truth.failureReason ?? what.cause } };
+    case 'unclear':
+      return { do: 'settle', end: unclearEnd(truth, hold.estimateSeconds, nowMs) };
+    case 'open':
+      return due ? { do: 'postpone', jobId, dueAtMs: nextDueMs(hold, truth, nowMs) } : { do: 'keep', jobId };
+  }
+}
+
+/**
+ * The same for any job: live holds as {@link verdictOf}; what ended is settled or corrected where its charge is not what
+ * GitLab says; what ran and has no record is charged.
+ *
+ * @param truth - undefined: GitLab knows no such job.
+ */
+export function verdictOn(
+  record: JobRecord | undefined,
+  truth: JobTruth | undefined,
+  nowMs: number,
+): JobVerdict {
+  const hold = liveHoldOf(record);
+  if (hold !== undefined) return verdictOf(hold, truth, nowMs);
+  const keep = { do: 'keep', jobId: record?.jobId ?? truth?.jobId ?? 0 } as const;
+  const end = truth && endCharged(truth, record, nowMs);
+  if (truth === undefined || end === undefined) return keep;
+  if (record === undefined) return { do: 'charge', truth };
+  return settleMove(record, end, nowMs).outcome === 'unchanged' ? keep : { do: 'settle', end };
+}
+
+/** Undefined: there is nothing to charge, and nothing was. */
+function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: number): JobEnd | undefined {
+  const what = endOfJob(truth, nowMs);
+  if (what.kind === 'ran') return what.end;
+  // What the router let fail has never run, whatever somebody said before.
+  if (what.kind !== 'gone' || what.cause !== REJECTED_BY_ROUTER || record?.state !== 'SETTLED')
+    return undefined;
+  const { durationSeconds = 0, endedAtMs = 0 } = record;
+  if (durationSeconds === 0) return undefined;
+  // Later than the end that was charged, or that would go on counting.
+  return {
+    jobId: truth.jobId,
+    durationSeconds: 0,
+    endedAtMs: Math.max(truth.finishedAtMs ?? nowMs, endedAtMs + 1),
+  };
+}
+
+/** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */
+const unclearEnd = ({ jobId, finishedAtMs }: JobTruth, durationSeconds: number, nowMs: number): JobEnd => ({
+  jobId,
+  durationSeconds,
+  endedAtMs: finishedAtMs ?? nowMs,
+});
+
+function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: number): number {
+  if (status !== 'running' && status !== 'canceling') return nowMs + waitingMs(nowMs - hold.decidedAtMs);
+  const longestSeconds = hold.timeoutSeconds + GRACE_SECONDS + SLACK_SECONDS;
+  return Math.max((startedAtMs ?? hold.decidedAtMs) + longestSeconds * 1000, nowMs + AHEAD_MS_MIN);
+}

@@ -1,0 +1,43 @@
+import { amountText } from '../../../policies/text/amount-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
+import type { AgreementCause, BudgetAgreement } from './budget-agreement.ts';
+
+export interface AgreementTold {
+  /** `fits`: all figures that could be compared are one. `differs`: somebody should know why. */
+  readonly tone: 'fits' | 'differs';
+  /** One sentence or two. */
+  readonly text: string;
+}
+
+/** For the page and the command line. @param zone - in which the recount's time is told */
+export function agreementText(
+  { unit, counterAmount, usageAmount, cause, records }: BudgetAgreement,
+  currency: string,
+  zone: string,
+): AgreementTold {
+  const told = (whole: number): string => amountText(whole, unit, currency, 'nearest');
+  const beyond = records?.counterBeyond;
+  const when = records && instantText(records.recountedAtMs, zone);
+  if (cause === undefined && beyond === 0)
+    return { tone: 'fits', text: `Counter = usage = statement (recounted ${when}).` };
+  const usage =
+    cause === undefined
+      ? 'Counter = usage.'
+      : `The counter has ${told(Math.abs(counterAmount - usageAmount))} ${counterAmount > usageAmount ? 'more' : 'less'} than the days of usage: ${WHY[cause]}.`;
+  const statement =
+    records === undefined
+      ? 'Not recounted in this period yet; that happens every night.'
+      : beyond === undefined
+        ? `The recount of ${when} found more differences than it lists: see tollgate rebuild.`
+        : beyond === 0
+          ? `Counter = statement (recounted ${when}).`
+          : `It had ${told(Math.abs(beyond))} ${beyond > 0 ? 'more' : 'less'} than the records that statements are made of (recounted ${when}): see tollgate rebuild.`;
+  const fits = cause === undefined && (records === undefined || beyond === 0);
+  return { tone: fits ? 'fits' : 'differs', text: `${usage} ${statement}` };
+}
+
+const WHY: Readonly<Record<AgreementCause, string>> = {
+  other_zone: 'the limit begins its days in another time zone than usage does',
+  not_added_up: 'jobs that were decided just now, or corrections by hand',
+  not_counted: 'jobs from before this limit counted, or from while it was off',
+};

@@ -1,0 +1,126 @@
+/**
+ * Three figures tell what a budget has used: the counter that admissions are checked against, the days of usage that charts
+ * and tables add up, and the records that statements are made of. They come by different ways; this says whether they agree.
+ */
+import { calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
+import type { LimitKind } from '../../../policies/limits/limit.ts';
+import type { PeriodKind } from '../../../policies/limits/period.ts';
+import { dayIn } from '../../../policies/limits/zone.ts';
+import type { Unit } from '../../../policies/unit.ts';
+import type { RecountOutcome } from '../ledger/recount-outcome.ts';
+import type { Usage } from './usage.ts';
+
+/** Why the days of usage say something else than the counter. */
+export type AgreementCause =
+  /** The limit's days begin at other instants than those of usage. */
+  | 'other_zone'
+  /** The counter has more: jobs that were decided just now, corrections by hand. */
+  | 'not_added_up'
+  /** The days have more: jobs from before the limit counted, or while it was off. */
+  | 'not_counted';
+
+export interface BudgetAgreement {
+  readonly subject: string;
+  /** The limit's id. */
+  readonly limit: string;
+  readonly unit: Unit;
+  /** `2026-11` */
+  readonly period: string;
+  /** What the counter has, and what the period's days come to: money includes what is held, minutes only what has ended. */
+  readonly counterAmount: number;
+  readonly usageAmount: number;
+  /** Only where both differ. */
+  readonly cause?: AgreementCause;
+  /** Absent: this period was not recounted yet. */
+  readonly records?: {
+    /** Unix ms. */
+    readonly recountedAtMs: number;
+    /** What the counter had beyond what its records, and so statements, make. Undefined: too many differ to list all. */
+    readonly counterBeyond: number | undefined;
+  };
+}
+
+/** A limit with a period and how its counter stands. */
+export interface CountedBudget {
+  readonly subject: string;
+  readonly id: string;
+  readonly kind: LimitKind;
+  readonly unit: Unit;
+  readonly zone: string;
+  readonly per?: PeriodKind | undefined;
+  readonly period?: { readonly key: string; readonly startMs: number } | undefined;
+  readonly settled: number;
+  readonly held: number;
+}
+
+/** A year, and a day that two zones share. */
+const DAYS_MAX = 368;
+
+/**
+ * The days of usage that a budget's period has so far, `dayNumber`s, both included. Undefined: nothing adds up over days,
+ * like what is counted at once, or for ever.
+ */
+export function agreementDays(
+  { kind, per, period, zone }: Pick<CountedBudget, 'kind' | 'per' | 'period' | 'zone'>,
+  usageZone: string,
+  nowMs: number,
+): { readonly from: number; readonly to: number } | undefined {
+  const addsUp = kind === 'money' || kind === 'minutes';
+  if (!addsUp || per === 'minute' || per === 'hour') return undefined;
+  if (period === undefined || !Number.isFinite(period.startMs)) return undefined;
+  const to = dayNumber(dayIn(usageZone, nowMs));
+  const from = dayNumber(dayIn(zone, period.startMs));
+  return to - from >= DAYS_MAX ? undefined : { from, to };
+}
+
+/** Keys of these days: `2026-11-21`. */
+export const agreementDayKeys = ({ from, to }: { readonly from: number; readonly to: number }): string[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => {
+    const { year, month, day } = calendarDay(from + index);
+    return `${year}-${two(month)}-${two(day)}`;
+  });
+
+export interface AgreementFrom {
+  /** The budget's days of usage, as {@link agreementDays} tells them. */
+  readonly days: readonly Pick<Usage, 'settledMicros' | 'heldMicros' | 'seconds'>[];
+  /** IANA zone of the days of usage. */
+  readonly usageZone: string;
+  /** Undefined: nobody has recounted yet. */
+  readonly recount: RecountOutcome | undefined;
+}
+
+export function budgetAgreement(budget: CountedBudget, from: AgreementFrom): BudgetAgreement {
+  const { subject, id: limit, kind, unit, zone, period, settled, held } = budget;
+  const isMoney = kind === 'money';
+  const counterAmount = isMoney ? settled + held : settled;
+  const usageAmount = from.days.reduce(
+    (sum, { settledMicros, heldMicros, seconds }) => sum + (isMoney ? settledMicros + heldMicros : seconds),
+    0,
+  );
+  const key = period?.key ?? '';
+  const records = recordsOf({ subject, limit, period: key }, period?.startMs ?? 0, from.recount);
+  return {
+    ...{ subject, limit, unit, period: key, counterAmount, usageAmount },
+    ...(counterAmount !== usageAmount && {
+      cause:
+        zone !== from.usageZone ? 'other_zone' : counterAmount > usageAmount ? 'not_added_up' : 'not_counted',
+    }),
+    ...(records !== undefined && { records }),
+  };
+}
+
+function recordsOf(
+  key: { readonly subject: string; readonly limit: string; readonly period: string },
+  startMs: number,
+  recount: RecountOutcome | undefined,
+): BudgetAgreement['records'] {
+  // What was recounted before the period began says nothing of it.
+  if (recount === undefined || recount.recountedAtMs < startMs) return undefined;
+  const { recountedAtMs, drifting, unlisted } = recount;
+  const found = drifting.find(
+    (each) =>
+      each.key.subject === key.subject && each.key.limit === key.limit && each.key.period === key.period,
+  );
+  if (found !== undefined) return { recountedAtMs, counterBeyond: found.committed - found.recounted };
+  return { recountedAtMs, counterBeyond: unlisted > 0 ? undefined : 0 };
+}

@@ -1,0 +1,141 @@
+/** What one job's record adds to usage. Pure: the record as it stands now, so that any order of its images ends the same. */
+
+import { periodAt } from '../../../policies/limits/period.ts';
+import { subjectKey } from '../../../policies/limits/subject.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { costMicros } from '../../../policies/price.ts';
+import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../ledger/rejected.ts';
+import { ratioBucket } from './hold-ratio.ts';
+import type { Tally } from './tally.ts';
+import { RAN_REJECTED_BY_PREFIX, REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
+
+/** What of a job is in the usage items. */
+export interface Contribution {
+  readonly jobId: number;
+  /** The record's `rev` it was made from. */
+  readonly rev: number;
+  readonly generation: number;
+  readonly settled: boolean;
+  readonly day: string;
+  /** `subjectKey`s: the instance, the groups above the job, its project, its runner class. */
+  readonly subjects: readonly string[];
+  readonly tally: Tally;
+}
+
+export interface Place {
+  readonly day: string;
+  readonly subjects: readonly string[];
+}
+
+/** A record's violations are few; one that lists more counts under the first. */
+const RULES_MAX = 20;
+
+/**
+ * @param before - what of this job is counted already: a decision stays on the day and the groups it was first counted
+ * on, also when the group has moved since or the zone was changed.
+ */
+export function contributionOf(
+  record: JobRecord,
+  before: Contribution | undefined,
+  placeOf: (record: JobRecord) => Place,
+): Contribution {
+  const { day, subjects } = before?.generation === record.generation ? before : placeOf(record);
+  return {
+    jobId: record.jobId,
+    rev: record.rev,
+    generation: record.generation,
+    settled: record.state === 'SETTLED',
+    day,
+    subjects,
+    tally: tallyOf(record),
+  };
+}
+
+/** What of a record says where its job stands. */
+export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
+  ...(projectId !== undefined && { projectId }),
+  ...(groupId !== undefined && { namespaceId: groupId }),
+  ...(rootId !== undefined && { rootNamespaceId: rootId }),
+});
+
+/**
+ * Uses the groups of the record. A record from before they were recorded gets those the directory knows now, and where the
+ * directory does not know its group, only what the record says.
+ */
+export const placeBy =
+  (directory: Directory | undefined, zone: string) =>
+  ({ facts, decidedAtMs }: JobRecord): Place => ({
+    day: periodAt('day', zone, decidedAtMs).key,
+    subjects: subjectsOf(facts, directory),
+  });
+
+function subjectsOf(
+  { groupId, groupIds, rootId, projectId, runnerClass }: JobFacts,
+  directory: Directory | undefined,
+): readonly string[] {
+  const chain = groupId === undefined ? undefined : directory?.chainById.get(groupId)?.map(({ id }) => id);
+  const told = [...(groupIds ?? [rootId]), groupId].filter((id) => id !== undefined);
+  const groups = groupIds === undefined ? (chain ?? told) : told;
+  return [
+    subjectKey({ kind: 'instance' }),
+    ...[...new Set(groups)].map((id) => subjectKey({ kind: 'group', id })),
+    ...(projectId === undefined ? [] : [subjectKey({ kind: 'project', id: projectId })]),
+    subjectKey({ kind: 'runner-class', name: runnerClass }),
+  ];
+}
+
+function tallyOf(record: JobRecord): Tally {
+  const { state, facts, durationSeconds = 0, unchecked } = record;
+  const tally = new Map<string, number>([['jobs', 1]]);
+  const set = (name: string, count: number): void => {
+    if (count !== 0) tally.set(name, count);
+  };
+  const rejected = wasRejected(record);
+  set(rejected ? 'rejected' : 'admitted', 1);
+  if (rejected) for (const rule of rejecting(record)) set(`${REJECTED_BY_PREFIX}${rule}`, 1);
+  if (ranRejected(record)) {
+    set('ranRejected', 1);
+    for (const rule of rejecting(record)) set(`${RAN_REJECTED_BY_PREFIX}${rule}`, 1);
+  } else if (unchecked !== undefined) set(unchecked, 1);
+  for (const rule of watching(record)) set(`${WATCHED_BY_PREFIX}${rule}`, 1);
+  switch (state) {
+    case 'HELD':
+    case 'RUNNING':
+      set('heldMicros', facts.costMicros);
+      break;
+    case 'SETTLED': {
+      set('seconds', durationSeconds);
+      set('settledMicros', costMicros(facts.microsPerMinute, durationSeconds, facts.round));
+      const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);
+      if (bucket !== undefined) set(bucket, 1);
+      break;
+    }
+    case 'RELEASED':
+      set('released', 1);
+      break;
+    case 'EXPIRED':
+      set('expired', 1);
+      if (isCharged(record)) set('settledMicros', facts.costMicros);
+      break;
+    case 'REJECTED':
+      break;
+  }
+  return tally;
+}
+
+const rejecting = ({ violations }: JobRecord): ReadonlySet<string> =>
+  new Set(violations.slice(0, RULES_MAX).map(({ rule }) => rule));
+
+/** What would have rejected a job that was let in: not what it is exempt from, and no warning. */
+function watching(record: JobRecord): ReadonlySet<string> {
+  if (wasRejected(record)) return new Set();
+  const against = record.shadow.filter(
+    ({ exempt, reason }) => exempt !== true && reason.code !== 'SOFT_LIMIT',
+  );
+  return new Set(against.slice(0, RULES_MAX).map(({ rule }) => rule));
+}
+
+/** Expired with its hold charged. Only the flag can tell where there is no claim. */
+const isCharged = ({ claims, flagged }: JobRecord): boolean =>
+  claims.length === 0 ? flagged : claims.some(({ corrected }) => corrected !== 0);

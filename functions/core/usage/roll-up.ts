@@ -1,0 +1,61 @@
+import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
+import type { Exported } from '../export/export-images.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { LedgerKeys } from '../store/keys.ts';
+import { type CountRecordsDeps, countRecords } from './count-records.ts';
+import { type Image, readImages } from './stream-images.ts';
+import type { CounterStep, TellTransitions } from './tell-transitions.ts';
+
+/**
+ * What cannot be read is tried again this long: while a deployment is under way, newer items meet older programs. After
+ * that it is passed over, and the nightly check counts it.
+ */
+const UNREADABLE_PATIENCE_MS = 10 * 60_000;
+
+export interface RollUpDeps extends CountRecordsDeps {
+  readonly keys: LedgerKeys;
+  /** Tells owners of limits. @default nobody is told */
+  readonly thresholds?: TellTransitions;
+  readonly metrics?: Metrics;
+  /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
+  readonly exportImages?: (event: unknown) => Promise<Exported>;
+}
+
+/** Lambda's answer to a stream: it delivers again from the first of these on. */
+export interface StreamAnswer {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}
+
+/** One batch of the table's stream: records into usage, estimates and top lists, counters to the thresholds, decisions outside. */
+export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAnswer> {
+  const { images, unreadable } = readImages(event, deps.keys);
+  const youngMs = deps.clock.nowMs() - UNREADABLE_PATIENCE_MS;
+  const again = unreadable.filter(({ writtenAtMs }) => writtenAtMs > youngMs);
+  const passedOver = unreadable.length - again.length;
+  if (again.length > 0) deps.log.error('stream images not readable', { images: again.length });
+  if (passedOver > 0) deps.log.error('stream images not readable, passed over', { images: passedOver });
+  const failed = new Set([...again.map(({ sequence }) => sequence), ...(await countImages(images, deps))]);
+  const exported = await deps.exportImages?.(event);
+  for (const sequence of exported?.again ?? []) failed.add(sequence);
+  const untold = (await deps.thresholds?.tell(stepsOf(images))) ?? 0;
+  const leftOut = passedOver + untold + (exported?.lost ?? 0);
+  if (leftOut > 0) deps.metrics?.add(METRIC_ROLLUP_LEFT_OUT, leftOut);
+  deps.metrics?.flush();
+  return { batchItemFailures: [...failed].map((itemIdentifier) => ({ itemIdentifier })) };
+}
+
+async function countImages(images: readonly Image[], deps: RollUpDeps): Promise<readonly string[]> {
+  const records = images.flatMap((image) => (image.kind === 'record' ? [image.record] : []));
+  const { failedJobIds } = await countRecords(records, deps);
+  if (failedJobIds.size > 0) deps.log.warn('jobs not counted yet', { jobs: failedJobIds.size });
+  return images.flatMap((image) =>
+    image.kind === 'record' && failedJobIds.has(image.record.jobId) ? [image.sequence] : [],
+  );
+}
+
+const stepsOf = (images: readonly Image[]): readonly CounterStep[] =>
+  images.flatMap((image) => {
+    if (image.kind !== 'counter') return [];
+    const { before, after } = image;
+    return [before === undefined ? { after } : { before, after }];
+  });

@@ -1,0 +1,53 @@
+import { counterName } from '../../../policies/claim.ts';
+import type { Log } from '../environment/log.ts';
+import type { Counter } from '../ledger/ledger.ts';
+
+/** A counter's step from one write to the next; without `before` its first. */
+export interface CounterStep {
+  readonly before?: Counter;
+  readonly after: Counter;
+}
+
+/** Told of the steps of a batch's counters, in order; after a failure the last of each counter comes again. */
+export type OnTransitions = (steps: readonly CounterStep[]) => Promise<unknown>;
+
+/** Counters whose owners are still to be told; what is more than this waits for the counter's next step. */
+const WAITING_MAX = 2_000;
+
+/**
+ * Thresholds on a path of their own beside the counting of records: a topic that refuses holds up no usage. What could not
+ * be told is told with a later batch; because levels are told, not steps, the last step of a counter is all that is kept,
+ * and a process that ends meanwhile leaves it to the counter's next step.
+ */
+export class TellTransitions {
+  readonly #onTransitions: OnTransitions;
+  readonly #log: Log;
+  readonly #waiting = new Map<string, CounterStep>();
+
+  constructor(onTransitions: OnTransitions, log: Log) {
+    this.#onTransitions = onTransitions;
+    this.#log = log;
+  }
+
+  /** Never throws. @returns how many counters still wait. */
+  async tell(steps: readonly CounterStep[]): Promise<number> {
+    const due = [...this.#waiting.values(), ...steps];
+    if (due.length === 0) return 0;
+    try {
+      await this.#onTransitions(due);
+      this.#waiting.clear();
+    } catch (error) {
+      for (const step of steps) this.#wait(step);
+      this.#log.warn('owners not told of thresholds', {
+        counters: this.#waiting.size,
+        error: error instanceof Error ? error.name : 'unknown',
+      });
+    }
+    return this.#waiting.size;
+  }
+
+  #wait(step: CounterStep): void {
+    const name = counterName(step.after.key);
+    if (this.#waiting.has(name) || this.#waiting.size < WAITING_MAX) this.#waiting.set(name, step);
+  }
+}

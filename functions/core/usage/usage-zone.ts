@@ -1,0 +1,11 @@
+import { isZone } from '../../../policies/limits/zone.ts';
+import { ENV_ROLLUP_ZONE } from '../../names.ts';
+import type { Environment } from '../environment/settings.ts';
+
+/** IANA zone in which the days of usage begin and end, for whoever writes or reads them. A wrong one is added to `problems`. */
+export function usageZone(env: Environment, problems: string[]): string {
+  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
+  if (!isZone(zone))
+    problems.push(`${ENV_ROLLUP_ZONE} is "${zone}"; expected an IANA zone such as Europe/Berlin`);
+  return zone;
+}

@@ -1,0 +1,23 @@
+import type { SyncReport } from '../core/directory/sync.ts';
+import type { Log } from '../core/environment/log.ts';
+
+/** One line a run; what somebody has to do something about is an error of its own, which an alarm counts. */
+export function logReport(report: SyncReport, log: Log): void {
+  log.info('directory synced', { ...report });
+  if (report.groupsListing === 'refused') {
+    log.error('directory: GitLab lists far fewer groups than before; nothing is dropped', {
+      groups: report.groups,
+      groupsMissing: report.groupsMissing,
+      remedy: 'does the token belong to an administrator? If they are gone: tollgate directory sync --force',
+    });
+  }
+  if (report.projectsRefused > 0) {
+    log.error('directory: GitLab lists far fewer projects than before; none is dropped', {
+      projectsMissing: report.projectsRefused,
+      remedy: 'does the token belong to an administrator? If they are gone: tollgate directory sync --force',
+    });
+  }
+  if (report.failure !== undefined) {
+    log.warn('directory: GitLab did not answer to the end', { failure: report.failure, calls: report.calls });
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
+ *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
+ *   dist/admit/rules.json    policy, limits and directory, validated
+ *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, watchdog/, ssm-limits/, notices/, console/   the others, likewise
+ *   dist/relay/relay.mjs     the relay for its container, with the same rules and the descriptors of its GitLab beside it
+ * `npm run bundle -- admit` builds one of them, `-- functions` all but the relay. `--force` packs a policy that would reject
+ * the platform's own jobs.
+ *
+ * The relay takes the descriptors that cdk/tollgate.config.ts names, those of every deployment, or what `--descriptors` says:
+ * a file, or a folder of them. The placeholder of this repository is refused.
+ */
+import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type BuildOptions, build, type StdinOptions } from 'esbuild';
+import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
+import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
+import { bundledDescriptors } from './bundled-descriptors.ts';
+import { englishOnly } from './english-only.ts';
+import { packRules } from './pack-rules.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Deployed programs: folders under `functions/` that have a handler. */
+export const FUNCTIONS = [
+  'admit',
+  'settle',
+  'settle/stream',
+  'sweep',
+  'rollup',
+  'drift',
+  'watchdog',
+  'directory',
+  'ssm-limits',
+  'notices',
+  'console',
+] as const;
+
+export type FunctionName = (typeof FUNCTIONS)[number];
+
+/** Of the one whose deployed name is older than its folder. */
+const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-sync' };
+
+/**
+ * KB, some per cent above what each takes: beyond it, a cold start pays for code it does not use. Every bundle has some
+ * 350 KB of the DynamoDB client, a third of that only loaded outside of Lambda; the console has Zod and OpenAPI besides,
+ * `ssm-limits` a parser of YAML.
+ */
+export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
+  admit: 740,
+  settle: 440,
+  'settle/stream': 690,
+  sweep: 720,
+  rollup: 740,
+  drift: 440,
+  watchdog: 430,
+  directory: 410,
+  'ssm-limits': 840,
+  notices: 740,
+  console: 1_420,
+};
+export const ADMIT_BUNDLE_BYTES_MAX = BUNDLE_KB_MAX.admit * 1024;
+
+export interface Bundle {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** Some packages are CommonJS and call `require` for Node's own modules. */
+const REQUIRE_BANNER =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+const OPTIONS: BuildOptions = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  // Loaded only where a secret is wanted: it costs a third of a cold start.
+  external: ['@aws-sdk/client-ssm'],
+  banner: { js: REQUIRE_BANNER },
+  plugins: [englishOnly],
+  logLevel: 'warning',
+};
+
+/** Builds the admit function; what it loads after its import stands in chunks beside it. */
+export const bundleAdmit = (outfile: string): Promise<Bundle> => bundleFunction('admit', outfile);
+
+/** Builds a function from its folder's `handler.ts`. */
+export async function bundleFunction(name: FunctionName, outfile: string): Promise<Bundle> {
+  const { metafile } = await build({
+    ...OPTIONS,
+    entryPoints: { handler: `${root}functions/${FOLDERS[name] ?? name}/handler.ts` },
+    outdir: dirname(outfile),
+    entryNames: basename(outfile, '.mjs'),
+    chunkNames: 'chunk-[hash]',
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
+    metafile: true,
+  });
+  const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+  return { file: outfile, bytes };
+}
+
+/**
+ * Builds the relay; what it reads at its start goes beside it. The placeholder descriptors do not: without descriptors of its
+ * GitLab this relay does not start.
+ */
+export async function bundleRelay(
+  outfile: string,
+  descriptors: readonly DeployableDescriptors[],
+): Promise<Bundle> {
+  const bundle = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
+  copyFileSync(`${root}relay/health-check.mjs`, `${dirname(outfile)}/health-check.mjs`);
+  const folder = join(dirname(outfile), DESCRIPTORS_FOLDER);
+  mkdirSync(folder, { recursive: true });
+  for (const { fileName, bytes } of descriptors) writeFileSync(join(folder, fileName), bytes);
+  return bundle;
+}
+
+/** Builds a piece of source with the same options, to compare with. */
+export const bundleEntry = (stdin: StdinOptions, outfile: string): Promise<Bundle> =>
+  bundleWith({ stdin, outfile });
+
+async function bundleWith(options: BuildOptions & { readonly outfile: string }): Promise<Bundle> {
+  await build({ ...OPTIONS, ...options });
+  return { file: options.outfile, bytes: statSync(options.outfile).size };
+}
+
+const RELAY = 'relay';
+const ALL_FUNCTIONS = 'functions';
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { force: { type: 'boolean' }, descriptors: { type: 'string', multiple: true } },
+  });
+  const wants = (name: string): boolean =>
+    positionals.length === 0 ||
+    positionals.includes(name) ||
+    (name !== RELAY && positionals.includes(ALL_FUNCTIONS));
+  const rules = JSON.stringify(packRules({ root, force: values.force === true, nowMs: Date.now() }));
+  // Read before their old place is emptied: it may be where they come from.
+  const descriptors = wants(RELAY) ? await bundledDescriptors(values.descriptors) : [];
+  for (const name of FUNCTIONS.filter(wants)) {
+    const bytes = await bundleInto(name, 'handler.mjs', rules, (outfile) => bundleFunction(name, outfile));
+    if (bytes > BUNDLE_KB_MAX[name] * 1024) {
+      console.error(`the bundle of ${name} is larger than ${BUNDLE_KB_MAX[name]} KB`);
+      return 1;
+    }
+  }
+  if (wants(RELAY)) {
+    await bundleInto(RELAY, 'relay.mjs', rules, (outfile) => bundleRelay(outfile, descriptors));
+  }
+  return 0;
+}
+
+/** @returns its size. */
+async function bundleInto(
+  name: string,
+  file: string,
+  rules: string,
+  bundle: (outfile: string) => Promise<Bundle>,
+): Promise<number> {
+  const shown = `dist/${name.replace('/', '-')}`;
+  const folder = `${root}${shown}`;
+  // Chunks are named by their content: those of an earlier build would stay beside the new ones.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const { bytes } = await bundle(`${folder}/${file}`);
+  writeFileSync(`${folder}/rules.json`, rules);
+  console.log(`${`${shown}/${file}`.padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
+  return bytes;
+}
+
+// Also when scripts/pinned.mjs runs it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    process.exit(await main(process.argv.slice(2)));
+  } catch (error) {
+    // What is wrong with documents, settings and descriptors is written for people; where our code found out helps nobody.
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}

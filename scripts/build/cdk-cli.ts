@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const CLI = `${root}node_modules/aws-cdk/bin/cdk`;
+/** A real deployment takes 5 to 10 minutes, most of them for the relay's first start. */
+const CDK_MS_MAX = 30 * 60_000;
+
+export interface CdkRun {
+  readonly code: number;
+  /** What it said, in order; empty where `inherit` showed it. */
+  readonly text: string;
+}
+
+export interface CdkOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Shows what it says rather than keeping it, and lets it ask. @default false */
+  readonly inherit?: boolean;
+  /** @default 30 min */
+  readonly timeoutMs?: number;
+}
+
+/** The CDK command line of this project, in its `cdk/` folder, on this Node. */
+export async function runCdk(args: readonly string[], options: CdkOptions): Promise<CdkRun> {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: `${root}cdk`,
+    env: options.env,
+    stdio: options.inherit === true ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    timeout: options.timeoutMs ?? CDK_MS_MAX,
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+  }
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve(exitCode ?? 1));
+  });
+  return { code, text };
+}

@@ -1,0 +1,96 @@
+/** `npm run destroy`: takes a deployment away, unless GitLab would fail jobs for want of it. */
+import { SSMClient } from '@aws-sdk/client-ssm';
+import { SettingsError } from '../../cdk/settings/mistake.ts';
+import { readDeployments } from '../../cdk/settings/read-deployments.ts';
+import type { Settings } from '../../cdk/settings/settings.ts';
+import { deployments } from '../../cdk/tollgate.config.ts';
+import { ssmText } from '../../functions/core/environment/ssm-text.ts';
+import { systemClock } from '../../functions/core/ledger/system-clock.ts';
+import { signedFetch } from '../../relay/signing/signed-fetch.ts';
+import { createRunnerControllers } from '../cli/controller/runner-controllers.ts';
+import { UsageError } from '../terminal/command.ts';
+import { runCdk } from './cdk-cli.ts';
+import { type Armed, askWhetherArmed } from './destroy/armed.ts';
+import { destroy } from './destroy/destroy.ts';
+import { DESTROY_HELP, type DestroyOptions, readDestroyOptions } from './destroy/destroy-options.ts';
+import { gitLabToken } from './destroy/gitlab-token.ts';
+import { cloudFormationEndpoint, type StackProtection, stackProtection } from './destroy/stack-protection.ts';
+
+const { env } = process;
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(DESTROY_HELP);
+    return 0;
+  }
+  const options = readDestroyOptions(args);
+  const settings = theOne(options);
+  if (settings.region !== undefined) env.AWS_REGION = settings.region;
+  const context = [`stage=${settings.stage}`, ...options.context].flatMap((each) => ['-c', each]);
+  return destroy({
+    stage: settings.stage,
+    gitlabUrl: settings.gitlab.url,
+    withState: options.withState,
+    askWhetherArmed: options.withoutAskingGitLab ? undefined : () => ask(settings, options),
+    protection: await openProtection(),
+    cdkDestroy: (stack) =>
+      runCdk(['destroy', stack, '--exclusively', ...(options.yes ? ['--force'] : []), ...context], {
+        env,
+        inherit: true,
+      }),
+    tell: (text) => console.log(text),
+  });
+}
+
+/** @throws {UsageError} where there are several and nobody said which. */
+function theOne({ stage, context }: DestroyOptions): Settings {
+  const entries = context.map((each) => [
+    each.slice(0, each.indexOf('=')),
+    each.slice(each.indexOf('=') + 1),
+  ]);
+  const all = readDeployments(deployments, {
+    ...Object.fromEntries(entries),
+    ...(stage !== undefined && { stage }),
+  });
+  const [only, ...others] = all;
+  if (only === undefined || others.length > 0)
+    throw new UsageError(`--stage is missing: expected one of ${all.map((each) => each.stage).join(', ')}`);
+  return only;
+}
+
+async function ask({ gitlab, parameters }: Settings, options: DestroyOptions): Promise<Armed> {
+  const token = await gitLabToken({
+    file: options.tokenFile,
+    cwd: process.env.INIT_CWD ?? process.cwd(),
+    environment: env.TOLLGATE_GITLAB_TOKEN,
+    parameters: [parameters.controllerToken, parameters.gitlabToken],
+    readParameter: ssmText,
+  });
+  if (token === undefined) return { kind: 'unknown', why: 'there is no token; --help says where it may be' };
+  const controllers = createRunnerControllers({
+    baseUrl: gitlab.url,
+    token: async () => token,
+    fetch,
+    clock: systemClock,
+  });
+  return askWhetherArmed(controllers, options.controllerId ?? gitlab.controllerId);
+}
+
+/** Uses the credentials and the region that the SDK finds. */
+async function openProtection(): Promise<StackProtection> {
+  const { region: readRegion, credentials } = new SSMClient({}).config;
+  const region = await readRegion();
+  return stackProtection({
+    endpoint: cloudFormationEndpoint(region, env.AWS_ENDPOINT_URL_CLOUDFORMATION ?? env.AWS_ENDPOINT_URL),
+    signedFetch: signedFetch({ fetch, credentials, region, service: 'cloudformation', nowMs: Date.now }),
+  });
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  const wrongUsage = error instanceof UsageError || error instanceof SettingsError;
+  console.error(error instanceof Error ? error.message : error);
+  if (wrongUsage) console.error('See: npm run destroy -- --help');
+  process.exit(wrongUsage ? 3 : 1);
+}

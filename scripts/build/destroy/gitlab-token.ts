@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UsageError } from '../../terminal/command.ts';
+
+export interface TokenPlaces {
+  readonly file: string | undefined;
+  /** Folder the file's name is relative to. */
+  readonly cwd: string;
+  /** `TOLLGATE_GITLAB_TOKEN` */
+  readonly environment: string | undefined;
+  /** Names of SSM parameters, in this order. */
+  readonly parameters: readonly string[];
+  /** Reads one, decrypted; rejects where it is not there. */
+  readonly readParameter: (name: string) => Promise<string>;
+}
+
+/** The first token that is there; undefined: none. @throws {UsageError} where the file that was named cannot be read. */
+export async function gitLabToken(places: TokenPlaces): Promise<string | undefined> {
+  const { file, cwd, environment, parameters, readParameter } = places;
+  if (file !== undefined) return tokenIn(file, cwd);
+  if (environment !== undefined && environment !== '') return environment;
+  for (const name of parameters) {
+    const [token = ''] = await readParameter(name).then(
+      (text) => text.trim().split('\n'),
+      () => [],
+    );
+    if (token !== '') return token;
+  }
+  return undefined;
+}
+
+function tokenIn(file: string, cwd: string): string {
+  let text: string;
+  try {
+    text = readFileSync(resolve(cwd, file), 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--token-file "${file}": could not be read (${code ?? 'unknown error'})`);
+  }
+  if (text === '' || /\s/.test(text))
+    throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
+  return text;
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { RulesFile } from '../../functions/core/rules/rules-file.ts';
+import { selfLockout } from '../../policies/self-lockout.ts';
+import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
+
+export interface PackOptions {
+  /** Folder with `policies/`; ends with a slash. */
+  readonly root: string;
+  /** Pack although the documents would reject the jobs of those who run the controller. */
+  readonly force: boolean;
+  /** Unix ms: exemptions end. */
+  readonly nowMs: number;
+}
+
+/**
+ * Packs the reviewed documents for the functions and the relay: the YAML as JSON with the hash of its content.
+ *
+ * @throws {DocumentError} listing every problem of every document: what is invalid never gets packed.
+ */
+export function packRules({ root, force, nowMs }: PackOptions): RulesFile {
+  const files = {
+    policy: `${root}policies/policy.yaml`,
+    limits: `${root}policies/limits.yaml`,
+    directory: `${root}policies/directory.yaml`,
+  };
+  const policy = readPolicy(files.policy);
+  const directory = readDirectory(files.directory);
+  const limits = readLimits(files.limits, policy, directory);
+  const lockout = force ? [] : selfLockout(policy, limits, directory, nowMs);
+  if (lockout.length > 0) {
+    throw new DocumentError(
+      lockout.map((each) => `${files.policy}: ${each}; mend it, or say --force if that is meant`),
+    );
+  }
+  return {
+    policy: { version: policy.version, document: documentOf(files.policy) },
+    limits: { version: limits.version, document: documentOf(files.limits) },
+    directory: documentOf(files.directory),
+  };
+}
+
+const documentOf = (file: string): unknown => parse(readFileSync(file, 'utf8'));

@@ -1,0 +1,151 @@
+import type { BacktestFigures, GroupRow } from '../../../functions/answers/backtest/figures.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { count, money, spanText } from '../report/shadow-words.ts';
+import type { ZonedSpan } from '../report/span.ts';
+
+/** What `--json` prints. */
+export interface BacktestResult extends BacktestFigures, ZonedSpan {
+  /** For people: whose books. */
+  readonly ledger: string;
+  readonly group?: string;
+  readonly currency: string;
+  readonly policyVersion: string;
+  readonly limitsVersion: string;
+  /** What a reader should know before believing it. */
+  readonly notes: readonly string[];
+}
+
+/** A screen or two; --json has all. */
+const ROWS_SHOWN = 40;
+
+/** What no replay can know, for every reader. */
+export const ALWAYS_SO: readonly string[] = [
+  'A job that runs now and did not then is taken to last as long as it was estimated. People may have tried again what was rejected: both tries are counted.',
+  'Jobs end when GitLab says, not when the ledger heard of it; groups are where the directory has them now; estimates are those of then.',
+];
+
+export function notesOf(figures: BacktestFigures): readonly string[] {
+  const { unrecorded, variablesLost, unasked, undecided } = figures;
+  return [
+    ...(unrecorded > 0
+      ? [
+          `${count(unrecorded)} jobs are asked by their facts alone, without image, ref and the like: their question was not kept.`,
+        ]
+      : []),
+    ...(variablesLost > 0
+      ? [
+          `${count(variablesLost)} jobs had variables, which are never kept: rules that read them say what they said then.`,
+        ]
+      : []),
+    ...(unasked > 0
+      ? [
+          `${count(unasked)} jobs were never asked about (unmetered, bypass): they use up limits and are not judged.`,
+        ]
+      : []),
+    ...(undecided > 0
+      ? [`${count(undecided)} jobs could not be decided: too many counters, or amounts too large.`]
+      : []),
+    ...ALWAYS_SO,
+  ];
+}
+
+export function backtestText(
+  result: BacktestResult,
+  directory: Directory,
+  paint: Paint,
+  columns: number,
+): string {
+  const { currency, group, ledger, notes } = result;
+  const of = group === undefined ? '' : ` of ${printable(group)}`;
+  const difference = result.nowMicros - result.thenMicros;
+  const sign = difference > 0 ? '+' : '';
+  const estimated =
+    result.estimatedMicros === 0 ? '' : `, of it ${money(result.estimatedMicros, currency)} only estimated`;
+  const head = [
+    paint.dim(`${spanText(result)}${of}, by ${printable(ledger)}`),
+    paint.strong(
+      `${count(result.rejectedNow)} of ${count(result.jobs)} jobs would be rejected; ${count(result.rejectedThen)} were.`,
+    ),
+    `${count(result.newlyRejected)} are new, ${count(result.newlyAdmitted)} would run instead.`,
+    `Cost ${money(result.nowMicros, currency)} instead of ${money(result.thenMicros, currency)} (${sign}${money(difference, currency)})${estimated}.`,
+    ...notes.map((note) => paint.dim(note)),
+  ];
+  const pathOf = placeIn(directory);
+  const parts = [`${head.join('\n')}\n`];
+  if (result.groups.length > 0) parts.push(groupsText(result, pathOf, paint, columns));
+  if (result.rejections.length > 0) parts.push(rejectionsText(result, pathOf, paint, columns));
+  return parts.join('\n');
+}
+
+type PathOf = (row: Pick<GroupRow, 'groupId' | 'projectPath'>) => string;
+
+const right = { align: 'right' } as const;
+
+function groupsText(
+  { groups, currency }: BacktestResult,
+  pathOf: PathOf,
+  paint: Paint,
+  columns: number,
+): string {
+  const rows = groups
+    .slice(0, ROWS_SHOWN)
+    .map((row) => [
+      pathOf(row),
+      count(row.jobs),
+      count(row.rejectedThen),
+      count(row.rejectedNow),
+      money(row.thenMicros, currency),
+      money(row.nowMicros, currency),
+    ]);
+  const titles = [
+    { title: 'group' },
+    { title: 'jobs', ...right },
+    { title: 'rejected', ...right },
+    { title: 'would be', ...right },
+    { title: 'cost', ...right, even: true as const },
+    { title: 'would be', ...right, even: true as const },
+  ];
+  return table(titles, rows, columns, paint.dim) + rest(groups.length, paint);
+}
+
+function rejectionsText(
+  { rejections }: BacktestResult,
+  pathOf: PathOf,
+  paint: Paint,
+  columns: number,
+): string {
+  const rows = rejections
+    .slice(0, ROWS_SHOWN)
+    .map((row) => [
+      pathOf(row),
+      printable(row.rule),
+      printable(row.limit ?? ''),
+      row.code,
+      count(row.jobs),
+      count(row.newly),
+      row.examples.slice(0, 3).join(' '),
+    ]);
+  const titles = [
+    { title: 'would be rejected in' },
+    { title: 'rule' },
+    { title: 'limit' },
+    { title: 'code' },
+    { title: 'jobs', ...right },
+    { title: 'new', ...right },
+    { title: 'e.g.' },
+  ];
+  return table(titles, rows, columns, paint.dim) + rest(rejections.length, paint);
+}
+
+const rest = (rows: number, paint: Paint): string =>
+  rows > ROWS_SHOWN ? paint.dim(`… and ${count(rows - ROWS_SHOWN)} rows more: --json has them all\n`) : '';
+
+const placeIn =
+  (directory: Directory): PathOf =>
+  ({ groupId, projectPath }) => {
+    const known = groupId === undefined ? undefined : directory.groupById.get(groupId)?.path;
+    const above = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
+    return printable(known || above || String(groupId ?? 'unknown'));
+  };

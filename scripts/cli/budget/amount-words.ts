@@ -1,0 +1,60 @@
+import { readWrittenAmount } from '../../../functions/core/limits/written/written-amount.ts';
+import type { LimitKind } from '../../../policies/limits/limit.ts';
+import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
+import { UsageError } from '../../terminal/command.ts';
+
+export interface AmountWritten {
+  /** As limits.yaml has it: `500.25`, `unlimited`, `+200`, `256Gi`; a share of what there is as it was written, `+20%`. */
+  readonly amount: string;
+  readonly unit?: LimitKind;
+  readonly per?: PeriodKind;
+}
+
+const UNITS: Readonly<Record<string, LimitKind>> = {
+  money: 'money',
+  min: 'minutes',
+  minutes: 'minutes',
+  job: 'jobs',
+  jobs: 'jobs',
+  cpu: 'cpu',
+  cpus: 'cpu',
+  memory: 'memory',
+  start: 'starts',
+  starts: 'starts',
+};
+
+const PERIOD = /^(.*?)\s*\/\s*([a-z]+)$/i;
+const UNIT = /^(.*\S)\s+([a-z]+)$/i;
+
+/**
+ * Reads `500 EUR/month`, `1000 min/week`, `20 jobs`, `256Gi memory`, `500`.
+ *
+ * @param example - of what is expected here. @throws {UsageError}
+ */
+export function readAmountWords(
+  words: readonly string[],
+  currency: string,
+  example = `500 ${currency}/month or 20 jobs`,
+): AmountWritten {
+  const text = words.join(' ');
+  const [, before = text, perWord] = PERIOD.exec(text) ?? [];
+  const [, number = before, unitWord] = UNIT.exec(before) ?? [];
+  const named = unitWord === undefined ? undefined : UNITS[unitWord.toLowerCase()];
+  // A share needs its amount first, from whoever knows the limit.
+  const isShare = /^[-+][^%]*%$/.test(number);
+  const read = isShare ? undefined : readWrittenAmount(named === undefined ? before : number, { currency });
+  if (read?.ok === false) throw new UsageError(read.message);
+  if (unitWord !== undefined && named === undefined && (isShare || read?.isMoney !== true))
+    throw notUnit(unitWord, currency);
+  const amount = read?.text ?? number;
+  if (/\s/.test(amount) || amount === '')
+    throw new UsageError(`"${text}": expected an amount such as ${example}`);
+  const unit = named ?? (read?.isMoney ? 'money' : undefined);
+  const per = perWord === undefined ? undefined : PERIOD_KINDS.find((kind) => kind === perWord.toLowerCase());
+  if (perWord !== undefined && per === undefined)
+    throw new UsageError(`"${perWord}" in "${text}": expected a period: ${PERIOD_KINDS.join(', ')}`);
+  return { amount, ...(unit !== undefined && { unit }), ...(per !== undefined && { per }) };
+}
+
+const notUnit = (word: string, currency: string): UsageError =>
+  new UsageError(`"${word}": expected ${currency}, min, jobs, starts, cpu or memory after the amount`);

@@ -1,0 +1,73 @@
+import { backtest } from '../../../functions/answers/backtest/backtest.ts';
+import type { BacktestFigures } from '../../../functions/answers/backtest/figures.ts';
+import { JobSubjects } from '../../../functions/answers/backtest/job-subjects.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { DeskIo } from '../../terminal/command.ts';
+import { groupFilter } from '../report/group-filter.ts';
+import { count } from '../report/shadow-words.ts';
+import { progressOf } from '../truth/progress.ts';
+import type { Budget } from './open-budget.ts';
+
+export const BACKTEST_DAYS = 30;
+
+/** What the jobs of the last days would have met. */
+export interface BacktestLine {
+  readonly days: number;
+  readonly jobs: number;
+  /** Under the edited limits. */
+  readonly wouldFail: number;
+  /** Under the limits as they are: some jobs were decided by others. */
+  readonly wouldFailNow: number;
+  /** What really happened. */
+  readonly failed: number;
+}
+
+export interface Compared {
+  readonly before: LimitSet;
+  readonly after: LimitSet;
+  /** Counts its jobs only; undefined: all. */
+  readonly subject?: string | undefined;
+}
+
+export async function backtestEdit(
+  { before, after, subject }: Compared,
+  { ledger, policy, directory }: Pick<Budget, 'ledger' | 'policy' | 'directory'>,
+  io: DeskIo,
+): Promise<BacktestLine> {
+  const untilMs = io.nowMs();
+  const progress = progressOf('jobs replayed', io);
+  const counts = countsOf(subject, directory);
+  const replay = (limits: LimitSet): Promise<BacktestFigures> =>
+    backtest(ledger, {
+      sinceMs: untilMs - BACKTEST_DAYS * 86_400_000,
+      untilMs,
+      rules: { policy, limits, directory },
+      counts,
+      onJob: progress.step,
+    });
+  try {
+    const { jobs, rejectedNow: wouldFail, rejectedThen: failed } = await replay(after);
+    const { rejectedNow: wouldFailNow } = await replay(before);
+    return { days: BACKTEST_DAYS, jobs, wouldFail, wouldFailNow, failed };
+  } finally {
+    progress.done();
+  }
+}
+
+function countsOf(
+  subject: string | undefined,
+  directory: Budget['directory'],
+): (record: JobRecord) => boolean {
+  if (subject === undefined) return () => true;
+  // Finds jobs of groups the directory does not know by their paths, too.
+  if (subject.startsWith('group/')) return groupFilter(subject.slice('group/'.length), directory).counts;
+  const subjects = new JobSubjects([subject], directory);
+  return (record) => subjects.of(record).length > 0;
+}
+
+/** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */
+export function backtestLine({ days, jobs, wouldFail, wouldFailNow, failed }: BacktestLine): string {
+  if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;
+  return `last ${days} days: ${count(wouldFail)} of ${count(jobs)} jobs would have failed; ${count(wouldFailNow)} with the limits as they are, ${count(failed)} did`;
+}

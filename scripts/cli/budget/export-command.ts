@@ -1,0 +1,61 @@
+import type { CsvDialect } from '../../../functions/core/limits/csv/columns.ts';
+import { exportLimits } from '../../../functions/core/limits/csv/export-limits.ts';
+import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
+import { readFlags } from '../../terminal/flags.ts';
+import { NOTHING_LIVE } from '../limits/set-text.ts';
+import { deliver } from '../statement/deliver.ts';
+import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
+import { withBudget } from './open-budget.ts';
+
+export const DIALECT_FLAGS = { delimiter: 'text', decimal: 'text' } as const;
+export const DIALECT_HELP = `  --delimiter <sign>   , or ;  (default: ,)
+  --decimal <sign>     . or ,  (default: .)    spreadsheets set up for German, French … want --delimiter ';' --decimal ,`;
+
+const HELP = `tollgate budget export [flags]
+
+The live limits as CSV: edit them in a spreadsheet and read them back with tollgate budget import. An apostrophe before a
+text keeps spreadsheets from running it or taking it for a date; it goes with the import. Leave the column version alone:
+by it the import knows whether somebody changed the limits meanwhile. Grants, freezes and rollouts are not in the file.
+
+${DIALECT_HELP}
+  --bom                begins with a byte order mark: Excel then reads umlauts
+  --out <file>         writes it there
+${BUDGET_FLAGS_HELP}
+
+Exit codes: 0 written, 1 the table does not answer, or no set was ever published, 3 wrong usage`;
+
+const BOM = '\ufeff';
+
+export const exportCommandOn = (deps: BudgetDeps): Command => ({
+  name: 'budget export',
+  summary: 'The live limits as CSV, for a spreadsheet and back',
+  help: HELP,
+  run: async (args, io) => {
+    const { values } = readFlags(args, { out: 'text', bom: 'switch', ...DIALECT_FLAGS, ...BUDGET_FLAGS });
+    const dialect = readDialect(values);
+    const told = await withBudget(deps.open, values, io, async (budget) => {
+      const live = await budget.desk.live();
+      if (live === undefined) throw new Error(NOTHING_LIVE);
+      const version = live.pointer.set;
+      const csv = exportLimits(live.document, { version, directory: budget.directory, dialect });
+      return { set: version, csv };
+    });
+    const text = `${values.bom ? BOM : ''}${told.csv}`;
+    await deliver(values.json ? `${JSON.stringify(told)}\n` : text, values.out, io);
+    return EXIT.ok;
+  },
+});
+
+export const exportCommand: Command = exportCommandOn(BUDGET_DEPS);
+
+/** @throws {UsageError} for other signs. */
+export function readDialect(values: {
+  readonly delimiter?: string | undefined;
+  readonly decimal?: string | undefined;
+}): CsvDialect {
+  const { delimiter = ',', decimal = '.' } = values;
+  if (delimiter !== ',' && delimiter !== ';')
+    throw new UsageError(`--delimiter "${delimiter}": expected , or ;`);
+  if (decimal !== '.' && decimal !== ',') throw new UsageError(`--decimal "${decimal}": expected . or ,`);
+  return { delimiter, decimal };
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { dynamoRecountOutcomes } from '../../../functions/core/ledger/dynamo-recount-outcomes.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import type { Ledger, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { RecountOutcomes } from '../../../functions/core/ledger/recount-outcome.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
+import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
+import { readYaml } from '../../policy/yaml-document.ts';
+import type { DeskIo } from '../../terminal/command.ts';
+import type { LedgerFlags } from '../ledger/ledger-flags.ts';
+import { openDeskTable } from '../ledger/open-ledger.ts';
+import { readOnly } from '../ledger/read-only-store.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
+
+/** One table and everything the desk reads and writes in it. */
+export interface BudgetTables {
+  readonly limits: LimitTable;
+  readonly ledger: LedgerStore;
+  readonly rollup: Pick<RollupStore, 'readUsage'>;
+  readonly directory: DirectoryTable;
+  /** What the last recount of all records found. @default nobody recounts */
+  readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenBudget = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<BudgetTables>;
+
+/** What a command works with. */
+export interface Budget extends Omit<BudgetTables, 'directory'> {
+  readonly desk: LimitsDesk;
+  readonly counters: Pick<Ledger, 'readCounters'>;
+  readonly policy: Policy;
+  readonly directory: Directory;
+  /** In force as long as no set is live. */
+  readonly packed: PackedLimits;
+}
+
+export interface PackedLimits {
+  /** Its path. */
+  readonly file: string;
+  readonly document: LimitsDocument;
+  readonly limits: LimitSet;
+}
+
+/** A flip that the SDK repeats by itself could take its own first try for somebody else's. */
+const ATTEMPTS_MAX = 1;
+const TIMEOUT_MS = 15_000;
+
+/** The limits, books and groups in the table that the flags name. @throws like `openDeskLedger` */
+export const openDeskBudget: OpenBudget = async (flags, io) => {
+  const { client, tableName, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
+  const parts = { client, tableName, instance, clock: systemClock, random: Math.random };
+  return {
+    limits: new DynamoLimitTable(parts),
+    ledger: readOnly(new DynamoStore(parts)),
+    rollup: new DynamoRollupStore(parts),
+    directory: new DynamoDirectoryTable({ client, tableName, instance }),
+    recounts: dynamoRecountOutcomes({ client, tableName, instance }),
+    description,
+    close,
+  };
+};
+
+/** Opens, asks, and closes whatever comes of it. */
+export async function withBudget<T>(
+  open: OpenBudget,
+  flags: LedgerFlags & RulesFlags,
+  io: DeskIo,
+  ask: (budget: Budget) => Promise<T>,
+): Promise<T> {
+  const files = rulesFiles(flags, io);
+  const policy = readPolicy(files.policy);
+  // A file that was named is meant; else what GitLab said last counts, as it does for jobs.
+  const named = flags.directory === undefined ? undefined : readDirectory(files.directory);
+  const tables = await open(flags, io);
+  try {
+    const synced =
+      named ?? (await readWholeDirectory(tables.directory, { timeoutMs: TIMEOUT_MS }))?.directory;
+    const directory = synced ?? readDirectory(files.directory);
+    const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
+    const counters = createLedger({ store: tables.ledger, clock });
+    const packed = readPacked(files.limits, policy, directory);
+    const desk = createLimitsDesk({
+      table: tables.limits,
+      policy,
+      packed: packed.document,
+      directory: async () => directory,
+      ledger: counters,
+      clock,
+      newId: () => randomBytes(5).toString('hex'),
+      zone: rollupZone(io),
+    });
+    return await ask({ ...tables, desk, counters, policy, directory, packed });
+  } finally {
+    await tables.close();
+  }
+}
+
+/** @throws {DocumentError} */
+function readPacked(file: string, policy: Policy, directory: Directory): PackedLimits {
+  const yaml = readYaml(file);
+  const { model: limits } = limitsIn(yaml, policy, directory);
+  return { file, document: isRecord(yaml.value) ? yaml.value : {}, limits };
+}

@@ -1,0 +1,156 @@
+import type {
+  DecideOutcome,
+  LimitRequest,
+  RequestVerdict,
+} from '../../../functions/core/limits/desk/limit-request.ts';
+import { ACT_WORDS, whoMayText } from '../../../functions/core/limits/desk/rights-words.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
+import { DocumentError } from '../../policy/read-documents.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { readFlags } from '../../terminal/flags.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
+import {
+  BUDGET_DEPS,
+  BUDGET_FLAGS,
+  BUDGET_FLAGS_HELP,
+  type BudgetDeps,
+  readActor,
+  readReason,
+  readRights,
+} from './budget-flags.ts';
+import { differenceText } from './change-rows.ts';
+import { withBudget } from './open-budget.ts';
+import { subjectLabel } from './subject-word.ts';
+import { wideOrLong } from './wide-or-long.ts';
+
+const WHO_FLAGS = { actor: 'text', as: 'text' } as const;
+const WHO_HELP = `  --actor <name>       who decides                 (default: the user of this machine)
+  --as <role>          admin (the default), finance, owner:<group> or viewer`;
+
+const LIST_HELP = `tollgate budget requests [flags]
+
+Who asked for more, and what became of it; newest first. Requests go 30 days after they were filed.
+
+  --all                also those that are decided
+${WHO_HELP}
+${BUDGET_FLAGS_HELP}
+
+Exit codes: 0 told, 1 the table does not answer, 3 wrong usage`;
+
+export const requestsCommandOn = (deps: BudgetDeps): Command => ({
+  name: 'budget requests',
+  summary: 'Who asked for more and waits for approval?',
+  help: LIST_HELP,
+  run: async (args, io) => {
+    const { values } = readFlags(args, { all: 'switch', ...WHO_FLAGS, ...BUDGET_FLAGS });
+    const actor = readActor(values, deps);
+    return withBudget(deps.open, values, io, async ({ desk, directory, policy }) => {
+      const found = await desk.requests({ rights: readRights(values, directory), actor });
+      const requests = values.all ? found : found.filter(({ state }) => state === 'pending');
+      if (values.json) io.out(`${JSON.stringify({ requests })}\n`);
+      else if (requests.length === 0) io.out(values.all ? 'Nobody asked for more.\n' : 'No request waits.\n');
+      else io.out(requestsText(requests, (subject) => subjectLabel(subject, directory), policy.currency, io));
+      return EXIT.ok;
+    });
+  },
+});
+
+export const requestsCommand: Command = requestsCommandOn(BUDGET_DEPS);
+
+const decideHelp = (verb: 'approve' | 'decline'): string => `tollgate budget ${verb} <request> [flags]
+
+${verb === 'approve' ? 'Gives what was asked for: the grant is live within five seconds.' : 'Says no, with a note for whoever asked.'} Nobody decides about a request of their own.
+
+  <request>            its id, from tollgate budget requests
+  --note <text>        ${verb === 'approve' ? 'what the approver adds' : 'why not (needed)'}
+${WHO_HELP}
+${BUDGET_FLAGS_HELP}
+
+Exit codes: 0 decided, 1 the table does not answer, 2 refused, decided by somebody else, or busy, 3 wrong usage`;
+
+const decideCommandOn = (verb: 'approve' | 'decline', deps: BudgetDeps): Command => ({
+  name: `budget ${verb}`,
+  summary: verb === 'approve' ? 'Gives what somebody asked for' : 'Declines what somebody asked for',
+  help: decideHelp(verb),
+  run: async (args, io) => {
+    const flags = { note: 'text', ...WHO_FLAGS, ...BUDGET_FLAGS } as const;
+    const { values, words } = readFlags(args, flags, { max: 1, what: 'the id of one request' });
+    const [id] = words;
+    if (id === undefined) throw new UsageError('expected the id of a request, from tollgate budget requests');
+    const { note } = values;
+    const verdict: RequestVerdict =
+      verb === 'decline'
+        ? { verdict: verb, note: readReason(note, 'note') }
+        : { verdict: verb, ...(note !== undefined && { note }) };
+    const actor = readActor(values, deps);
+    return withBudget(deps.open, values, io, async ({ desk, directory }) => {
+      const outcome = await desk.decide(id, verdict, { actor, rights: readRights(values, directory) });
+      if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(problemText));
+      return tellDecided(id, outcome, values.json, io);
+    });
+  },
+});
+
+export const approveCommandOn = (deps: BudgetDeps): Command => decideCommandOn('approve', deps);
+export const declineCommandOn = (deps: BudgetDeps): Command => decideCommandOn('decline', deps);
+export const approveCommand: Command = approveCommandOn(BUDGET_DEPS);
+export const declineCommand: Command = declineCommandOn(BUDGET_DEPS);
+
+function tellDecided(
+  id: string,
+  outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>,
+  json: boolean,
+  io: DeskIo,
+): ExitCode {
+  const done = outcome.outcome === 'approved' || outcome.outcome === 'declined';
+  if (json) io.out(`${JSON.stringify(outcome)}\n`);
+  else if (done) io.out(`${decidedText(id, outcome)}\n`);
+  else io.err(`${decidedText(id, outcome)}\n`);
+  return done ? EXIT.ok : EXIT.wouldReject;
+}
+
+function decidedText(id: string, outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>): string {
+  switch (outcome.outcome) {
+    case 'approved':
+      return `${id} approved; it is live in set ${outcome.pointer.set}, edit ${outcome.pointer.edit}`;
+    case 'declined':
+      return `${id} declined`;
+    case 'unknown':
+      return `${id}: no request has this id, or it expired; tollgate budget requests lists them`;
+    case 'decided':
+      return `${id}: ${printable(outcome.request.decidedBy ?? 'somebody')} has ${outcome.request.state} it already`;
+    case 'forbidden':
+      return outcome.own === true
+        ? `${id}: is a request of your own; somebody else has to decide, who is ${whoMayText(outcome.act, outcome.needs)}`
+        : `${id}: to ${ACT_WORDS[outcome.act]} you must be ${whoMayText(outcome.act, outcome.needs)}`;
+    case 'stale':
+      return `${id}: the limits it changes are others by now; decline it, and have it asked for again`;
+    case 'busy':
+      return `${id}: others edit the limits at the same time; it stays pending, try again`;
+  }
+}
+
+/** `+200`, or of an edit `500.00 EUR → 900.00 EUR`. */
+function wantedText({ amount, edit }: LimitRequest, currency: string): string {
+  if (edit === undefined) return `+${String(amount).replace(/^\+/, '')}`;
+  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+  if (row === undefined) return `${edit.count} changes`;
+  const more = edit.count > 1 ? `, ${edit.count - 1} more` : '';
+  const field = row.field === 'amount' ? '' : `${row.field} `;
+  return `${field}${differenceText(row, currency)}${more}`;
+}
+
+function requestsText(
+  requests: readonly LimitRequest[],
+  labelOf: (subject: string) => string,
+  currency: string,
+  io: Pick<DeskIo, 'columns' | 'colours'>,
+): string {
+  const titles = ['id', 'state', 'group', 'limit', 'amount', 'from', 'until', 'by', 'why'];
+  const rows = requests.map((request) => {
+    const { id, state, subject, limit, from = '', until = '', requestedBy, reason } = request;
+    const wanted = wantedText(request, currency);
+    return [id, state, labelOf(subject), limit, wanted, from, until, requestedBy, reason].map(printable);
+  });
+  return wideOrLong(titles, rows, io.columns, paintWhen(io.colours));
+}

@@ -1,0 +1,65 @@
+import type { Total, TotalChange } from '../../../functions/core/limits/csv/totals.ts';
+import { amountText } from '../../../policies/text/amount-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { count } from '../report/shadow-words.ts';
+
+/** What an import was made of. */
+export interface ImportFigures {
+  readonly rowsRead: number;
+  /** How the file was understood, where it was written in another way. */
+  readonly notes: readonly string[];
+  /** Limits the file does not name. */
+  readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
+  /** They are taken out. */
+  readonly pruned: boolean;
+}
+
+const NOTES_SHOWN = 20;
+
+const right = { align: 'right' } as const;
+const amounts = { align: 'right', even: true } as const;
+
+/** The check sums: who sums the column of the spreadsheet must find them again. */
+export function totalsText(
+  totals: readonly TotalChange[],
+  { rowsRead, notes, unnamed, pruned }: ImportFigures,
+  currency: string,
+  columns: number,
+  paint: Paint,
+): string {
+  const told = totals.map(({ kind, per, unit, since, before, after }) => {
+    const text = (total: Total): string => amountText(Number(total.amount), unit, currency);
+    const difference = after.amount - before.amount;
+    const sign = difference > 0n ? '+' : '';
+    return [
+      per === undefined ? kind : `${kind} per ${per}`,
+      since === undefined ? 'now' : `from ${instantText(since.atMs, since.zone)}`,
+      count(before.limits),
+      text(before),
+      count(after.limits),
+      text(after),
+      difference === 0n ? '' : `${sign}${amountText(Number(difference), unit, currency)}`,
+      after.unlimited === 0 ? '' : count(after.unlimited),
+    ];
+  });
+  const titles = [
+    { title: 'totals' },
+    { title: 'in force' },
+    { title: 'limits', ...right },
+    { title: 'live now', ...amounts },
+    { title: 'limits', ...right },
+    { title: 'would be', ...amounts },
+    { title: 'change', ...amounts },
+    { title: 'unlimited', ...right },
+  ];
+  const notNamed =
+    unnamed.length === 0
+      ? ''
+      : `${count(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}\n`;
+  const understood = notes.slice(0, NOTES_SHOWN).map((note) => `${printable(note)}\n`);
+  const more = notes.length - understood.length;
+  const rest = more > 0 ? `… and ${count(more)} more (--json lists all)\n` : '';
+  return `${count(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, told, columns, paint.dim)}\n`;
+}

@@ -1,0 +1,107 @@
+import {
+  type EvaluationRules,
+  type RuleResult,
+  ruleResults,
+} from '../../../functions/answers/explain/rule-results.ts';
+import { toHoldAsk } from '../../../functions/core/admission/judge.ts';
+import { newJob } from '../../../functions/core/ledger/job.ts';
+import type { Counter } from '../../../functions/core/ledger/ledger.ts';
+import { weigh } from '../../../functions/core/ledger/weigh.ts';
+import type { KnownCounter } from '../../../functions/core/ledger/weighing.ts';
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { Terms } from '../../../policies/decision.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
+
+/** Reads counters, and nothing else: undefined where there is none yet. */
+export type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
+
+export interface Answer {
+  readonly verdict: 'admitted' | 'rejected';
+  readonly terms: Terms;
+  readonly results: readonly RuleResult[];
+  readonly asks: readonly AskSeen[];
+  /** In mode `enforce`. */
+  readonly violations: readonly Violation[];
+  readonly shadow: readonly Violation[];
+  /** As the job page would show it; only of a rejected job. */
+  readonly text?: string;
+}
+
+/** What it asks of a limit, and what the counter shows now. Whole units. */
+export interface AskSeen extends LimitAsk {
+  readonly settled: number;
+  readonly held: number;
+  /** Absent without a bound. A limit that only watches shows what would count had it been enforced. */
+  readonly left?: number;
+}
+
+/** What the admit function would answer now. The ledger's own weighing decides; nothing is written. */
+export async function answerOf(
+  request: AdmissionRequest,
+  rules: EvaluationRules,
+  nowMs: number,
+  readCounters: ReadCounters,
+): Promise<Answer> {
+  const evaluation = evaluate(request, { ...rules, nowMs });
+  const { claims, terms, disclosure } = evaluation;
+  const keys = claims.flatMap(({ counter, grace }) =>
+    grace === undefined ? [counter] : [counter, grace.pipeline],
+  );
+  const counters = keys.length === 0 ? [] : await readCounters(keys);
+  const known = new Map(keys.map((key, index) => [counterName(key), seenOf(counters[index])]));
+  const [verdict] = weigh([newJob(toHoldAsk({ request, evaluation }))], known).verdicts;
+  const violations = verdict?.violations ?? [];
+  const shadow = verdict?.shadow ?? [];
+  return {
+    verdict: violations.length > 0 ? 'rejected' : 'admitted',
+    terms,
+    results: withRefusals(ruleResults(request, rules, nowMs), [...violations, ...shadow]),
+    asks: claims.filter(({ neverFits }) => !neverFits).map((claim) => askSeen(limitAskOf(claim), known)),
+    violations,
+    shadow,
+    ...textOf(violations),
+  };
+
+  function textOf([first, ...more]: readonly Violation[]): { readonly text?: string } {
+    if (first === undefined) return {};
+    const footer = footerOf(rules.policy.rules, violations);
+    const text = rejectionText({
+      request,
+      violations: [first, ...more],
+      terms,
+      decisionId: 'none, asked with can-i',
+      nowMs,
+      disclosure,
+      ...(footer !== undefined && { footer }),
+    });
+    return { text };
+  }
+}
+
+/** A rule's violations, and what the counters it asks have against the job. */
+const withRefusals = (
+  results: readonly RuleResult[],
+  violations: readonly Violation[],
+): readonly RuleResult[] =>
+  results.map((result) => ({ ...result, violations: violations.filter(({ rule }) => rule === result.id) }));
+
+const seenOf = (counter: Counter | undefined): KnownCounter => ({
+  committed: counter?.committed ?? 0,
+  fitted: counter?.fitted ?? 0,
+  settled: counter?.settled ?? 0,
+});
+
+function askSeen(ask: LimitAsk, known: ReadonlyMap<string, KnownCounter>): AskSeen {
+  const { committed, fitted, settled } = known.get(counterName(ask.counter)) ?? seenOf(undefined);
+  const counted = ask.mode === 'enforce' ? committed : fitted;
+  return {
+    ...ask,
+    settled,
+    held: committed - settled,
+    ...(ask.bound !== undefined && { left: ask.bound - counted }),
+  };
+}

@@ -1,0 +1,99 @@
+import type { EvaluationRules } from '../../../functions/answers/explain/rule-results.ts';
+import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { resolveContainers } from '../../../policies/variables/resolve-containers.ts';
+import { UsageError } from '../../terminal/command.ts';
+import { type FlagValues, readWhole } from '../../terminal/flags.ts';
+import { allowedVariables } from '../evaluation/allowed-variables.ts';
+import { withClass } from '../evaluation/class-override.ts';
+import { PLACE_FLAGS, readPlace } from '../evaluation/place-flags.ts';
+import { parseDuration } from '../pipeline/durations.ts';
+import { runnerVariablesOf } from '../pipeline/variables.ts';
+import type { DeskRules } from '../rules-flags.ts';
+
+export const REQUEST_FLAGS = {
+  ...PLACE_FLAGS,
+  image: 'text',
+  service: 'texts',
+  class: 'text',
+  tag: 'texts',
+  minutes: 'text',
+  timeout: 'text',
+  job: 'text',
+  environment: 'text',
+  'pull-policy': 'texts',
+  variable: 'texts',
+} as const;
+
+/** One request made up from flags, and what it is evaluated against. */
+export interface SyntheticRequest {
+  readonly request: AdmissionRequest;
+  readonly rules: EvaluationRules & DeskRules;
+  /** Names of variables that no rule would see. */
+  readonly unseen: readonly string[];
+}
+
+/** Nothing is written under it. */
+const JOB_ID = 1;
+/** A year: no job runs longer. */
+const MINUTES_MAX = 527_040;
+
+/** @throws {UsageError} for a value that makes no sense. */
+export function syntheticRequest(
+  flags: FlagValues<typeof REQUEST_FLAGS>,
+  documents: DeskRules,
+  nowMs: number,
+): SyntheticRequest {
+  const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
+  const policy = chosen?.policy ?? documents.policy;
+  const variables = readVariables(flags.variable);
+  const { kept, hidden, dropped } = allowedVariables(variables, policy.variables);
+  const { image, job, environment } = flags;
+  const pullPolicies = flags['pull-policy'];
+  const timeoutSeconds = flags.timeout === undefined ? undefined : durationOf(flags.timeout);
+  const request: AdmissionRequest = {
+    ...readPlace(flags, documents.directory),
+    jobId: JOB_ID,
+    ...(job !== undefined && { jobName: job }),
+    ...(environment !== undefined && { environment }),
+    ...(image !== undefined && { image }),
+    ...(pullPolicies.length > 0 && { pullPolicies }),
+    services: flags.service.map((name) => ({ name, variables: {} })),
+    // A runner of the class has at least its tags; what others it has only GitLab can say.
+    jobTags: [...new Set([...(chosen?.runnerClass.tags ?? []), ...flags.tag])],
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    variables: kept,
+    ...(hidden.length > 0 && { hiddenVariables: hidden }),
+  };
+  resolveContainers(request, runnerVariablesOf(variables).resolve);
+  return {
+    request,
+    rules: { ...documents, policy, estimator: estimatorOf(flags.minutes) },
+    unseen: dropped,
+  };
+}
+
+function estimatorOf(minutes: string | undefined): Estimator {
+  if (minutes === undefined) return timeoutEstimator;
+  const seconds = readWhole('minutes', minutes, 1, MINUTES_MAX) * 60;
+  return { estimateSeconds: () => seconds };
+}
+
+function durationOf(text: string): number {
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && seconds > 0) return seconds;
+  throw new UsageError(`--timeout "${text}": expected a duration such as 1h or 90m`);
+}
+
+/** Values are not quoted in messages: somebody may try it with a secret. */
+function readVariables(texts: readonly string[]): Readonly<Record<string, string>> {
+  const entries = texts.map((text): readonly [string, string] => {
+    const at = text.indexOf('=');
+    const name = at === -1 ? text : text.slice(0, at);
+    if (at !== -1 && /^[A-Za-z_]\w*$/.test(name)) return [name, text.slice(at + 1)];
+    throw new UsageError(
+      `--variable ${at === -1 ? '' : 'NAME'}: expected NAME=value, NAME of letters, digits and _`,
+    );
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,147 @@
+import { writeFileSync } from 'node:fs';
+import { basename, dirname, relative, resolve } from 'node:path';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { readChoice, readFlags } from '../../terminal/flags.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
+import { withClass } from '../evaluation/class-override.ts';
+import { PLACE_FLAGS, PLACE_FLAGS_HELP, type Place, readNow, readPlace } from '../evaluation/place-flags.ts';
+import { wrapped } from '../evaluation/wrapped.ts';
+import { parseDuration } from '../pipeline/durations.ts';
+import { expandPipeline } from '../pipeline/expand-pipeline.ts';
+import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
+import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { checkJson } from './check-json.ts';
+import { checkText } from './check-text.ts';
+import { codeQuality } from './code-quality.ts';
+import { checkPipeline, countOf } from './pipeline-check.ts';
+import { pipelineFile } from './pipeline-file.ts';
+import { RUN_FLAGS, RUN_FLAGS_HELP, readRun } from './run-flags.ts';
+
+const FLAGS = {
+  ...PLACE_FLAGS,
+  ...RULES_FLAGS,
+  ...RUN_FLAGS,
+  class: 'text',
+  timeout: 'text',
+  images: 'text',
+  verbose: 'switch',
+  'code-quality': 'text',
+} as const;
+
+const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
+
+const HELP = `${SUMMARY}
+
+Usage
+  tollgate check [dir | .gitlab-ci.yml] [flags]
+
+Reads the file and what it includes from the same repository, offline. Includes from elsewhere are named, not fetched.
+rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
+--variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
+the default branch is main. A variable in an image, a service or a tag that neither the file nor a flag sets may be in
+GitLab's settings: what hangs on it is "not sure". Manual jobs are taken to run. Counters are not read, so a job that
+is "ok" may still meet a limit that is used up.
+
+Where
+${PLACE_FLAGS_HELP}
+${RUN_FLAGS_HELP}
+
+How
+  --class <name>          as if all runners were of this class
+  --timeout <duration>    the project's own timeout, for jobs that set none: 1h, 90m
+  --images as-written     judge $IMAGE as the file has it; else the file's variables are put in, as the relay does
+                          with those that GitLab sends. Those of GitLab's settings are known by --variable
+  --verbose               every rule of every job, matched or not
+  --code-quality <file>   also write GitLab's code quality report
+  --json                  one object with everything
+
+Documents
+${RULES_FLAGS_HELP}
+
+Exit codes: 0 no rule rejects a job, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
+
+export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
+
+async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
+  const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'one folder or .gitlab-ci.yml' });
+  const nowMs = readNow(values.now, io.nowMs);
+  const rules = rulesFor(values.class, readRules(values, io), nowMs);
+  const { file, folder } = pipelineFile(words[0], io.cwd);
+  const place = readPlace(values, rules.directory);
+  const pipeline = expandPipeline(file, readRun(values, place));
+  const shown = relative(io.cwd, file) || basename(file);
+  if (isUnread(pipeline)) throw noJobs(shown, pipeline);
+  const timeoutSeconds = timeoutOf(values.timeout);
+  const check = checkPipeline(
+    pipeline,
+    { ...rules, estimator: timeoutEstimator },
+    {
+      place,
+      nowMs,
+      images:
+        values.images === undefined
+          ? 'expanded'
+          : readChoice('images', values.images, ['expanded', 'as-written']),
+      ...(timeoutSeconds !== undefined && { projectTimeoutSeconds: timeoutSeconds }),
+    },
+  );
+  const reportFile = values['code-quality'];
+  if (reportFile !== undefined) writeReport(resolve(io.cwd, reportFile), codeQuality(check, folder));
+  if (values.json) {
+    const about = {
+      pipeline: shown,
+      place,
+      nowMs,
+      policyVersion: rules.policy.version,
+      limitsVersion: rules.limits.version,
+    };
+    io.out(`${JSON.stringify(checkJson(check, about))}\n`);
+  } else {
+    const paint = paintWhen(io.colours);
+    io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
+    io.out(checkText(check, { columns: io.columns, paint, verbose: values.verbose }));
+  }
+  return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
+}
+
+const rulesFor = (name: string | undefined, rules: DeskRules, nowMs: number): DeskRules =>
+  name === undefined ? rules : { ...rules, policy: withClass(rules.policy, name, nowMs).policy };
+
+function timeoutOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = parseDuration(text);
+  if (seconds !== undefined && seconds > 0) return seconds;
+  throw new UsageError(`--timeout "${text}": expected a duration such as 1h or 90m`);
+}
+
+/** No jobs, though nothing says that there are none for this ref and source. */
+const isUnread = ({ jobs, leftOut, isCreated }: ExpandedPipeline): boolean =>
+  jobs.length === 0 && leftOut.length === 0 && isCreated !== 'no';
+
+function noJobs(file: string, { problems, notFetched }: ExpandedPipeline): UsageError {
+  const why = [...problems, ...notFetched.map((each) => `not fetched: ${each}`)];
+  return new UsageError([`${file}: has no jobs that can be read`, ...why].join('\n'));
+}
+
+function writeReport(file: string, report: readonly object[]): void {
+  try {
+    writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+    throw new UsageError(`--code-quality ${file}: cannot be written (${code}); does ${dirname(file)} exist?`);
+  }
+}
+
+function aboutText(file: string, place: Place, nowMs: number, { policy, directory }: DeskRules): string {
+  const group = directory.groupById.get(place.namespaceId ?? 0)?.path;
+  const where = place.projectPath ?? (group === undefined ? undefined : `${group}, any project`);
+  return [
+    printable(file),
+    ...(where === undefined ? [] : [`for ${where}`]),
+    `policy ${policy.version}`,
+    instantText(nowMs, 'UTC'),
+    ...(where === undefined ? ['no --project: rules and limits of groups cannot be told'] : []),
+  ].join(', ');
+}

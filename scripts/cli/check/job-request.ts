@@ -1,0 +1,67 @@
+import type { VariableAllowlist } from '../../../policies/policy.ts';
+import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
+import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
+import type { Place } from '../evaluation/place-flags.ts';
+import type { ExpandedJob } from '../pipeline/expanded-job.ts';
+import type { PipelineService } from '../pipeline/pipeline-job.ts';
+import { knownExpander, type Variables } from '../pipeline/variables.ts';
+
+export interface RequestOptions {
+  readonly place: Place;
+  readonly variables: VariableAllowlist;
+  /** `as-written` asks about `$CI_IMAGE`, as a router may. */
+  readonly images: 'expanded' | 'as-written';
+  /** The project's own timeout, for jobs that set none; absent: not known. */
+  readonly projectTimeoutSeconds?: number;
+  /** GitLab's id of the job is not known: any whole number from 1. */
+  readonly jobId: number;
+}
+
+/** What the router would ask about a job of a file, as far as the file and the flags tell. */
+export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
+  const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
+  const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
+  const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
+  const raw = new Set(job.rawVariables);
+  const values = valuesOf(job.variables, job.variables, raw);
+  const { kept, hidden } = allowedVariables(values, options.variables, raw);
+  // What no file sets, the settings of the project or of a group may: only GitLab can tell.
+  const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
+  const untold = [...hidden, ...settings];
+  return {
+    ...options.place,
+    jobId: options.jobId,
+    jobName: job.name,
+    jobStage: job.stage,
+    jobTags: job.tags,
+    ...(environment !== undefined && { environment }),
+    ...(image !== undefined && { image }),
+    ...(pullPolicies !== undefined && { pullPolicies }),
+    ...(dockerUser !== undefined && { dockerUser }),
+    ...(kubernetesUser !== undefined && { kubernetesUser }),
+    services: job.services.map((service) => serviceOf(service, job.variables, raw)),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    variables: kept,
+    ...(untold.length > 0 && { hiddenVariables: untold }),
+  };
+}
+
+const serviceOf = (
+  { variables = {}, ...service }: PipelineService,
+  around: Variables,
+  raw: ReadonlySet<string>,
+): ServiceRequest => ({
+  ...service,
+  variables: allowedServiceVariables(valuesOf(variables, around, raw)),
+});
+
+/** Variables may be written with each other; GitLab puts the values in before it asks, except into its `raw` ones. */
+function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<string>): Variables {
+  const expand = knownExpander(known, raw);
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      variables === known && raw.has(name) ? value : expand(value),
+    ]),
+  );
+}

@@ -1,0 +1,33 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { UsageError } from '../../terminal/command.ts';
+
+export interface PipelineFile {
+  /** The file, absolute. */
+  readonly file: string;
+  /** Its folder, as a path from the root of its repository with `/`; '' if it is that. */
+  readonly folder: string;
+}
+
+const NAME = '.gitlab-ci.yml';
+
+/** @throws {UsageError} if there is no such file, or no pipeline in the folder. */
+export function pipelineFile(asked: string | undefined, cwd: string): PipelineFile {
+  const path = resolve(cwd, asked ?? '.');
+  if (!existsSync(path)) throw new UsageError(`${asked}: no such file or folder`);
+  const file = statSync(path).isDirectory() ? join(path, NAME) : path;
+  if (!existsSync(file))
+    throw new UsageError(
+      `${asked ?? 'this folder'}: has no ${NAME}; expected a folder with one, or the file`,
+    );
+  const folder = dirname(file);
+  return { file, folder: relative(repositoryOf(folder), folder).split(sep).join('/') };
+}
+
+/** The closest folder above with a `.git`; code quality names files from there. */
+function repositoryOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (dirname(at) === at) return folder;
+  }
+}

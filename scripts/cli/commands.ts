@@ -1,0 +1,264 @@
+import type { Command } from '../terminal/command.ts';
+
+/** A command before it is loaded: the list of commands must not wait for what only one of them needs. */
+export interface CommandEntry {
+  /** Words after `tollgate`. */
+  readonly name: string;
+  /** One line for the list of commands; the same as the command's own. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** In the order people meet them. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'check',
+    summary: 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them',
+    load: async () => (await import('./check/check-command.ts')).checkCommand,
+  },
+  {
+    name: 'can-i',
+    summary: 'Would such a job be admitted now? Touches no counter',
+    load: async () => (await import('./can-i/can-i-command.ts')).canICommand,
+  },
+  {
+    name: 'explain',
+    summary: 'Why was this job decided as it was? Every rule, the numbers then and now',
+    load: async () => (await import('./explain/explain-command.ts')).explainCommand,
+  },
+  {
+    name: 'report shadow',
+    summary: 'What would have been rejected so far? By an enabled controller, and by what only watches',
+    load: async () => (await import('./report/shadow-command.ts')).shadowReportCommand,
+  },
+  {
+    name: 'backtest',
+    summary: 'What if other limits or prices had been in force? Replays the jobs of the last weeks',
+    load: async () => (await import('./backtest/backtest-command.ts')).backtestCommand,
+  },
+  {
+    name: 'statement',
+    summary: 'What is a group charged for a month? For people, as CSV or FOCUS, with corrections',
+    load: async () => (await import('./statement/statement-command.ts')).statementCommand,
+  },
+  {
+    name: 'report chargeback',
+    summary: 'What is a group charged for a month? The same as tollgate statement',
+    load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,
+  },
+  {
+    name: 'rebuild',
+    summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
+    load: async () => (await import('./truth/rebuild-command.ts')).rebuildCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'Reads decisions, credits and limits back into a table that was restored from an older backup',
+    load: async () => (await import('./restore/restore-command.ts')).restoreCommand,
+  },
+  {
+    name: 'reconcile',
+    summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
+    load: async () => (await import('./truth/reconcile-command.ts')).reconcileCommand,
+  },
+  {
+    name: 'proof',
+    summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
+    load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
+  },
+  {
+    name: 'forget user',
+    summary: 'Takes a user’s id out of all that is kept about jobs',
+    load: async () => (await import('./forget/forget-user-command.ts')).forgetUserCommand,
+  },
+  {
+    name: 'budget ls',
+    summary: 'How do the limits stand? Used, held, left, and when they run out',
+    load: async () => (await import('./budget/ls-command.ts')).lsCommand,
+  },
+  {
+    name: 'budget show',
+    summary: 'One group: its limits, those above it, grants, freezes and break-glasses',
+    load: async () => (await import('./budget/show-command.ts')).showCommand,
+  },
+  {
+    name: 'budget set',
+    summary: 'Sets a limit without a deploy; --dry-run shows which jobs would have failed',
+    load: async () => (await import('./budget/set-command.ts')).setCommand,
+  },
+  {
+    name: 'budget remove',
+    summary: 'Takes a limit away; those above it still count',
+    load: async () => (await import('./budget/remove-command.ts')).removeCommand,
+  },
+  {
+    name: 'budget grant',
+    summary: 'Gives more for a time, on top of a limit; a large grant waits for approval',
+    load: async () => (await import('./budget/grant-command.ts')).grantCommand,
+  },
+  {
+    name: 'budget revoke',
+    summary: 'Takes a grant back',
+    load: async () => (await import('./budget/revoke-command.ts')).revokeCommand,
+  },
+  {
+    name: 'budget undo',
+    summary: 'Takes the last edit of the limits back',
+    load: async () => (await import('./budget/undo-command.ts')).undoCommand,
+  },
+  {
+    name: 'budget history',
+    summary: 'Who changed the limits, when, from what to what, and why',
+    load: async () => (await import('./budget/history-command.ts')).historyCommand,
+  },
+  {
+    name: 'budget export',
+    summary: 'The live limits as CSV, for a spreadsheet and back',
+    load: async () => (await import('./budget/export-command.ts')).exportCommand,
+  },
+  {
+    name: 'budget import',
+    summary: 'Reads limits back from CSV: checked as a whole, shown with totals, all or nothing',
+    load: async () => (await import('./budget/import-command.ts')).importCommand,
+  },
+  {
+    name: 'budget requests',
+    summary: 'Who asked for more and waits for approval?',
+    load: async () => (await import('./budget/requests-command.ts')).requestsCommand,
+  },
+  {
+    name: 'budget approve',
+    summary: 'Gives what somebody asked for',
+    load: async () => (await import('./budget/requests-command.ts')).approveCommand,
+  },
+  {
+    name: 'budget decline',
+    summary: 'Declines what somebody asked for',
+    load: async () => (await import('./budget/requests-command.ts')).declineCommand,
+  },
+  {
+    name: 'freeze',
+    summary: 'No job of a group starts until a day, or until it is lifted; running jobs finish',
+    load: async () => (await import('./freeze/freeze-command.ts')).freezeCommand,
+  },
+  {
+    name: 'unfreeze',
+    summary: 'Lifts a freeze: jobs start again',
+    load: async () => (await import('./freeze/unfreeze-command.ts')).unfreezeCommand,
+  },
+  {
+    name: 'breakglass',
+    summary: 'Lets jobs of named people or on protected refs pass limits, capped and reviewed',
+    load: async () => (await import('./breakglass/break-command.ts')).breakGlassCommand,
+  },
+  {
+    name: 'breakglass ls',
+    summary: 'Who was let past the limits, and what has nobody looked at yet?',
+    load: async () => (await import('./breakglass/ls-command.ts')).breakGlassLsCommand,
+  },
+  {
+    name: 'breakglass end',
+    summary: 'Ends a break-glass before its time',
+    load: async () => (await import('./breakglass/end-commands.ts')).endCommand,
+  },
+  {
+    name: 'breakglass review',
+    summary: 'Notes that somebody has looked at what was done with a break-glass',
+    load: async () => (await import('./breakglass/end-commands.ts')).reviewCommand,
+  },
+  {
+    name: 'reservations ls',
+    summary: 'Which jobs hold an amount now, and which of them should have ended?',
+    load: async () => (await import('./reservations/ls-command.ts')).reservationsCommand,
+  },
+  {
+    name: 'limits show',
+    summary: 'Which limits are live? Who made them so, when and why; or the document itself',
+    load: async () => (await import('./limits/show-command.ts')).showCommand,
+  },
+  {
+    name: 'limits publish',
+    summary: 'Makes a limits document live, whole or not at all, without a deploy',
+    load: async () => (await import('./limits/publish-command.ts')).publishCommand,
+  },
+  {
+    name: 'limits sets',
+    summary: 'What was live before? The last sets of limits, newest first',
+    load: async () => (await import('./limits/sets-command.ts')).setsCommand,
+  },
+  {
+    name: 'limits check',
+    summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
+    load: async () => (await import('./limits/check-command.ts')).checkCommand,
+  },
+  {
+    name: 'directory show',
+    summary: 'Which groups and projects does Tollgate know, and which groups are above one?',
+    load: async () => (await import('./directory/show-command.ts')).showCommand,
+  },
+  {
+    name: 'directory sync',
+    summary: 'Learns the groups and projects of GitLab now, without waiting for the schedule',
+    load: async () => (await import('./directory/sync-command.ts')).syncCommand,
+  },
+  {
+    name: 'instance ls',
+    summary: 'Of which GitLabs does this table have books?',
+    load: async () => (await import('./instance/instance-commands.ts')).lsCommand,
+  },
+  {
+    name: 'instance add',
+    summary: 'Lets a GitLab begin books of its own in a table that has those of another one',
+    load: async () => (await import('./instance/instance-commands.ts')).addCommand,
+  },
+  {
+    name: 'instance forget',
+    summary: 'Takes a name back that was added by mistake',
+    load: async () => (await import('./instance/instance-commands.ts')).forgetCommand,
+  },
+  {
+    name: 'policy validate',
+    summary: 'Are policy, limits and directory valid, and do they let the platform team deploy?',
+    load: async () => (await import('./policy/validate-command.ts')).validateCommand,
+  },
+  {
+    name: 'policy diff',
+    summary: 'What changes between two policies, and does it tighten or loosen?',
+    load: async () => (await import('./policy/diff-command.ts')).diffCommand,
+  },
+  {
+    name: 'policy test',
+    summary: 'Do the policies decide what their fixtures expect?',
+    load: async () => (await import('./policy/test-command.ts')).testCommand,
+  },
+  {
+    name: 'cost',
+    summary: 'What does this deployment cost at AWS? Every line, idle and per job',
+    load: async () => (await import('./cost/cost-command.ts')).costCommand,
+  },
+  {
+    name: 'controller status',
+    summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
+    load: async () => (await import('./controller/controller-command.ts')).statusCommand,
+  },
+  {
+    name: 'controller enable',
+    summary: 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
+    load: async () => (await import('./controller/controller-command.ts')).enableCommand,
+  },
+  {
+    name: 'controller dry-run',
+    summary: 'Disarms Tollgate: every job runs, and Tollgate goes on being asked',
+    load: async () => (await import('./controller/controller-command.ts')).dryRunCommand,
+  },
+  {
+    name: 'controller disable',
+    summary: 'Disarms Tollgate: every job runs, and nobody is asked',
+    load: async () => (await import('./controller/controller-command.ts')).disableCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'Lets bash, zsh or fish complete commands and flags',
+    load: async () => (await import('./completion/completion-command.ts')).completionCommand,
+  },
+];

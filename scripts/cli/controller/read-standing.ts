@@ -1,0 +1,91 @@
+import { ifArmed } from '../../../functions/answers/backtest/if-armed.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import { type DeskIo, UsageError } from '../../terminal/command.ts';
+import type { LedgerFlags } from '../ledger/ledger-flags.ts';
+import type { DeskLedger, OpenLedger } from '../ledger/open-ledger.ts';
+import { checkSameGitLab } from '../ledger/which-instance.ts';
+import { armedReport } from '../report/armed-report.ts';
+import { readSpan } from '../report/span.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import type { RulesFlags } from '../rules-flags.ts';
+import { rulesInForce } from '../rules-in-force.ts';
+import type { GitLabPlace } from '../truth/gitlab-flags.ts';
+import { progressOf } from '../truth/progress.ts';
+import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
+import type { ControllerStanding, Known } from './standing.ts';
+
+export interface StandingFlags extends LedgerFlags, RulesFlags {
+  readonly since?: string | undefined;
+}
+
+export interface StandingAsked {
+  readonly controller: RunnerController;
+  readonly controllers: RunnerControllers;
+  readonly place: GitLabPlace;
+  readonly flags: StandingFlags;
+  readonly open: OpenLedger;
+}
+
+/**
+ * GitLab's word on the scopes, and what the books say of relays and of the jobs of the last hours. What cannot be found out
+ * is part of the answer; a ledger that was named and does not answer is a failure.
+ */
+export async function readStanding(asked: StandingAsked, io: DeskIo): Promise<ControllerStanding> {
+  const { controller, controllers } = asked;
+  const span = readSpan(asked.flags.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
+  const scopes = await askGitLab(() => controllers.scopes(controller.id));
+  const books = await openBooks(asked, io);
+  const nowMs = io.nowMs();
+  if (!books.known) return { controller, scopes, beats: books, forecast: books, nowMs };
+  const { value: ledger } = books;
+  const progress = progressOf('jobs replayed', io);
+  try {
+    const beats: ControllerStanding['beats'] =
+      ledger.relayBeats === undefined
+        ? { known: false, why: `${ledger.description} has no heartbeats` }
+        : { known: true, value: await ledger.relayBeats() };
+    const rules = await rulesInForce(asked.flags, ledger, io);
+    const found = await ifArmed(ledger.store, { ...span, rules, counts: () => true, onJob: progress.step });
+    const { directory } = rules;
+    const forecast: ControllerStanding['forecast'] =
+      found.jobs === 0
+        ? { known: false, why: `${ledger.description} has no job of that time` }
+        : { known: true, value: armedReport(found, { directory, gitlabUrl: ledger.gitlabUrl }) };
+    return { controller, scopes, beats, forecast, nowMs };
+  } finally {
+    progress.done();
+    await ledger.close();
+  }
+}
+
+async function askGitLab<T>(ask: () => Promise<T>): Promise<Known<T>> {
+  try {
+    return { known: true, value: await ask() };
+  } catch (error) {
+    if (error instanceof GitLabError) return { known: false, why: error.message };
+    throw error;
+  }
+}
+
+/** Nobody needs books to look at a controller; those of another GitLab would say the wrong thing. */
+async function openBooks({ flags, place, open }: StandingAsked, io: DeskIo): Promise<Known<DeskLedger>> {
+  const named = flags.ledger !== undefined || flags.instance !== undefined;
+  let ledger: DeskLedger;
+  try {
+    ledger = await open(flags, io);
+  } catch (error) {
+    if (named || error instanceof UsageError) throw error;
+    return { known: false, why: 'there are no books here; name the table with --ledger' };
+  }
+  try {
+    checkSameGitLab(place.baseUrl, ledger, flags);
+    return { known: true, value: ledger };
+  } catch (error) {
+    await ledger.close();
+    if (named || !(error instanceof UsageError)) throw error;
+    return {
+      known: false,
+      why: `${ledger.description} is about another GitLab; name the table with --ledger`,
+    };
+  }
+}

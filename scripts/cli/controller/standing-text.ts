@@ -1,0 +1,93 @@
+import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import { armedSentence, retrySentence } from '../report/armed-report.ts';
+import { armedRowsText } from '../report/shadow-terminal.ts';
+import { type ControllerStanding, doubts, hasScope, heard, refusal } from './standing.ts';
+
+/** What becomes of jobs in each state, while a relay answers and when none does. */
+export const MEANS: Readonly<Record<ControllerState, string>> = {
+  enabled: 'GitLab asks and obeys. Without a relay it fails every job it would ask about',
+  dry_run: 'GitLab asks and follows no answer: every job runs, with or without a relay',
+  disabled: 'GitLab does not ask: every job runs',
+};
+
+const RUNNERS_SHOWN = 10;
+
+/** What `--json` prints; what is not known is null, with the reason among `doubts`. */
+export function standingJson(standing: ControllerStanding): object {
+  const { controller, scopes, beats, forecast } = standing;
+  const { id, description, state, connected } = controller;
+  return {
+    id,
+    description,
+    state,
+    connected: connected ?? null,
+    armed: state === 'enabled' && scopes.known ? hasScope(scopes.value) : state === 'enabled' ? null : false,
+    scopes: scopes.known ? scopes.value : null,
+    relays: beats.known ? beats.value : null,
+    relaysHeard: beats.known ? heard(standing).length : null,
+    ifArmed: forecast.known ? forecast.value : null,
+    refusal: refusal(standing) ?? null,
+    doubts: doubts(standing),
+  };
+}
+
+export function standingText(standing: ControllerStanding, paint: Paint, columns: number): string {
+  const { controller, scopes, forecast } = standing;
+  const { id, description, state } = controller;
+  const named = description === '' ? '' : ` "${printable(description)}"`;
+  const scoped = !scopes.known || hasScope(scopes.value);
+  const means = scoped ? MEANS[state] : 'it has no scope, so GitLab asks about no job, and every job runs';
+  const lines = [
+    `Runner controller ${id}${named} is ${state}: ${means}.`,
+    `scope    ${scopeText(standing)}`,
+    `relays   ${relaysText(standing)}`,
+    `schema   ${schemaText(standing)}`,
+    `jobs     ${forecast.known ? armedSentence(forecast.value) : `not known: ${forecast.why}`}`,
+  ];
+  const retries = forecast.known ? retrySentence(forecast.value) : undefined;
+  const rows =
+    forecast.known && forecast.value.rows.length > 0 ? armedRowsText(forecast.value, paint, columns) : '';
+  return `${lines.join('\n')}\n${retries === undefined ? '' : `         ${retries}\n`}${rows}`;
+}
+
+function scopeText({ scopes }: ControllerStanding): string {
+  if (!scopes.known) return `not known: ${scopes.why}`;
+  const { instance, runnerIds } = scopes.value;
+  if (instance) return 'the whole instance';
+  if (runnerIds.length === 0) return 'none: GitLab asks about no job';
+  const shown = runnerIds.slice(0, RUNNERS_SHOWN).join(', ');
+  const more = runnerIds.length - RUNNERS_SHOWN;
+  return `runners ${shown}${more > 0 ? ` and ${more} more` : ''}; jobs of all others are out of scope`;
+}
+
+function relaysText(standing: ControllerStanding): string {
+  const { controller, beats, nowMs } = standing;
+  const token =
+    controller.connected === undefined
+      ? 'this GitLab does not say when the token was used'
+      : controller.connected
+        ? 'its token was used within the last hour'
+        : 'its token was not used within the last hour';
+  const fresh = heard(standing);
+  const [last] = beats.known ? beats.value : [];
+  if (fresh.length > 0) {
+    const streams = fresh.reduce((sum, { openStreams }) => sum + openStreams, 0);
+    return `${fresh.length} heard within two minutes, ${streams} streams; ${token}`;
+  }
+  if (last !== undefined) return `none heard for ${Math.floor((nowMs - last.atMs) / 60_000)} min; ${token}`;
+  return `not known (${beats.known ? 'no relay writes heartbeats beside these books' : beats.why}); ${token}`;
+}
+
+function schemaText(standing: ControllerStanding): string {
+  const told = new Set(
+    heard(standing).flatMap(({ schema }) =>
+      schema === undefined
+        ? []
+        : [
+            `${printable(schema.source)}${schema.hash === undefined ? '' : ` ${schema.hash.slice(0, 12)}`}, ${schema.placeholder === true ? 'a placeholder: nothing is rejected by it' : (schema.standing ?? 'not said whether proven')}`,
+          ],
+    ),
+  );
+  return told.size === 0 ? 'not known: no relay tells' : [...told].join('; ');
+}

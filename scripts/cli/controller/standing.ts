@@ -1,0 +1,74 @@
+/** What is known of a controller before it is armed, and what speaks against arming it. Pure. */
+import type { ControllerScopes } from '../../../functions/core/gitlab/controller-scopes.ts';
+import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
+import type { ArmedReport } from '../report/armed-report.ts';
+import type { RunnerController } from './runner-controllers.ts';
+
+/** Something that could be asked, or why it could not be. */
+export type Known<T> =
+  | { readonly known: true; readonly value: T }
+  | { readonly known: false; readonly why: string };
+
+export interface ControllerStanding {
+  readonly controller: RunnerController;
+  readonly scopes: Known<ControllerScopes>;
+  /** Signs of life beside the books, newest first; none of them may be fresh. */
+  readonly beats: Known<readonly RelayBeat[]>;
+  /** Made from the recorded jobs of the last hours. */
+  readonly forecast: Known<ArmedReport>;
+  /** Unix ms, for the age of beats. */
+  readonly nowMs: number;
+}
+
+/** Relays heard within the last two minutes: as long as the watchdog would wait. */
+export const heard = ({ beats, nowMs }: ControllerStanding): readonly RelayBeat[] =>
+  beats.known ? beats.value.filter(({ atMs }) => nowMs - atMs <= SILENT_MS) : [];
+
+export const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean =>
+  instance || runnerIds.length > 0;
+
+/** What arming would do that nobody can want, with the remedy. Undefined: nothing. */
+export function refusal(standing: ControllerStanding): 'no_scope' | 'no_relay' | undefined {
+  const { scopes, controller, beats } = standing;
+  if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
+  if (heard(standing).length > 0) return undefined;
+  // A token that was used within the hour says nothing of a relay that has written that it is there, and stopped.
+  const silent = beats.known && beats.value.length > 0;
+  return silent || controller.connected === false ? 'no_relay' : undefined;
+}
+
+/** What whoever arms should agree to: jobs that would fail, and whatever nobody knows. */
+export function doubts(
+  standing: ControllerStanding,
+  about: { readonly relay: boolean } = { relay: true },
+): readonly string[] {
+  const { forecast, scopes, beats, controller } = standing;
+  const fresh = heard(standing);
+  const unproven = fresh.filter(
+    ({ schema }) => schema?.placeholder === true || schema?.standing !== 'proven',
+  );
+  return [
+    ...(scopes.known ? [] : [`the scopes are not known (${scopes.why})`]),
+    ...(fresh.length > 0 || !about.relay
+      ? []
+      : [
+          controller.connected === true
+            ? `whether a relay is connected now is not known (${whyUnheard(beats)}); its token was used within the last hour`
+            : `whether a relay is connected is not known (${whyUnheard(beats)})`,
+        ]),
+    ...(fresh.length > 0 && unproven.length > 0 ? [unprovenText(unproven)] : []),
+    ...(forecast.known
+      ? forecast.value.wouldFail > 0
+        ? [`${forecast.value.wouldFail} of the last ${forecast.value.jobs} jobs would have failed`]
+        : []
+      : [`how many jobs would fail is not known (${forecast.why})`]),
+  ];
+}
+
+const whyUnheard = (beats: ControllerStanding['beats']): string =>
+  beats.known ? 'no relay writes heartbeats beside these books' : beats.why;
+
+const unprovenText = (unproven: readonly RelayBeat[]): string =>
+  unproven.some(({ schema }) => schema?.placeholder === true)
+    ? "a relay reads questions with the descriptors that come along, which are no GitLab's"
+    : 'no relay says that its descriptors were proven by real questions';

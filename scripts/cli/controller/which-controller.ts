@@ -1,0 +1,23 @@
+import { UsageError } from '../../terminal/command.ts';
+import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
+
+/**
+ * The controller with this number or, where none is told, the only one there is.
+ *
+ * @throws {UsageError} where there are several and nobody said which, or none at all.
+ */
+export async function whichController(
+  controllers: RunnerControllers,
+  wanted: number | undefined,
+): Promise<RunnerController> {
+  if (wanted !== undefined) return controllers.get(wanted);
+  const all = await controllers.list();
+  const [only, ...others] = all;
+  if (only === undefined) throw new UsageError('GitLab has no runner controller');
+  if (others.length > 0) {
+    const told = all.map(({ id, description, state }) => `${id} "${description}" ${state}`).join(', ');
+    throw new UsageError(`--controller is missing: GitLab has several, ${told}`);
+  }
+  // A listing does not say whether it is connected.
+  return controllers.get(only.id);
+}

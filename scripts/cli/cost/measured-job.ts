@@ -1,0 +1,87 @@
+/**
+ * What a job costs the table and the log: counted on real admissions and settlements, by the program that is deployed, over a
+ * table in memory. No figure of it is typed in.
+ */
+import { itemBytes } from '../../../functions/core/store/item-bytes.ts';
+import { TTL_ATTRIBUTE } from '../../../functions/core/store/table.ts';
+import { PROJECTS } from './assumptions.ts';
+import { readUnitsOf, writeUnitsOf } from './counting-rollup-store.ts';
+import { decisionLineBytes } from './decision-line.ts';
+import { type RunOptions, type SampleRun, type SampleUnits, sampleDeployment } from './sample-deployment.ts';
+
+/** Per job. */
+export interface MeasuredJob {
+  readonly writeUnits: Readonly<Record<WriteKind, number>>;
+  readonly readUnits: Readonly<Record<ReadKind, number>>;
+  /** Each item that is kept, with the days it is kept. */
+  readonly kept: readonly { readonly bytes: number; readonly days: number }[];
+  /** The relay's line about the decision. */
+  readonly decisionLineBytes: number;
+}
+
+export type WriteKind =
+  | 'hold'
+  | 'announced'
+  | 'inbox'
+  | 'settle'
+  | 'dueIndex'
+  | 'rollup'
+  | 'estimates'
+  | 'top';
+export type ReadKind = 'estimates' | 'ledger' | 'rollup';
+
+/** Afterwards every list and every history is as long as it gets; then each project has its turn once more. */
+const WARM_BATCHES = PROJECTS;
+const MEASURED_BATCHES_MIN = PROJECTS;
+const DAY_SECONDS = 86_400;
+
+export async function measureJob(options: RunOptions): Promise<MeasuredJob> {
+  const { batch, outcome } = options;
+  const bench = await sampleDeployment(options);
+  let batches = 0;
+  while (batches < WARM_BATCHES) batches += (await bench.run(batches)).batches;
+  const before = bench.units();
+  const warm = batches;
+  let last: SampleRun | undefined;
+  while (batches - warm < MEASURED_BATCHES_MIN) {
+    last = await bench.run(batches);
+    batches += last.batches;
+  }
+  const after = bench.units();
+  const jobs = (batches - warm) * batch;
+  if (last === undefined || last.decision.outcome !== outcome)
+    throw new Error(`a sample job was ${last?.decision.outcome ?? 'not decided'}: expected ${outcome}`);
+  const each = (name: keyof SampleUnits): number => (after[name] - before[name]) / jobs;
+  const { counts } = bench.rollup;
+  const recordTtl = Number(last.record[TTL_ATTRIBUTE]?.N ?? 0);
+  const endSeconds = last.endMs / 1000;
+  return {
+    writeUnits: {
+      hold: each('hold'),
+      announced: each('announced'),
+      inbox: writeUnitsOf(last.inbox),
+      settle: each('settle'),
+      dueIndex: each('dueIndex'),
+      rollup: each('rollup'),
+      estimates: each('estimates'),
+      top: each('top'),
+    },
+    readUnits: {
+      estimates: readUnitsOf(counts.estimatesBytes) / batch,
+      ledger: each('ledgerReads'),
+      rollup: each('rollupReads'),
+    },
+    kept: [
+      { bytes: itemBytes(last.record), days: (recordTtl - endSeconds) / DAY_SECONDS },
+      {
+        bytes: counts.contributionBytes,
+        days: (counts.contributionExpiresAtSeconds - endSeconds) / DAY_SECONDS,
+      },
+      {
+        bytes: itemBytes(last.inbox),
+        days: (Number(last.inbox[TTL_ATTRIBUTE]?.N) - endSeconds) / DAY_SECONDS,
+      },
+    ],
+    decisionLineBytes: decisionLineBytes(last.request, last.decision),
+  };
+}

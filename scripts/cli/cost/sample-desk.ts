@@ -1,0 +1,99 @@
+/** Where people own limits, as it is deployed, over tables in memory that count. No figure of it is typed in. */
+import { placesNow } from '../../../functions/answers/read/places-now.ts';
+import { Draft } from '../../../functions/core/directory/draft.ts';
+import { type GroupTree, writeGroups } from '../../../functions/core/directory/group-tree.ts';
+import { NOT_BEGUN } from '../../../functions/core/directory/manifest.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
+import { rollupKeys } from '../../../functions/core/usage/rollup-item.ts';
+import { countingStore } from '../../proof/bench/counting-store.ts';
+import { type Counted, CountedDirectoryTable, CountedLimitTable } from './counted-tables.ts';
+import { countingRollupStore } from './counting-rollup-store.ts';
+import { sampleRules } from './sample-jobs.ts';
+
+export interface DeskOptions {
+  /** Each with a budget of its own. */
+  readonly groups: number;
+  /** Those in Parameter Store that hold limits. */
+  readonly parameters: number;
+}
+
+export type SampleDesk = Awaited<ReturnType<typeof sampleDesk>>;
+
+const INSTANCE = 'gitlab.example.com';
+const START_MS = Date.UTC(2026, 10, 21, 9);
+/** Groups of one root, as large companies have them. */
+const ROOT = 1;
+export const BUDGET = { money: 100, per: 'month' } as const;
+
+const pathOf = (id: number): string => (id === ROOT ? 'company' : `company/team-${id}`);
+
+/** A deployment with so many groups, each with a budget. */
+export async function sampleDesk({ groups }: DeskOptions) {
+  const counted: Counted = { reads: 0, writes: 0 };
+  let nowMs = START_MS;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
+  const { policy, limits: packed } = sampleRules(0);
+  const table = new CountedDirectoryTable(counted);
+  await writeDirectory(table, groups);
+  const limitTable = new CountedLimitTable(counted);
+  const counting = countingStore(new MemoryStore({ instance: INSTANCE }), INSTANCE);
+  const ledger = createLedger({ store: counting, clock, random: () => 0.5 });
+  const usage = countingRollupStore(new MemoryRollupStore({ instance: INSTANCE }), rollupKeys(INSTANCE));
+  let ids = 0;
+  const newId = (): string => {
+    ids += 1;
+    return `sample${ids}`;
+  };
+  /** A process that begins knows nothing: it reads the limits and the groups. */
+  const started = () => {
+    const places = placesNow({ table, packed: undefined, clock });
+    const directory = async () => (await places())?.directory;
+    const desk = createLimitsDesk({ table: limitTable, policy, directory, ledger, clock, newId });
+    return { places, directory, desk };
+  };
+  const groupIds = Array.from({ length: groups }, (_, index) => ROOT + index);
+  const document = { limits: groupIds.map((id) => ({ on: { group: id }, ...BUDGET })) };
+  await started().desk.apply([{ kind: 'replace', document }], {
+    actor: 'sample',
+    rights: [{ role: 'finance' }],
+    why: 'sample',
+    source: 'sample',
+    base: undefined,
+    confirmed: true,
+  });
+  return {
+    clock,
+    policy,
+    packed,
+    table,
+    limitTable,
+    ledger,
+    usage,
+    started,
+    groupIds,
+    pathOf,
+    counted,
+    pass: (ms: number): void => {
+      nowMs += ms;
+    },
+    units: () => ({
+      readUnits: counted.reads + counting.counts.itemsRead + usage.counts.reads,
+      writeUnits: counted.writes,
+    }),
+  };
+}
+
+async function writeDirectory(table: CountedDirectoryTable, groups: number): Promise<void> {
+  const draft = await Draft.open({ table, runId: 'sample', nowMs: START_MS });
+  const tree: GroupTree = new Map(
+    Array.from({ length: groups }, (_, index) => {
+      const id = ROOT + index;
+      return [id, [id, id === ROOT ? 0 : ROOT, pathOf(id), 1, 0]];
+    }),
+  );
+  await writeGroups(tree, draft);
+  await draft.flip(NOT_BEGUN, true);
+}

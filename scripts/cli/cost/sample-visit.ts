@@ -1,0 +1,87 @@
+/** One person who looks at budgets, from the sign-in on, in the console's own app. */
+import { createHash } from 'node:crypto';
+import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { createConsoleRead } from '../../../functions/answers/read/create-console-read.ts';
+import { createConsoleApp } from '../../../functions/console/app.ts';
+import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../functions/console/pages/assets/assets.ts';
+import { createPages } from '../../../functions/console/pages/create-pages.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { Sessions } from '../../../functions/core/signin/sessions.ts';
+import type { SignInEnv } from '../../../functions/core/signin/user.ts';
+import { VISIT_PAGES } from './assumptions.ts';
+import { countedSessions } from './counted-tables.ts';
+import type { SampleDesk } from './sample-desk.ts';
+
+/** A process of the console serves it from its start. */
+export interface MeasuredVisit {
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  readonly requests: number;
+  /** Headers are not in it. */
+  readonly answerBytes: number;
+}
+
+const MINUTE_MS = 60_000;
+/** Where the code of the sign-in came from and went to: to GitLab, and back. */
+const SIGN_IN_REQUESTS = 2;
+const FINANCE = { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] };
+
+/** A page a minute: the overview, a group, the overview … */
+export async function measureVisit(sample: SampleDesk): Promise<MeasuredVisit> {
+  const sessions = new Sessions({
+    store: countedSessions(sample.counted),
+    roles: { read: async () => ({ username: 'fritz', name: 'Fritz', roles: FINANCE }) },
+    clock: sample.clock,
+    random: (bytes) => createHash('sha512').update(String(bytes)).digest().subarray(0, bytes),
+  });
+  const app = consoleOf(sample, sessions);
+  const before = sample.units();
+  const session = await sessions.open(1, undefined);
+  const { groupIds } = sample;
+  const pages = Array.from({ length: VISIT_PAGES }, (_, index) =>
+    index % 2 === 0 ? '/' : `/groups/${groupIds[index % groupIds.length]}`,
+  );
+  const paths = [STYLE_HREF, SCRIPT_HREF, ...pages];
+  let answerBytes = 0;
+  for (const path of paths) {
+    const answer = await app.request(path, { headers: { session } });
+    if (answer.status !== 200) throw new Error(`the sample page ${path} answers ${answer.status}`);
+    answerBytes += (await answer.arrayBuffer()).byteLength;
+    sample.pass(MINUTE_MS);
+  }
+  const after = sample.units();
+  return {
+    readUnits: after.readUnits - before.readUnits,
+    writeUnits: after.writeUnits - before.writeUnits,
+    requests: paths.length + SIGN_IN_REQUESTS,
+    answerBytes,
+  };
+}
+
+function consoleOf(sample: SampleDesk, sessions: Sessions): Hono {
+  const { clock, policy, packed, limitTable, ledger, usage } = sample;
+  const { places, directory, desk } = sample.started();
+  const zone = 'UTC';
+  const read = createConsoleRead({
+    ...{ desk, limitTable, packedLimits: packed, policy, ledger, usage, places, zone, clock },
+  });
+  const pages = createPages({
+    ...{ desk, read, policy, directory, clock, zone },
+    uploads: { keep: async () => '', read: async () => undefined },
+    origin: 'https://budget.example.com',
+    log: silentLog,
+  });
+  const requireUser = createMiddleware<SignInEnv>(async (c, next) => {
+    const user = await sessions.resume(c.req.header('session') ?? '');
+    if (user === undefined) return c.body(null, 401);
+    c.set('user', user);
+    return next();
+  });
+  const signIn = { routes: new Hono<SignInEnv>(), requireUser };
+  return createConsoleApp({
+    ...{ desk, read, policy, directory, clock, pages, signIn },
+    assets: createAssets(),
+    log: silentLog,
+  });
+}

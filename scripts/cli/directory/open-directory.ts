@@ -1,0 +1,39 @@
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import type { DeskIo } from '../../terminal/command.ts';
+import type { LedgerFlags } from '../ledger/ledger-flags.ts';
+import { type DeskTable, openDeskTable } from '../ledger/open-ledger.ts';
+
+/** Somebody's directory, beside their books. */
+export interface DeskDirectory extends Pick<DeskTable, 'instance' | 'gitlabUrl'> {
+  readonly table: DirectoryTable;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenDirectory = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskDirectory>;
+
+/** A flip that the SDK repeats by itself would take its own first try for another run's. */
+const ATTEMPTS_MAX = 1;
+
+/** The directory beside the ledger that the flags name. @throws like `openDeskLedger` */
+export const openDeskDirectory: OpenDirectory = async (flags, io) => {
+  const opened = await openDeskTable(flags, io, ATTEMPTS_MAX);
+  return { ...opened, table: new DynamoDirectoryTable(opened) };
+};
+
+/** Opens, asks, and closes whatever comes of it. */
+export async function withDirectory<T>(
+  open: OpenDirectory,
+  flags: LedgerFlags,
+  io: DeskIo,
+  ask: (directory: DeskDirectory) => Promise<T>,
+): Promise<T> {
+  const directory = await open(flags, io);
+  try {
+    return await ask(directory);
+  } finally {
+    await directory.close();
+  }
+}

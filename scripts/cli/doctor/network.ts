@@ -1,0 +1,83 @@
+import { connect as connectTcp, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { getProxyForUrl } from 'proxy-from-env';
+import type { RouterTarget } from '../../../relay/router/target.ts';
+import type { TlsMaterial } from '../../../relay/router/tls.ts';
+import { type Finding, note, ok, problem } from './finding.ts';
+
+const CONNECT_MS_MAX = 5_000;
+
+/** TCP and TLS by themselves, so that a firewall, a wrong name and a wrong certificate are told apart. */
+export async function checkNetwork(target: RouterTarget, tls: TlsMaterial): Promise<readonly Finding[]> {
+  const proxy = target.tunnel ? getProxyForUrl(target.url.replace(/^ws/, 'http')) : '';
+  if (proxy !== '') {
+    return [note('network', `through the proxy ${new URL(proxy).host} (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)`)];
+  }
+  const tcp = await checkTcp(target);
+  if (tcp.outcome === 'problem' || !target.secure) return [tcp];
+  return [tcp, await checkTls(target, tls)];
+}
+
+function checkTcp({ host, port }: RouterTarget): Promise<Finding> {
+  return new Promise((resolve) => {
+    const socket = connectTcp({ host, port, timeout: CONNECT_MS_MAX });
+    const done = (finding: Finding): void => {
+      socket.destroy();
+      resolve(finding);
+    };
+    socket.on('connect', () =>
+      done(ok('network', `${host} is ${socket.remoteAddress}, port ${port} is open`)),
+    );
+    socket.on('timeout', () =>
+      done(
+        problem(
+          'network',
+          `${host}:${port} does not answer within 5 s`,
+          'a firewall between here and the router?',
+        ),
+      ),
+    );
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      done(problem('network', error.message, REMEDY[error.code ?? ''])),
+    );
+  });
+}
+
+const REMEDY: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name is unknown here; check the host in --router and the resolver',
+  EAI_AGAIN: 'the resolver does not answer; try again, then check the resolver',
+  ECONNREFUSED:
+    'nothing listens there; check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs',
+};
+
+function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<Finding> {
+  return new Promise((resolve) => {
+    const socket = connectTls({
+      host,
+      port,
+      ...tls,
+      ...(isIP(host) === 0 && { servername: host }),
+      ALPNProtocols: ['h2', 'http/1.1'],
+      timeout: CONNECT_MS_MAX,
+    });
+    const done = (finding: Finding): void => {
+      socket.destroy();
+      resolve(finding);
+    };
+    socket.on('secureConnect', () =>
+      done(
+        ok('tls', `${socket.getProtocol()}, certificate valid until ${socket.getPeerCertificate().valid_to}`),
+      ),
+    );
+    socket.on('timeout', () => done(problem('tls', 'no handshake within 5 s', 'does this port speak TLS?')));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      done(
+        problem(
+          'tls',
+          error.message,
+          'if the router uses a private authority, give its certificate with --ca-file',
+        ),
+      ),
+    );
+  });
+}

@@ -1,0 +1,121 @@
+/** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
+import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { describeAliases } from '../../../relay/translate/describe.ts';
+import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { explain } from '../../../relay/wire/explain.ts';
+import type { WireSchema } from '../../../relay/wire/schema.ts';
+import { type Finding, note, ok, problem } from './finding.ts';
+import { serviceFields } from './service-fields.ts';
+
+const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
+/** `name`, `name:tag`, `registry:5000/path/name@sha256:…`. */
+const IMAGE = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/i;
+
+/** Before any question: fields this schema can never fill. */
+export function checkSchemaFields(schema: WireSchema): Finding {
+  const never = describeAliases(schema.question, { trustVariables: false }).filter((source) => source.never);
+  if (never.length === 0)
+    return ok('fields', 'every field of an admission request has a source in the schema');
+  return note(
+    'fields',
+    `the schema has no source for ${never.map((source) => source.field).join(', ')}; rules that need them never fire`,
+  );
+}
+
+/** Before any question: a job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
+export function checkTimeoutSource(schema: WireSchema): Finding {
+  const source = describeAliases(schema.question, { trustVariables: false }).find(
+    ({ field }) => field === 'timeoutSeconds',
+  );
+  return source === undefined || source.never
+    ? problem(
+        'timeout',
+        'the schema has no source for it: every job is taken to have the timeout of the policy',
+        SYNC,
+      )
+    : ok('timeout', 'has a source in the schema');
+}
+
+const checkTimeout = (request: AdmissionRequest): Finding =>
+  sentTimeoutSeconds(request) === undefined
+    ? problem('timeout', 'none came: the job is taken to have the timeout of the policy', SYNC)
+    : ok('timeout', 'came');
+
+/** Before any question: where the fields of a job's services come from. */
+export function checkServiceFields(schema: WireSchema): Finding {
+  const fields = serviceFields(schema.question);
+  if (fields.length === 0) return note('services', 'the schema has no services; rules on them never fire');
+  const known = fields.flatMap(({ field, path }) => (path === undefined ? [] : [`${field} from ${path}`]));
+  const never = fields.flatMap(({ field, path }) => (path === undefined ? [field] : []));
+  return never.length === 0
+    ? ok('services', known.join(', '))
+    : note('services', `${known.join(', ')}; no source for ${never.join(', ')}`);
+}
+
+export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly Finding[] {
+  const explained = checkExplained(schema, bytes);
+  const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false })(
+    bytes,
+  );
+  if (!read.ok) return [...explained, problem('decoded', read.problem, SYNC)];
+  return [
+    ...explained,
+    checkJobId(read.request),
+    checkTimeout(read.request),
+    checkImage(read.request),
+    checkPresence(read.request, schema),
+  ];
+}
+
+function checkExplained(schema: WireSchema, bytes: Uint8Array): Finding[] {
+  try {
+    const { unknown, contradicted, knownBytes, totalBytes } = explain(schema.question, bytes);
+    const percent = totalBytes === 0 ? 0 : Math.round((knownBytes / totalBytes) * 100);
+    const detail = `${percent} % of ${totalBytes} bytes are known`;
+    if (contradicted.length > 0) return [problem('explained', `${detail}; ${contradicted.join('; ')}`, SYNC)];
+    if (unknown.length === 0) return [ok('explained', detail)];
+    return [note('explained', `${detail}; unknown: ${unknown.join(', ')}`, SYNC)];
+  } catch (error) {
+    return [problem('explained', error instanceof Error ? error.message : String(error), SYNC)];
+  }
+}
+
+const checkJobId = ({ jobId }: AdmissionRequest): Finding =>
+  jobId > 0
+    ? ok('job id', 'a positive number')
+    : problem('job id', 'not positive, so another field is read in its place', SYNC);
+
+function checkImage({ image }: AdmissionRequest): Finding {
+  if (image === undefined) return note('image', 'none came; was the job without an image?');
+  return IMAGE.test(image)
+    ? ok('image', 'looks like an image')
+    : problem('image', 'does not look like an image, so another field is read in its place', SYNC);
+}
+
+function checkPresence(request: AdmissionRequest, schema: WireSchema): Finding {
+  const fields = describeAliases(schema.question, { trustVariables: false }).map((source) => source.field);
+  const ofServices = cameWithServices(request, schema);
+  const came = [...fields.filter((field) => request[field] !== undefined), ...ofServices.came];
+  const absent = [...fields.filter((field) => request[field] === undefined), ...ofServices.absent];
+  const detail = `came: ${came.join(', ')}; did not: ${absent.join(', ') || 'nothing'}`;
+  return absent.length === 0
+    ? ok('presence', detail)
+    : note('presence', detail, 'rules follow their on_missing where a field does not come');
+}
+
+/** `services[].pullPolicies` came if any service has it. A job without services tells nothing. */
+function cameWithServices(
+  { services }: AdmissionRequest,
+  schema: WireSchema,
+): { readonly came: readonly string[]; readonly absent: readonly string[] } {
+  if (services === undefined || services.length === 0) return { came: [], absent: [] };
+  const fields = serviceFields(schema.question).map(({ field }) => field);
+  const isThere = (field: (typeof fields)[number]): boolean =>
+    services.some((service) => service[field] !== undefined);
+  const named = (field: string): string => `services[].${field}`;
+  return {
+    came: fields.filter(isThere).map(named),
+    absent: fields.filter((field) => !isThere(field)).map(named),
+  };
+}

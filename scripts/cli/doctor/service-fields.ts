@@ -1,0 +1,41 @@
+/** What a service of a job can say in this schema: rules on pull policies and users also look into `services[]`. */
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import type { ServiceRequest } from '../../../policies/request/request.ts';
+import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/translate/container-paths.ts';
+import { resolvePath } from '../../../relay/translate/field-path.ts';
+import { isText, isTexts } from '../../../relay/translate/value-reader.ts';
+import { findVariables } from '../../../relay/translate/variables.ts';
+
+export interface ServiceField {
+  readonly field: keyof ServiceRequest;
+  /** As the schema spells it, from the question on: `services[].pull_policies`. Undefined: the schema has none. */
+  readonly path: string | undefined;
+}
+
+const PATHS: readonly (readonly [keyof ServiceRequest, readonly string[], (field: DescField) => boolean])[] =
+  [
+    ['name', ['name', 'image'], isText],
+    ['alias', ['alias'], isText],
+    ['pullPolicies', PULL_POLICY, isTexts],
+    ['dockerUser', DOCKER_USER, isText],
+    ['kubernetesUser', KUBERNETES_USER, isText],
+  ];
+
+/** Every field of a service with its path; empty where the schema has no services. */
+export function serviceFields(question: DescMessage): readonly ServiceField[] {
+  const services = resolvePath(question, 'services');
+  if (services?.leaf.fieldKind !== 'list') return [];
+  const at = `${services.path}[]`;
+  if (services.leaf.listKind !== 'message') return [{ field: 'name', path: at }];
+  const { message } = services.leaf;
+  const variables = findVariables(message);
+  return [
+    ...PATHS.map(([field, paths, fits]): ServiceField => {
+      const [found] = paths
+        .flatMap((path) => resolvePath(message, path) ?? [])
+        .filter(({ leaf }) => fits(leaf));
+      return { field, path: found && `${at}.${found.path}` };
+    }),
+    { field: 'variables', path: variables && `${at}.${variables.path}` },
+  ];
+}

@@ -1,0 +1,57 @@
+import type { VariableAllowlist } from '../../../policies/policy.ts';
+import { withCompared } from '../../../relay/translate/compared-variables.ts';
+import { KeptVariables } from '../../../relay/translate/kept-variables.ts';
+import {
+  isServiceVariable,
+  type VariableFlags,
+  variableAllowlist,
+} from '../../../relay/translate/variable-allowlist.ts';
+
+import { runnerVariablesOf } from '../pipeline/variables.ts';
+
+type Variables = Readonly<Record<string, string>>;
+
+export interface AllowedVariables {
+  /** As the relay passes them on: some with their value hidden. */
+  readonly kept: Variables;
+  /** Names that rules compare, of which it cannot be told what the job gets. */
+  readonly hidden: readonly string[];
+  /** Names that do not leave the relay: no rule sees them. */
+  readonly dropped: readonly string[];
+}
+
+/** What a file or a flag sets is public; those of a project's settings nobody knows here. */
+const PUBLIC: VariableFlags = { public: true, masked: false, file: false };
+
+/**
+ * The variables that the relay would pass on to the rules.
+ *
+ * @param raw - names of those whose values nobody expands.
+ */
+export function allowedVariables(
+  variables: Variables,
+  allowlist: VariableAllowlist,
+  raw?: ReadonlySet<string>,
+): AllowedVariables {
+  const fateOf = variableAllowlist(allowlist);
+  const kept = new KeptVariables();
+  const dropped: string[] = [];
+  for (const [name, value] of Object.entries(variables)) {
+    const fate = fateOf(name, PUBLIC);
+    kept.put(name, value, fate);
+    if (fate === 'drop') dropped.push(name);
+  }
+  const { valueFor } = runnerVariablesOf(variables, raw);
+  const received = (name: string) =>
+    Object.hasOwn(variables, name) ? { flags: PUBLIC, value: valueFor(name) } : undefined;
+  const all = withCompared(kept.all(), allowlist.compared, received, fateOf, new Set());
+  return { kept: all.variables, hidden: all.hidden, dropped };
+}
+
+/** The same of a service's own variables. */
+export function allowedServiceVariables(variables: Variables): Variables {
+  const kept = new KeptVariables();
+  for (const [name, value] of Object.entries(variables))
+    kept.put(name, value, isServiceVariable(name, PUBLIC) ? 'keep' : 'drop');
+  return Object.fromEntries(kept.all());
+}

@@ -1,0 +1,114 @@
+import { readInstant } from '../../../policies/document/instant.ts';
+import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { UsageError } from '../../terminal/command.ts';
+import { readChoice, readWhole } from '../../terminal/flags.ts';
+import { notInDirectory } from './unknown-place.ts';
+
+/** Who asks, from where: what no file says. Put into a command's flags by `...PLACE_FLAGS`. */
+export const PLACE_FLAGS = {
+  project: 'text',
+  group: 'text',
+  ref: 'text',
+  protected: 'switch',
+  unprotected: 'switch',
+  source: 'text',
+  user: 'text',
+  now: 'text',
+} as const;
+
+/** For help texts. */
+export const PLACE_FLAGS_HELP = `  --project <id | path>   the project, as in the directory; a new one by its path
+  --group <id | path>     its group, where the project itself does not matter
+  --ref <name>            branch or tag
+  --protected             the ref is protected; --unprotected: it is not
+  --source <source>       what started the pipeline: push, merge_request_event, schedule, web …
+  --user <id>             GitLab's id of the user
+  --now <time>            as if it were 2026-12-31T18:00Z`;
+
+export interface PlaceFlags {
+  readonly project?: string | undefined;
+  readonly group?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly protected: boolean;
+  readonly unprotected: boolean;
+  readonly source?: string | undefined;
+  readonly user?: string | undefined;
+}
+
+export type Place = Pick<
+  AdmissionRequest,
+  | 'projectId'
+  | 'projectPath'
+  | 'namespaceId'
+  | 'rootNamespaceId'
+  | 'ref'
+  | 'refProtected'
+  | 'pipelineSource'
+  | 'userId'
+>;
+
+const ID_MAX = 999_999_999_999_999;
+
+/** @throws {UsageError} for a project or group that is not in the directory, and flags that contradict each other. */
+export function readPlace(flags: PlaceFlags, directory: Directory): Place {
+  if (flags.protected && flags.unprotected)
+    throw new UsageError('--protected and --unprotected: expected one of them');
+  const { ref, source, user } = flags;
+  return {
+    ...whereabouts(flags, directory),
+    ...(ref !== undefined && { ref }),
+    ...(flags.protected && { refProtected: true }),
+    ...(flags.unprotected && { refProtected: false }),
+    ...(source !== undefined && { pipelineSource: readChoice('source', source, PIPELINE_SOURCES) }),
+    ...(user !== undefined && { userId: readWhole('user', user, 1, ID_MAX) }),
+  };
+}
+
+/** @throws {UsageError} if `--now` is no time. */
+export function readNow(text: string | undefined, nowMs: () => number): number {
+  if (text === undefined) return nowMs();
+  const atMs = readInstant(text, 'start');
+  if (atMs !== undefined) return atMs;
+  throw new UsageError(`--now "${text}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`);
+}
+
+function whereabouts({ project, group }: PlaceFlags, directory: Directory): Place {
+  if (project !== undefined && group !== undefined)
+    throw new UsageError('--project and --group: expected one of them, a project names its group');
+  if (project !== undefined) return projectPlace(project, directory);
+  if (group === undefined) return {};
+  const found = groupOf(group, directory);
+  if (found === undefined) throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
+  return groupPlace(found, directory);
+}
+
+function projectPlace(project: string, directory: Directory): Place {
+  const known = isId(project)
+    ? directory.projectById.get(Number(project))
+    : directory.projectByPath.get(pathKey(project));
+  if (known !== undefined)
+    return {
+      projectId: known.id,
+      projectPath: known.path,
+      ...groupPlace({ id: known.groupId }, directory),
+    };
+  // A project of today is not in the directory yet, and a group is enough for its limits.
+  const parent = project.slice(0, Math.max(0, project.lastIndexOf('/')));
+  const group =
+    isId(project) || project.endsWith('/') ? undefined : directory.groupByPath.get(pathKey(parent));
+  if (group === undefined)
+    throw notInDirectory(`--project ${project}`, project, directory.projectByPath.keys());
+  return { projectPath: project, ...groupPlace(group, directory) };
+}
+
+const groupOf = (group: string, directory: Directory): { readonly id: number } | undefined =>
+  isId(group) ? directory.groupById.get(Number(group)) : directory.groupByPath.get(pathKey(group));
+
+function groupPlace({ id }: { readonly id: number }, directory: Directory): Place {
+  const rootNamespaceId = directory.chainById.get(id)?.[0]?.id;
+  return { namespaceId: id, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
+}
+
+const isId = (text: string): boolean => /^\d{1,15}$/.test(text);

@@ -1,0 +1,43 @@
+/** What is said about a group or project that nobody knows, and the word that was probably meant. */
+import { closest } from '../../../policies/document/closest.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { UsageError } from '../../terminal/command.ts';
+
+/** @param asked - as it was typed: `--group acme/paymets`. @param known - paths as the directory has them. */
+export function notInDirectory(asked: string, text: string, known: Iterable<string>): UsageError {
+  const like = closest(text, [...known]);
+  const hint = like === undefined ? `expected an id or a path of it` : `did you mean ${like}?`;
+  return new UsageError(`${asked}: is not in the directory; ${hint}`);
+}
+
+/** Asks jobs about a group, and remembers whether any was of it. */
+export interface AskedGroup<Job> {
+  readonly counts: (job: Job) => boolean;
+  /** Call it once all jobs were asked about. @throws {UsageError} neither the directory nor a job knows the group. */
+  readonly check: () => void;
+}
+
+/** A group that is gone is known by its jobs alone, and still has statements. */
+export function askedGroup<Job>(
+  { counts, unknown }: { readonly counts: (job: Job) => boolean; readonly unknown: boolean },
+  text: string,
+  { groupByPath }: Directory,
+): AskedGroup<Job> {
+  let seen = !unknown;
+  return {
+    counts: (job) => {
+      const isOf = counts(job);
+      seen ||= isOf;
+      return isOf;
+    },
+    check: () => {
+      if (!seen) throw notInDirectory(`--group ${text}`, text, groupByPath.keys());
+    },
+  };
+}
+
+/** What the flag says for everything there is; a group that is called so is meant first. */
+export const ALL_GROUPS = 'instance';
+
+export const isAllGroups = (text: string, { groupByPath }: Directory): boolean =>
+  text === ALL_GROUPS && !groupByPath.has(ALL_GROUPS);

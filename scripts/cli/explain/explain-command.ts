@@ -1,0 +1,91 @@
+import { askAgain } from '../../../functions/answers/explain/asked-again.ts';
+import { countersFor } from '../../../functions/answers/explain/counters-read.ts';
+import { type ExplainWith, explanationOf } from '../../../functions/answers/explain/explanation.ts';
+import type { JobReference } from '../../../functions/answers/explain/job-reference.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { readFlags } from '../../terminal/flags.ts';
+import { paintWhen } from '../../terminal/paint.ts';
+import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
+import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { explanationText } from './explanation-text.ts';
+import { readJobReference } from './job-reference.ts';
+
+/** Far from the table and just signed in, the first read may take a while. */
+const READ_TIMEOUT_MS = 15_000;
+
+const HELP = `tollgate explain <job id | decision id> [flags]
+
+Why was this job decided as it was? Every rule: what it said then and what it says now; every counter: its numbers
+then and now; price, versions and the text the developer read. Only reads: no counter is touched.
+Times are those of $TOLLGATE_ROLLUP_ZONE, else of UTC; --json has Unix milliseconds.
+
+  <job id>             4711, or the address of the job's page; explains the last decision about it
+  <decision id>        d-4711-1, as on the job page and in the log
+${LEDGER_FLAGS_HELP}
+${RULES_FLAGS_HELP}
+  --json               the whole explanation as one JSON object
+
+Exit codes: 0 found, 1 the ledger does not answer, 3 no such decision, wrong usage or invalid documents`;
+
+/** @param open - tests open a ledger of their own. */
+export const explainCommandOn = (open: OpenLedger): Command => ({
+  name: 'explain',
+  summary: 'Why was this job decided as it was? Every rule, the numbers then and now',
+  help: HELP,
+  run: (args, io) => explain(args, io, open),
+});
+
+export const explainCommand: Command = explainCommandOn(openDeskLedger);
+
+async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+  const { values, words } = readFlags(
+    args,
+    { ...LEDGER_FLAGS, ...RULES_FLAGS },
+    { max: 1, what: 'one job id or decision id' },
+  );
+  const [word] = words;
+  if (word === undefined)
+    throw new UsageError('which job? expected a job id (4711) or a decision id (d-4711-1)');
+  const reference = readJobReference(word);
+  const rules = { ...readRules(values, io), estimator: timeoutEstimator };
+  const ledger = await open(values, io);
+  try {
+    const [record] = await ledger.store.readRecords([reference.jobId], { timeoutMs: READ_TIMEOUT_MS });
+    const unknown = whyUnknown(reference, record, ledger.description);
+    if (record === undefined || unknown !== undefined) {
+      if (values.json)
+        io.out(`${JSON.stringify({ error: { code: 'unknown', message: unknown, problems: [] } })}\n`);
+      else io.err(`${unknown}\n`);
+      return EXIT.invalid;
+    }
+    const nowMs = io.nowMs();
+    const again = askAgain(record, rules, nowMs);
+    const counters = await countersFor(record, again, (keys) =>
+      ledger.store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS }),
+    );
+    const using: ExplainWith = { rules, again, nowMs, counters };
+    const explanation = explanationOf(record, using);
+    if (values.json) io.out(`${JSON.stringify(explanation)}\n`);
+    else io.out(explanationText(explanation, rollupZone(io), paintWhen(io.colours), io.columns));
+    return EXIT.ok;
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** Undefined: it is the record that was asked for. */
+function whyUnknown(
+  { jobId, generation }: JobReference,
+  record: JobRecord | undefined,
+  where: string,
+): string | undefined {
+  if (record === undefined) {
+    return `${where} knows no job ${jobId}: it was never asked about, its record has expired, or it belongs to another GitLab (--instance)`;
+  }
+  if (generation === undefined || generation === record.generation) return undefined;
+  return `job ${jobId} was decided ${record.generation} times, the last time as d-${jobId}-${record.generation}; of d-${jobId}-${generation} nothing is kept`;
+}

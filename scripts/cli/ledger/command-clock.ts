@@ -1,0 +1,31 @@
+import { isAlive, ledgerNowMs, readLedgerClock } from '../../local/ledger-clock.ts';
+import type { Command, DeskIo } from '../../terminal/command.ts';
+import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
+
+/**
+ * The time of the books a command asks: those on this machine have their own, which goes faster while `npm start` runs.
+ * Everybody else's is ours.
+ *
+ * @param args - of the command
+ */
+export function commandClock(
+  { help }: Pick<Command, 'help'>,
+  args: readonly string[],
+  io: Pick<DeskIo, 'nowMs' | 'root'>,
+): () => number {
+  const ledger = flagIn(args, 'ledger');
+  const isLocal = ledger === undefined ? help.includes(LEDGER_FLAGS_HELP) : ledger === 'local';
+  const note = isLocal ? readLedgerClock(`${io.root}.tollgate/dynamodb`) : undefined;
+  const instance = flagIn(args, 'instance');
+  if (note === undefined || (instance !== undefined && instance !== note.instance)) return io.nowMs;
+  return () => ledgerNowMs(note, io.nowMs(), isAlive(note.pid));
+}
+
+/** As `--name value` or `--name=value`; whether it is right, the command says. */
+function flagIn(args: readonly string[], name: string): string | undefined {
+  const end = args.indexOf('--');
+  const flags = end === -1 ? args : args.slice(0, end);
+  const at = flags.indexOf(`--${name}`);
+  const joined = flags.find((each) => each.startsWith(`--${name}=`));
+  return joined?.slice(name.length + 3) ?? (at === -1 ? undefined : flags[at + 1]);
+}

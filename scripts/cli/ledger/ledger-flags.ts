@@ -1,0 +1,58 @@
+import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
+import { type DeskIo, UsageError } from '../../terminal/command.ts';
+
+/** Put into a command's flags by `...LEDGER_FLAGS`. */
+export const LEDGER_FLAGS = { ledger: 'text', instance: 'text', region: 'text', endpoint: 'text' } as const;
+
+/** For help texts, one flag a line. */
+export const LEDGER_FLAGS_HELP = `  --ledger <name>      whose books: local, those of npm start on this machine (the default), or a DynamoDB table
+  --instance <host>    the GitLab the ledger is about (default: $${ENV_GITLAB_INSTANCE}, else the one the ledger remembers)
+  --region <region>    of the table           (default: as the AWS tools are set up)
+  --endpoint <url>     of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local`;
+
+export interface LedgerFlags {
+  readonly ledger?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly region?: string | undefined;
+  readonly endpoint?: string | undefined;
+}
+
+export type LedgerPlace =
+  | { readonly kind: 'local'; readonly instance?: string }
+  | {
+      readonly kind: 'table';
+      readonly tableName: string;
+      /** As it was told; absent: what the table remembers. */
+      readonly instance?: string;
+      readonly region?: string;
+      readonly endpoint?: string;
+    };
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html */
+const TABLE_NAME = /^[\w.-]{3,255}$/;
+
+/** @throws {UsageError} naming the flag, the value and what would be right. */
+export function ledgerPlace(flags: LedgerFlags, io: Pick<DeskIo, 'env'>): LedgerPlace {
+  const { ledger = 'local', region, endpoint } = flags;
+  if (flags.instance?.includes('#') || flags.instance?.includes('/'))
+    throw new UsageError(`--instance "${flags.instance}": expected a host, e.g. gitlab.example.com`);
+  if (ledger === 'local') {
+    for (const [flag, value] of Object.entries({ region, endpoint })) {
+      if (value !== undefined)
+        throw new UsageError(`--${flag} "${value}": belongs to --ledger <DynamoDB table>`);
+    }
+    return { kind: 'local', ...(flags.instance !== undefined && { instance: flags.instance }) };
+  }
+  if (!TABLE_NAME.test(ledger))
+    throw new UsageError(`--ledger "${ledger}": expected local or the name of a DynamoDB table`);
+  const instance = flags.instance ?? (io.env[ENV_GITLAB_INSTANCE] || undefined);
+  if (endpoint !== undefined && !URL.canParse(endpoint))
+    throw new UsageError(`--endpoint "${endpoint}": expected a URL, e.g. http://127.0.0.1:8000`);
+  return {
+    kind: 'table',
+    tableName: ledger,
+    ...(instance !== undefined && { instance }),
+    ...(region !== undefined && { region }),
+    ...(endpoint !== undefined && { endpoint }),
+  };
+}

@@ -1,0 +1,224 @@
+import { existsSync } from 'node:fs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import type { ControllerScope } from '../../../functions/core/ledger/controller-scope.ts';
+import { dynamoControllerScope } from '../../../functions/core/ledger/dynamo-controller-scope.ts';
+import { dynamoInstanceRegister } from '../../../functions/core/ledger/dynamo-instance-register.ts';
+import { dynamoPseudonymKeys } from '../../../functions/core/ledger/dynamo-pseudonym-keys.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import type { InstanceRegister } from '../../../functions/core/ledger/instance-register.ts';
+import type { InstanceTable } from '../../../functions/core/ledger/known-instances.ts';
+import type { PseudonymKeys } from '../../../functions/core/ledger/pseudonym-keys.ts';
+import type { ClosingStore, LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import {
+  dynamoUserSessions,
+  type UserSessions,
+} from '../../../functions/core/signin/dynamo-user-sessions.ts';
+import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { type RelayBeat, readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
+import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
+import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+import type { DeskIo } from '../../terminal/command.ts';
+import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
+import { readOnly } from './read-only-store.ts';
+import { whichInstance } from './which-instance.ts';
+
+/** Somebody's books. */
+export interface DeskLedger {
+  readonly store: LedgerStore;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  /** The GitLab it is about, a host: begins every key. */
+  readonly instance: string;
+  /** Where that GitLab answers, if the ledger remembers it. */
+  readonly gitlabUrl?: string;
+  /** What is beside the books in the same table; absent: nothing is. */
+  readonly limits?: LimitTable;
+  readonly directory?: DirectoryTable;
+  readonly usage?: RollupStore;
+  /** Closing entries and adjustments of one period. */
+  readonly periods?: Pick<ClosingStore, 'readPeriod'>;
+  /** To take names out of what is kept; only where the books were opened to be repaired. */
+  readonly names?: NamesOfUsers;
+  /** Signs of life that relays wrote there. @throws {LedgerError} */
+  readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
+  /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
+  readonly scope?: () => Promise<ControllerScope | undefined>;
+  readonly close: () => Promise<void>;
+}
+
+export interface NamesOfUsers {
+  readonly rewrite: RewriteStore;
+  readonly keys: PseudonymKeys;
+  readonly sessions: UserSessions;
+}
+
+export type OpenLedger = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskLedger>;
+
+/** What `npm start` calls its table. */
+const LOCAL_TABLE = 'tollgate-local';
+/** Nobody's job waits for the desk: the SDK may try again, and a laptop may be far away. */
+const ATTEMPTS_MAX = 4;
+const CONNECTION_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/** What the books are opened for. */
+interface Purpose {
+  readonly right: (store: LedgerStore) => LedgerStore;
+  readonly attemptsMax: number;
+  /** Whether names may be taken out. */
+  readonly repairs: boolean;
+}
+
+const TO_READ: Purpose = { right: readOnly, attemptsMax: ATTEMPTS_MAX, repairs: false };
+/** A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not. */
+const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1, repairs: true };
+
+/**
+ * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
+ *
+ * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
+ */
+export const openDeskLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
+
+/** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
+export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
+
+async function openFor(
+  { right, attemptsMax, repairs }: Purpose,
+  flags: LedgerFlags,
+  io: Pick<DeskIo, 'env' | 'root'>,
+): Promise<DeskLedger> {
+  const { client, tableName, ...opened } = await openDeskTable(flags, io, attemptsMax);
+  const parts = { client, tableName, instance: opened.instance, clock: systemClock, random: Math.random };
+  const store = new DynamoStore(parts);
+  return {
+    store: right(store),
+    periods: store,
+    ...(repairs && {
+      names: { rewrite: store, keys: dynamoPseudonymKeys(parts), sessions: dynamoUserSessions(parts) },
+    }),
+    limits: new DynamoLimitTable(parts),
+    directory: new DynamoDirectoryTable(parts),
+    usage: new DynamoRollupStore(parts),
+    relayBeats: () => readRelayBeats(parts),
+    scope: () => dynamoControllerScope(parts).read(),
+    ...opened,
+  };
+}
+
+/** The table that somebody's books are in. */
+export interface DeskTable
+  extends Omit<
+    DeskLedger,
+    'store' | 'periods' | 'names' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'
+  > {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+}
+
+/** @param attemptsMax - how often the SDK may try; 1 for writes that are repeated by whoever makes them. */
+export async function openDeskTable(
+  flags: LedgerFlags,
+  io: Pick<DeskIo, 'env' | 'root'>,
+  attemptsMax: number,
+): Promise<DeskTable> {
+  const place = ledgerPlace(flags, io);
+  const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, attemptsMax);
+  try {
+    return await named(opened, place);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+type OpenTable = Omit<DeskTable, 'instance' | 'gitlabUrl'>;
+
+/** Tells whose books a table has, whoever asks: for the commands that put that right. */
+export interface DeskRegister extends Pick<DeskLedger, 'description' | 'close'> {
+  readonly register: InstanceRegister;
+  readonly table: InstanceTable;
+}
+
+export async function openRegister(
+  flags: LedgerFlags,
+  io: Pick<DeskIo, 'env' | 'root'>,
+): Promise<DeskRegister> {
+  const place = ledgerPlace(flags, io);
+  const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
+  const { description, close } = opened;
+  return { register: dynamoInstanceRegister(opened), table: opened, description, close };
+}
+
+/** Gives a table the name that its keys begin with: as it was told, or as the table remembers it. */
+async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): Promise<DeskTable> {
+  const known = await dynamoInstanceRegister(opened).list();
+  const { instance, gitlabUrl } = whichInstance({ told, known, kind, where: opened.description });
+  const description = kind === 'local' ? `${opened.description}, for ${instance}` : opened.description;
+  return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
+}
+
+async function openLocal(root: string): Promise<OpenTable> {
+  const dataDir = `${root}.tollgate/dynamodb`;
+  if (!existsSync(dataDir)) {
+    throw new Error(
+      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
+    );
+  }
+  const opened = { tableName: LOCAL_TABLE, description: 'the ledger of npm start on this machine' };
+  const running = await runningOn(dataDir);
+  if (running !== undefined) {
+    // Two databases on one folder lock each other out: the one of npm start serves both.
+    const client = dynamoClient(running);
+    return { ...opened, client, close: async () => client.destroy() };
+  }
+  if (!javaAvailable()) {
+    throw new Error(
+      'the local ledger is in DynamoDB Local, which needs Java 8 or newer, and "java -version" does not run',
+    );
+  }
+  const database = await startDynamoDbLocal({ dataDir });
+  const client = dynamoClient(database.endpoint);
+  const close = async (): Promise<void> => {
+    client.destroy();
+    await database.stop();
+  };
+  return { ...opened, client, close };
+}
+
+function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, attemptsMax: number): OpenTable {
+  const client = tableClient(place, attemptsMax);
+  const where = place.endpoint ?? place.region;
+  return {
+    client,
+    tableName: place.tableName,
+    description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
+    close: async () => client.destroy(),
+  };
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+function tableClient(
+  { region, endpoint }: Extract<LedgerPlace, { kind: 'table' }>,
+  maxAttempts: number,
+): DynamoDBClient {
+  // DynamoDB Local asks for credentials and takes any.
+  if (endpoint !== undefined && LOOPBACK.test(new URL(endpoint).hostname)) return dynamoClient(endpoint);
+  return new DynamoDBClient({
+    maxAttempts,
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+    ...(region !== undefined && { region }),
+    ...(endpoint !== undefined && { endpoint }),
+  });
+}

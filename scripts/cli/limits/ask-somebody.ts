@@ -1,0 +1,37 @@
+/** What one person alone may not publish is asked for: somebody else approves the whole document. */
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
+import type { ApplyOutcome, EditedBy } from '../../../functions/core/limits/desk/outcome.ts';
+import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+
+export interface AskWith {
+  readonly table: LimitTable;
+  readonly policy: Policy;
+  readonly directory: Directory;
+  /** Unix ms. */
+  readonly nowMs: () => number;
+}
+
+/** Undefined: one person alone may publish it, and nothing was written. @throws {LimitsError} */
+export async function askSomebody(
+  document: unknown,
+  by: Omit<EditedBy, 'rights'>,
+  { table, policy, directory, nowMs }: AskWith,
+): Promise<ApplyOutcome | undefined> {
+  const desk = createLimitsDesk({
+    table,
+    policy,
+    directory: async () => directory,
+    ledger: { readCounters: async () => [] },
+    clock: { ...systemClock, nowMs },
+    newId: () => randomBytes(5).toString('hex'),
+  });
+  const edits: readonly LimitEdit[] = [{ kind: 'replace', document }];
+  const preview = await desk.preview(edits, by.base);
+  if (preview.outcome !== 'valid' || preview.stale || preview.needsApproval.length === 0) return undefined;
+  return desk.apply(edits, { ...by, rights: [{ role: 'admin' }] });
+}

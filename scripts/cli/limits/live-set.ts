@@ -1,0 +1,77 @@
+import type { LimitChange, LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { readChange, readLimits } from '../../../functions/core/limits/publish-limits.ts';
+
+const TIMEOUT_MS = 5_000;
+
+export interface LiveSet {
+  readonly pointer: LimitPointer;
+  readonly change: LimitChange;
+  readonly document: LimitsDocument;
+}
+
+export const livePointer = (table: LimitTable): Promise<LimitPointer | undefined> =>
+  table.getPointer({ timeoutMs: TIMEOUT_MS });
+
+/** Undefined: no set was ever live. @throws {LimitsError} */
+export async function readLive(table: LimitTable): Promise<LiveSet | undefined> {
+  const pointer = await livePointer(table);
+  return pointer && { pointer, ...(await readLimits(pointer.set, table)) };
+}
+
+/** A set that is or was live. */
+export interface KeptSet {
+  readonly set: string;
+  readonly change: LimitChange;
+  readonly document: LimitsDocument;
+}
+
+/** @throws {Error} no set of this name is kept (any more). @throws {LimitsError} */
+export async function readKept(set: string, table: LimitTable): Promise<KeptSet> {
+  if ((await readChange(set, table)) === undefined)
+    throw new Error(
+      `there is no set "${set}": replaced sets are kept for 90 days; "limits sets" lists those there are`,
+    );
+  return { set, ...(await readLimits(set, table)) };
+}
+
+/** One set of the history. */
+export interface SetShown {
+  readonly set: string;
+  readonly edit: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly actor: string;
+  readonly why: string;
+  readonly source: string;
+  readonly base?: string;
+}
+
+/** The live set and those it was an edit of, newest first; older ones are gone some time after they were replaced. */
+export async function readHistory(table: LimitTable, countMax: number): Promise<readonly SetShown[]> {
+  const pointer = await livePointer(table);
+  const shown: SetShown[] = [];
+  let set = pointer?.set;
+  let edit = pointer?.edit ?? 0;
+  while (set !== undefined && shown.length < countMax) {
+    const change = await readChange(set, table);
+    if (change === undefined) break;
+    shown.push(setShown({ set, edit }, change));
+    set = change.base;
+    edit -= 1;
+  }
+  return shown;
+}
+
+export const setShown = (
+  { set, edit }: Pick<LimitPointer, 'set' | 'edit'>,
+  { atMs, actor, why, source, base }: LimitChange,
+): SetShown => ({
+  set,
+  edit,
+  at: new Date(atMs).toISOString(),
+  actor,
+  why,
+  source,
+  ...(base !== undefined && { base }),
+});

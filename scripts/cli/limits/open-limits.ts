@@ -1,0 +1,75 @@
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { readDirectory } from '../../policy/read-documents.ts';
+import type { DeskIo } from '../../terminal/command.ts';
+import type { LedgerFlags } from '../ledger/ledger-flags.ts';
+import { openDeskTable } from '../ledger/open-ledger.ts';
+import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
+
+/** Somebody's limit sets. */
+export interface DeskLimits {
+  readonly table: LimitTable;
+  /** The groups they are about; absent: only files know them. */
+  readonly directory?: DirectoryTable;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenLimits = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskLimits>;
+
+/** A flip that the SDK repeats by itself could take its own first try for somebody else's. */
+const ATTEMPTS_MAX = 1;
+
+/** The limits beside the ledger that the flags name. @throws like `openDeskLedger` */
+export const openDeskLimits: OpenLimits = async (flags, io) => {
+  const { client, tableName, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
+  const table = new DynamoLimitTable({
+    client,
+    tableName,
+    instance,
+    clock: systemClock,
+    random: Math.random,
+  });
+  const directory = new DynamoDirectoryTable({ client, tableName, instance });
+  return { table, directory, description, close };
+};
+
+/** Nobody's job waits for the desk. */
+const TIMEOUT_MS = 15_000;
+
+/**
+ * The groups that limits are placed by: those of a file that was named, else what GitLab said last, as for jobs, and the
+ * packed ones until it has said anything.
+ *
+ * @throws {DocumentError} {DirectoryError}
+ */
+export async function directoryOf(
+  { directory: table }: Pick<DeskLimits, 'directory'>,
+  flags: RulesFlags,
+  io: Pick<DeskIo, 'cwd' | 'root'>,
+): Promise<Directory> {
+  const synced = flags.directory === undefined ? table : undefined;
+  const whole = synced && (await readWholeDirectory(synced, { timeoutMs: TIMEOUT_MS }));
+  return whole?.directory ?? readDirectory(rulesFiles(flags, io).directory);
+}
+
+/** Opens, asks, and closes whatever comes of it. */
+export async function withLimits<T>(
+  open: OpenLimits,
+  flags: LedgerFlags,
+  io: DeskIo,
+  ask: (limits: DeskLimits) => Promise<T>,
+): Promise<T> {
+  const limits = await open(flags, io);
+  try {
+    return await ask(limits);
+  } finally {
+    await limits.close();
+  }
+}

@@ -1,0 +1,16 @@
+import { instantText } from '../../../policies/text/instant-text.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import type { SetShown } from './live-set.ts';
+
+/** Three lines about one set. @param zone - in which times are told */
+export function setText({ set, edit, at, actor, why, source }: SetShown, zone: string, paint: Paint): string {
+  return [
+    `set    ${paint.strong(set)}, edit ${edit}`,
+    `since  ${instantText(Date.parse(at), zone)}`,
+    `by     ${printable(actor)}, from ${printable(source)}: ${printable(why)}`,
+    '',
+  ].join('\n');
+}
+
+export const NOTHING_LIVE =
+  'No set of limits was ever published here: those packed with the functions are in force.';

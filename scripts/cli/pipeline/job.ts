@@ -1,0 +1,201 @@
+import type { Passes } from '../../../policies/variables/runner-variables.ts';
+import { parseDuration } from './durations.ts';
+import type { ParallelJob } from './parallel.ts';
+import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
+import { unsetNotes } from './unset-variables.ts';
+import {
+  expandVariables,
+  rawNames,
+  readVariables,
+  runnerVariablesOf,
+  unsetNames,
+  type Variables,
+} from './variables.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
+
+/** What jobs inherit from the top of the file. */
+export interface Inherited {
+  readonly defaults: YamlMap;
+  readonly variables: Variables;
+  /** Names of those with `expand: false`. */
+  readonly raw: ReadonlySet<string>;
+  /** Predefined by GitLab; known for expansion, not part of the job. */
+  readonly predefined: Variables;
+  /** Names that the run is known not to set. */
+  readonly notSet: ReadonlySet<string>;
+}
+
+/** Variables that win over those of the file. */
+export interface RuledVariables {
+  /** `rules:variables` of the rule that matched. */
+  readonly ofRules: Variables;
+  /** Given by GitLab's settings or by who starts the pipeline. */
+  readonly given: Variables;
+}
+
+/** Turns one resolved entry of the file, or one cell of its matrix, into a job. */
+export function readJob(
+  name: string,
+  entry: YamlMap,
+  parallel: ParallelJob,
+  inherited: Inherited,
+  ruled: RuledVariables,
+  problems: string[],
+): PipelineJob {
+  const stage = stageOf(entry);
+  const variables = jobVariablesOf(entry, parallel, inherited, ruled);
+  const rawVariables = rawVariablesOf(entry, parallel, inherited, ruled);
+  const raw = new Set(rawVariables);
+  const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
+  // A circle of references has no value, and its names are set all the same.
+  const unset = unsetNotes((each) => inherited.notSet.has(each) || Object.hasOwn(known, each));
+  const tagOf = (text: string) =>
+    expandVariables(
+      text,
+      known,
+      (unknown) => {
+        unset.note('tags', unknown);
+        problems.push(
+          `${name}: tags uses $${unknown}, which no file sets; empty, unless GitLab's settings set it`,
+        );
+      },
+      raw,
+    );
+  const runner = runnerVariablesOf(known, raw);
+  /** As the runner will use it; what no file can tell stays as it is written. */
+  const resolve = (text: string, key: 'image' | 'services', passes: Passes): string => {
+    const resolved = runner.resolve(text, passes);
+    if (resolved !== undefined) return resolved;
+    for (const unknown of unsetNames(text, known, raw)) {
+      unset.note(key, unknown);
+      problems.push(
+        `${name}: ${key} uses $${unknown}, which no file sets; it cannot be told what it will be`,
+      );
+    }
+    return text;
+  };
+  const value = (key: string) =>
+    entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
+  const image = nameOf(value('image'));
+  const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
+  const timeoutSeconds = readTimeout(name, value('timeout'), problems);
+  const job: PipelineJob = {
+    name: parallel.name,
+    stage,
+    ...(resolvedImage !== undefined && { image: resolvedImage }),
+    ...(image !== undefined && image !== resolvedImage && { imageAsWritten: image }),
+    ...(image !== undefined && containerOptions(value('image'), (text) => resolve(text, 'image', 1))),
+    services: listOf(value('services')).flatMap((service) =>
+      readService(service, (text) => resolve(text, 'services', 1)),
+    ),
+    tags: listOf(value('tags'))
+      .map((tag) => tagOf(String(tag)))
+      .filter((tag) => tag !== ''),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    variables,
+    ...(rawVariables.length > 0 && { rawVariables }),
+  };
+  const unsetVariables = unset.all();
+  return unsetVariables === undefined ? job : { ...job, unsetVariables };
+}
+
+export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');
+
+/** Later ones win: those of the file, the job, its cell of the matrix, its rules, and those that were given. */
+export function jobVariablesOf(
+  entry: YamlMap,
+  parallel: ParallelJob,
+  inherited: Inherited,
+  { ofRules, given }: RuledVariables,
+): Variables {
+  return {
+    ...inheritedVariables(entry, inherited.variables),
+    ...readVariables(entry.variables),
+    ...parallel.variables,
+    ...ofRules,
+    ...given,
+  };
+}
+
+/** Names of those that win with `expand: false`. Only the file and the job can write that. */
+function rawVariablesOf(
+  entry: YamlMap,
+  parallel: ParallelJob,
+  inherited: Inherited,
+  { ofRules, given }: RuledVariables,
+): readonly string[] {
+  const own = readVariables(entry.variables);
+  const ofFile = Object.keys(inheritedVariables(entry, inherited.variables));
+  const raw = [
+    ...ofFile.filter((name) => inherited.raw.has(name) && !Object.hasOwn(own, name)),
+    ...rawNames(entry.variables),
+  ];
+  const over = [parallel.variables, ofRules, given];
+  return raw.filter((name) => !over.some((variables) => Object.hasOwn(variables, name)));
+}
+
+function inheritedVariables(entry: YamlMap, variables: Variables): Variables {
+  const wanted = isMap(entry.inherit) ? entry.inherit.variables : undefined;
+  if (wanted === false) return {};
+  if (!Array.isArray(wanted)) return variables;
+  return Object.fromEntries(Object.entries(variables).filter(([key]) => wanted.includes(key)));
+}
+
+function inheritedDefault(entry: YamlMap, defaults: YamlMap, key: string): unknown {
+  const wanted = isMap(entry.inherit) ? entry.inherit.default : undefined;
+  if (wanted === false || (Array.isArray(wanted) && !wanted.includes(key))) return undefined;
+  return defaults[key];
+}
+
+/** An image is a string or a mapping with a `name`. */
+function nameOf(value: unknown): string | undefined {
+  const name = isMap(value) ? value.name : value;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function readService(value: unknown, resolve: (text: string) => string): PipelineService[] {
+  const name = nameOf(value);
+  if (name === undefined) return [];
+  const alias = isMap(value) && typeof value.alias === 'string' ? value.alias : undefined;
+  const variables = isMap(value) && isMap(value.variables) ? readVariables(value.variables) : undefined;
+  return [
+    {
+      name: resolve(name) || name,
+      ...(alias !== undefined && { alias }),
+      ...containerOptions(value, resolve),
+      ...(variables !== undefined && { variables }),
+    },
+  ];
+}
+
+/** Pull policy and users of an image or a service that is written as a mapping. */
+function containerOptions(value: unknown, resolve: (text: string) => string): ContainerOptions {
+  if (!isMap(value)) return {};
+  const pullPolicies = listOf(value.pull_policy).map(String);
+  const dockerUser = userOf(value.docker, resolve);
+  const kubernetesUser = userOf(value.kubernetes, resolve);
+  return {
+    ...(pullPolicies.length > 0 && { pullPolicies }),
+    ...(dockerUser !== undefined && { dockerUser }),
+    ...(kubernetesUser !== undefined && { kubernetesUser }),
+  };
+}
+
+/** YAML reads `user: 1000` as a number. */
+function userOf(options: unknown, resolve: (text: string) => string): string | undefined {
+  const user = isMap(options) ? options.user : undefined;
+  return typeof user === 'number' || (typeof user === 'string' && user !== '')
+    ? resolve(String(user)) || undefined
+    : undefined;
+}
+
+function readTimeout(name: string, value: unknown, problems: string[]): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const seconds = typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined;
+  if (seconds === undefined)
+    problems.push(`${name}: timeout ${JSON.stringify(value)} is not a duration; left out`);
+  return seconds;
+}
+
+const listOf = (value: unknown): readonly unknown[] =>
+  value === undefined || value === null ? [] : Array.isArray(value) ? value.flat() : [value];

@@ -1,0 +1,78 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileRegex } from '../../../policies/match/regex.ts';
+
+/** The files a repository has, as far as `rules:exists` asks. */
+export interface RepositoryFiles {
+  /** `undefined`: there are too many files to say, or the pattern is not understood. */
+  has(glob: string): boolean | undefined;
+}
+
+const FILES_MAX = 20_000;
+/** Not in the repository, though in the folder. */
+const NOT_KEPT = new Set(['.git', 'node_modules']);
+
+/** The files of a folder are listed when they are first asked for. */
+export function repositoryFiles(folder: string): RepositoryFiles {
+  let files: readonly string[] | undefined;
+  return {
+    has(glob) {
+      const path = glob.replace(/^\//, '');
+      const compiled = compileRegex(globRegex(path));
+      files ??= filesOf(folder);
+      if (!compiled.ok || path.length > GLOB_CHARACTERS_MAX) return undefined;
+      const found = files.some((file) => compiled.regex.matches(file));
+      return found || files.length < FILES_MAX ? found : undefined;
+    },
+  };
+}
+
+const GLOB_CHARACTERS_MAX = 256;
+
+function filesOf(folder: string): readonly string[] {
+  const files: string[] = [];
+  const folders = [''];
+  for (let at = folders.shift(); at !== undefined && files.length < FILES_MAX; at = folders.shift()) {
+    for (const entry of readdirSync(join(folder, at), { withFileTypes: true })) {
+      const path = at === '' ? entry.name : `${at}/${entry.name}`;
+      if (!entry.isDirectory()) files.push(path);
+      else if (!NOT_KEPT.has(entry.name)) folders.push(path);
+    }
+  }
+  return files.slice(0, FILES_MAX);
+}
+
+/** Ruby's `File.fnmatch` with PATHNAME, DOTMATCH and EXTGLOB, as GitLab calls it. */
+function globRegex(glob: string): string {
+  let regex = '';
+  let braces = 0;
+  for (let at = 0; at < glob.length; at += 1) {
+    const sign = glob[at] ?? '';
+    if (glob.startsWith('**/', at) && (at === 0 || glob[at - 1] === '/')) {
+      regex += '(?:[^/]+/)*';
+      at += 2;
+    } else if (sign === '*') {
+      regex += '[^/]*';
+    } else if (sign === '?') {
+      regex += '[^/]';
+    } else if (sign === '{') {
+      braces += 1;
+      regex += '(?:';
+    } else if (sign === '}' && braces > 0) {
+      braces -= 1;
+      regex += ')';
+    } else if (sign === ',' && braces > 0) {
+      regex += '|';
+    } else if (sign === '[' && glob.indexOf(']', at + 2) !== -1) {
+      const end = glob.indexOf(']', at + 2);
+      regex += `[${glob
+        .slice(at + 1, end)
+        .replace(/^!/, '^')
+        .replaceAll('\\', '\\\\')}]`;
+      at = end;
+    } else {
+      regex += sign.replace(/[\\^$.*+?()[\]{}|]/, '\\$&');
+    }
+  }
+  return `^${regex}$`;
+}

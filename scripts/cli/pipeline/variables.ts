@@ -1,0 +1,152 @@
+import { type RunnerVariables, runnerVariables } from '../../../policies/variables/runner-variables.ts';
+import { PipelineError } from './pipeline-error.ts';
+import { isMap } from './yaml-map.ts';
+
+export type Variables = Readonly<Record<string, string>>;
+
+/**
+ * Longer than any image, tag or path, and than what GitLab lets a variable hold (10 000). Bounds what values upon values
+ * can grow to.
+ */
+export const VALUE_CHARACTERS_MAX = 16_384;
+
+/** Variables of a `variables:` key: plain values, or mappings with a `value` and a description. */
+export function readVariables(value: unknown): Variables {
+  if (!isMap(value)) return {};
+  const variables: Record<string, string> = {};
+  for (const [key, entry] of Object.entries(value)) {
+    const plain = isMap(entry) ? entry.value : entry;
+    if (plain !== undefined && plain !== null) variables[key] = String(plain);
+  }
+  return variables;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The names in a `variables:` key with `expand: false`, which are raw: nothing is put into their values. */
+export function rawNames(value: unknown): ReadonlySet<string> {
+  if (!isMap(value)) return NONE;
+  const raw = Object.entries(value).filter(([, entry]) => isMap(entry) && entry.expand === false);
+  return new Set(raw.map(([name]) => name));
+}
+
+const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
+
+/** What stands in the place of a reference; `whole` is the reference as it is written. */
+type Replace = (whole: string, name: string, isPercent: boolean) => string;
+
+interface Replacing {
+  readonly raw: ReadonlySet<string>;
+  /** Decides about names without a value. */
+  readonly other: Replace;
+  /** Stands in the place of `$$`. */
+  readonly dollar: string;
+  /** References to raw variables stay: their reader is the runner. */
+  readonly keepsRaw: boolean;
+}
+
+/**
+ * Values are put into each other once per name, however often they are asked for. A name that refers to itself
+ * has no value there.
+ *
+ * @throws {PipelineError} for a text longer than {@link VALUE_CHARACTERS_MAX}.
+ */
+function expander(
+  variables: Variables,
+  { raw, other, dollar, keepsRaw }: Replacing,
+): (text: string) => string {
+  const values = new Map<string, string>();
+  const open = new Set<string>();
+  return expand;
+
+  function expand(text: string): string {
+    if (!/[$%]/.test(text)) return text;
+    let expanded = '';
+    let at = 0;
+    for (const match of text.matchAll(NAMES)) {
+      const [whole, braced, bare, percent] = match;
+      const name = braced ?? bare ?? percent;
+      expanded += text.slice(at, match.index) + replacement(whole, name, percent !== undefined);
+      at = match.index + whole.length;
+      if (expanded.length > VALUE_CHARACTERS_MAX) throw tooLong(text);
+    }
+    return expanded + text.slice(at);
+  }
+
+  function replacement(whole: string, name: string | undefined, isPercent: boolean): string {
+    if (name === undefined) return dollar;
+    const written = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (written === undefined) return other(whole, name, isPercent);
+    if (raw.has(name)) return keepsRaw ? whole : written;
+    if (open.has(name)) return other(whole, name, isPercent);
+    const known = values.get(name);
+    if (known !== undefined) return known;
+    open.add(name);
+    const value = expand(written);
+    open.delete(name);
+    values.set(name, value);
+    return value;
+  }
+}
+
+const tooLong = (text: string): PipelineError =>
+  new PipelineError(
+    'too_large',
+    `"${text.slice(0, 60)}": its variables come to more than ${VALUE_CHARACTERS_MAX} characters; let fewer of them refer to each other`,
+  );
+
+/**
+ * Puts values in the place of `$NAME`, `${NAME}` and `%NAME%`, and of what stands in those values unless they are `raw`.
+ * `$$` is a dollar. An unknown name becomes empty, as the runner does, and is told to `onUnknown`.
+ */
+export function expandVariables(
+  text: string,
+  variables: Variables,
+  onUnknown: (name: string) => void,
+  raw: ReadonlySet<string> = NONE,
+): string {
+  const unknown: Replace = (whole, name, isPercent) => {
+    // `%` is common in URLs; only known names between two of them are variables.
+    if (isPercent) return whole;
+    onUnknown(name);
+    return '';
+  };
+  return expander(variables, { raw, other: unknown, dollar: '$', keepsRaw: false })(text);
+}
+
+const asWritten: Replace = (whole) => whole;
+
+/**
+ * Values put in as GitLab puts variables into each other before it asks: a name that no file sets stays as it is
+ * written, and so do `$$` and references to `raw` variables. The result may be used for many texts; what it has worked
+ * out it keeps.
+ */
+export const knownExpander = (
+  variables: Variables,
+  raw: ReadonlySet<string> = NONE,
+): ((text: string) => string) => expander(variables, { raw, other: asWritten, dollar: '$$', keepsRaw: true });
+
+/** A text that GitLab itself reads, such as a path or the name of an environment. What no file sets stays as it is. */
+export const expandKnown = (text: string, variables: Variables, raw: ReadonlySet<string> = NONE): string =>
+  expander(variables, { raw, other: asWritten, dollar: '$$', keepsRaw: false })(text);
+
+/** The variables of a file as the runner reads them. */
+export function runnerVariablesOf(variables: Variables, raw: ReadonlySet<string> = NONE): RunnerVariables {
+  const expand = knownExpander(variables, raw);
+  return runnerVariables((name) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined) return undefined;
+    return raw.has(name) ? { value, raw: true } : { value: expand(value), raw: false };
+  });
+}
+
+/** Names that a text refers to and that are not set, each once. */
+export function unsetNames(
+  text: string,
+  variables: Variables,
+  raw: ReadonlySet<string> = NONE,
+): readonly string[] {
+  const names = new Set<string>();
+  expandVariables(text, variables, (name) => names.add(name), raw);
+  return [...names];
+}

@@ -1,0 +1,25 @@
+import type { ComparedRules, RuleDifference } from '../../../../functions/answers/backtest/compare-rules.ts';
+import { count } from '../../report/shadow-words.ts';
+
+/** What both policies make of the recorded jobs, one sentence a line. */
+export function recordedText(
+  { jobs, unrecorded, variablesLost, newlyRejected, newlyAdmitted, byRule }: ComparedRules,
+  ledger: string,
+): readonly string[] {
+  return [
+    `${count(jobs)} recorded jobs (${ledger}) asked again: ${count(newlyRejected)} would newly be rejected by a rule, ${count(newlyAdmitted)} no longer.`,
+    ...byRule.map(differenceText),
+    ...(unrecorded > 0
+      ? [`${count(unrecorded)} more could not be asked: their records do not have what rules look at.`]
+      : []),
+    ...(variablesLost > 0
+      ? [
+          `${count(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
+        ]
+      : []),
+    'What depends on counters is not compared: see tollgate backtest.',
+  ];
+}
+
+const differenceText = ({ rule, change, jobs, examples }: RuleDifference): string =>
+  `  ${rule}: ${count(jobs)} ${change === 'rejects' ? 'newly rejected' : 'no longer rejected'}, e.g. ${examples.join(', ')}`;

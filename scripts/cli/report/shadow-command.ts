@@ -1,0 +1,208 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type ArmedForecast, ifArmed } from '../../../functions/answers/backtest/if-armed.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
+import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { readChoice, readFlags } from '../../terminal/flags.ts';
+import { paintWhen } from '../../terminal/paint.ts';
+import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
+import { type DeskLedger, type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { rulesInForce } from '../rules-in-force.ts';
+import { progressOf } from '../truth/progress.ts';
+import { type GroupFilter, groupFilter } from './group-filter.ts';
+import { shadowCsv } from './shadow-csv.ts';
+import type { ShadowFigures } from './shadow-figures.ts';
+import { shadowHtml } from './shadow-html.ts';
+import { type ShadowReport, shadowReport } from './shadow-report.ts';
+import { ShadowSimulation } from './shadow-simulation.ts';
+import { shadowTerminal } from './shadow-terminal.ts';
+import { count } from './shadow-words.ts';
+import { readSpan, SPAN_HELP, type Span } from './span.ts';
+
+const HELP = `tollgate report shadow [flags]
+
+What would have been rejected?
+
+If armed now: which jobs an enabled controller would have failed. The recorded jobs are asked again of the rules and limits
+that are enforced now, on counters that leave out whoever is refused. What was rejected and ran all the same is told beside
+it: while the controller is in dry_run, GitLab follows no answer.
+
+By what only watches (mode shadow or warn), two counts side by side: how many jobs would really have failed, by counters
+that leave out whoever would have been refused before; and the naive count of everything that ran, which is higher, because
+one full budget then seems to refuse everybody after it. The naive count goes by the limits, with the grants of each time;
+of limits that are not there by what they last refused.
+
+Limits and groups are those that are live beside the ledger, unless a file is named or nothing is live.
+
+  --since <time>       14d, 36h, 2w ago, a day (2026-11-01) or an instant   (default: 14d)
+  --until <time>       the same                                             (default: now)
+                       ${SPAN_HELP}
+  --group <id | path>  only jobs of this group and below
+  --format <format>    terminal, csv or html                                (default: terminal)
+  --out <file>         writes the report there
+  --gitlab-url <url>   for links to jobs                                    (default: https://<instance>)
+${LEDGER_FLAGS_HELP}
+${RULES_FLAGS_HELP}
+  --json               the report as one JSON object
+
+Exit codes: 0 done, 1 the ledger does not answer, 3 wrong usage or invalid documents`;
+
+const FORMATS = ['terminal', 'csv', 'html'] as const;
+type Format = (typeof FORMATS)[number] | 'json';
+
+/** Every so many records a line of progress is renewed. */
+const PROGRESS_RECORDS = 1_000;
+
+/** @param open - tests open a ledger of their own. */
+export const shadowReportCommandOn = (open: OpenLedger): Command => ({
+  name: 'report shadow',
+  summary: 'What would have been rejected so far? By an enabled controller, and by what only watches',
+  help: HELP,
+  run: (args, io) => reportShadow(args, io, open),
+});
+
+export const shadowReportCommand: Command = shadowReportCommandOn(openDeskLedger);
+
+const FLAGS = {
+  since: 'text',
+  until: 'text',
+  group: 'text',
+  format: 'text',
+  out: 'text',
+  'gitlab-url': 'text',
+  ...LEDGER_FLAGS,
+  ...RULES_FLAGS,
+} as const;
+
+async function reportShadow(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+  const { values } = readFlags(args, FLAGS);
+  const format = formatOf(values.format, values.json);
+  const span = readSpan(values.since ?? '14d', values.until, io.nowMs(), rollupZone(io));
+  const givenUrl = readGitlabUrl(values['gitlab-url']);
+  const ledger = await open(values, io);
+  let report: ShadowReport;
+  try {
+    const rules = await rulesInForce(values, ledger, io);
+    const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
+    const figures = await simulate(ledger.store, span, group, rules, io);
+    group?.check();
+    report = shadowReport(figures, {
+      ...span,
+      ledger: ledger.description,
+      ...(group !== undefined && { group: group.label }),
+      currency: rules.policy.currency,
+      directory: rules.directory,
+      gitlabUrl: givenUrl ?? urlOf(ledger),
+      armed: await forecast(ledger.store, span, group, rules, io),
+      notes: group?.unknown
+        ? [`The directory does not know ${group.label}: groups below it may be missing.`]
+        : [],
+    });
+  } finally {
+    await ledger.close();
+  }
+  await deliver(report, format, values.out, io);
+  return EXIT.ok;
+}
+
+async function simulate(
+  store: LedgerStore,
+  span: Span,
+  group: GroupFilter | undefined,
+  { policy, limits, directory }: DeskRules,
+  io: DeskIo,
+): Promise<ShadowFigures> {
+  const passing = new Set(policy.rules.filter(({ onMissing }) => onMissing === 'admit').map(({ id }) => id));
+  const simulation = new ShadowSimulation({
+    ...span,
+    limits,
+    directory,
+    counts: group?.counts ?? (() => true),
+    passesMissing: (rule) => passing.has(rule),
+  });
+  let records = 0;
+  // The table is read page by page; what is kept of a record is a few numbers.
+  for await (const item of store.scan()) {
+    if (item.kind !== 'record') continue;
+    simulation.add(item.record);
+    records += 1;
+    if (io.progress && records % PROGRESS_RECORDS === 0) io.err(`\r${count(records)} jobs read`);
+  }
+  if (io.progress && records >= PROGRESS_RECORDS) io.err('\r\u001b[K');
+  return simulation.figures();
+}
+
+async function forecast(
+  store: LedgerStore,
+  span: Span,
+  group: GroupFilter | undefined,
+  rules: DeskRules,
+  io: DeskIo,
+): Promise<ArmedForecast> {
+  const progress = progressOf('jobs replayed', io);
+  try {
+    return await ifArmed(store, {
+      ...span,
+      rules,
+      counts: group?.counts ?? (() => true),
+      onJob: progress.step,
+    });
+  } finally {
+    progress.done();
+  }
+}
+
+async function deliver(
+  report: ShadowReport,
+  format: Format,
+  out: string | undefined,
+  io: DeskIo,
+): Promise<void> {
+  const toFile = out !== undefined;
+  const text = render(report, format, toFile, io);
+  if (!toFile) return io.out(text);
+  const file = resolve(io.cwd, out);
+  await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--out "${out}": could not be written (${error.code ?? error.message})`);
+  });
+  io.err(`${file} written\n`);
+}
+
+function render(report: ShadowReport, format: Format, toFile: boolean, io: DeskIo): string {
+  switch (format) {
+    case 'terminal':
+      return shadowTerminal(
+        report,
+        paintWhen(io.colours && !toFile),
+        toFile ? Number.POSITIVE_INFINITY : io.columns,
+      );
+    case 'csv':
+      return shadowCsv(report);
+    case 'html':
+      return shadowHtml(report);
+    case 'json':
+      return `${JSON.stringify(report)}\n`;
+  }
+}
+
+function formatOf(format: string | undefined, json: boolean): Format {
+  if (format === undefined) return json ? 'json' : 'terminal';
+  if (json)
+    throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
+  return readChoice('format', format, FORMATS);
+}
+
+function readGitlabUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new UsageError(`--gitlab-url "${text}": expected e.g. https://gitlab.example.com`);
+  const { origin, pathname } = new URL(text);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
+/** The GitLab that `npm start` plays has no pages. */
+const urlOf = ({ instance, gitlabUrl }: DeskLedger): string | undefined =>
+  instance === PLAYED_GITLAB ? undefined : (gitlabUrl ?? `https://${instance}`);

@@ -1,0 +1,96 @@
+import type { ArmedForecast } from '../../../functions/answers/backtest/if-armed.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import { type ArmedReport, armedReport } from './armed-report.ts';
+import type { ShadowFigures, ShadowJob, ShadowRow } from './shadow-figures.ts';
+import type { ZonedSpan } from './span.ts';
+
+/** The figures with everything a reader needs beside them. What `--json` prints. */
+export interface ShadowReport extends ZonedSpan {
+  /** For people: whose books. */
+  readonly ledger: string;
+  /** The group it is about, if not all. */
+  readonly group?: string;
+  readonly currency: string;
+  /** What an enabled controller would have done to these jobs, by what is enforced now. */
+  readonly ifArmed: ArmedReport;
+  /** What really happened, and what rules and limits that only watch would have rejected. */
+  readonly totals: Omit<ShadowFigures, 'rows'>;
+  readonly rows: readonly ReportRow[];
+  /** What a reader should know before believing it. */
+  readonly notes: readonly string[];
+}
+
+export interface ReportRow extends Omit<ShadowRow, 'projectPath' | 'examples'> {
+  /** Paths where the directory or a project's path tells them, else ids. */
+  readonly root: string;
+  readonly group: string;
+  readonly examples: readonly ReportJob[];
+}
+
+export interface ReportJob extends ShadowJob {
+  /** The job's page. */
+  readonly url?: string;
+}
+
+export interface ReportWith extends ZonedSpan {
+  readonly ledger: string;
+  readonly group?: string;
+  readonly currency: string;
+  readonly directory: Directory;
+  /** `https://gitlab.example.com`, without a slash at its end. */
+  readonly gitlabUrl?: string | undefined;
+  readonly armed: ArmedForecast;
+  readonly notes: readonly string[];
+}
+
+export function shadowReport(figures: ShadowFigures, using: ReportWith): ShadowReport {
+  const { sinceMs, untilMs, zone, ledger, group, currency, directory, gitlabUrl, armed, notes } = using;
+  const { rows, ...totals } = figures;
+  return {
+    sinceMs,
+    untilMs,
+    zone,
+    ledger,
+    ...(group !== undefined && { group }),
+    currency,
+    ifArmed: armedReport(armed, { directory, gitlabUrl }),
+    totals,
+    rows: rows.map((row) => reportRow(row, directory, gitlabUrl)),
+    notes: [...notes, ...(totals.naive === undefined ? [NAIVE_LEFT_OUT] : [])],
+  };
+}
+
+const NAIVE_LEFT_OUT =
+  'The naive count is left out: the ledger holds too many jobs to replay its counters here.';
+
+function reportRow(row: ShadowRow, directory: Directory, gitlabUrl: string | undefined): ReportRow {
+  const { projectPath, examples, ...rest } = row;
+  const path = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
+  return {
+    ...rest,
+    root: labelOf(row.rootId, path?.split('/')[0], directory),
+    group: labelOf(row.groupId, path, directory),
+    examples: examples.map((job) => {
+      const url = gitlabUrl === undefined ? undefined : jobUrl(job, directory, gitlabUrl);
+      return { ...job, ...(url !== undefined && { url }) };
+    }),
+  };
+}
+
+export const labelOf = (id: number | undefined, path: string | undefined, directory: Directory): string =>
+  (id === undefined ? undefined : directory.groupById.get(id)?.path) || path || String(id ?? 'unknown');
+
+/** The ledger cuts paths that make a record too large, to these lengths: a link made of one may lead nowhere. */
+const CUT_LENGTHS: ReadonlySet<number> = new Set([60, 240]);
+
+export function jobUrl(
+  { jobId, projectId, projectPath }: ShadowJob,
+  directory: Directory,
+  gitlabUrl: string,
+): string | undefined {
+  const known = projectId === undefined ? undefined : directory.projectById.get(projectId)?.path;
+  const path =
+    known ?? (projectPath !== undefined && !CUT_LENGTHS.has(projectPath.length) ? projectPath : undefined);
+  if (path === undefined || pathKey(path) === '') return undefined;
+  return `${gitlabUrl}/${path.split('/').map(encodeURIComponent).join('/')}/-/jobs/${jobId}`;
+}

@@ -1,0 +1,44 @@
+import { readInstant } from '../../../policies/document/instant.ts';
+import { UsageError } from '../../terminal/command.ts';
+
+/** Half-open: the instant `untilMs` is not part of it. Unix ms. */
+export interface Span {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** A span as somebody asked for it. */
+export interface ZonedSpan extends Span {
+  /** IANA zone in which its days were meant and its edges are told. */
+  readonly zone: string;
+}
+
+/** For the help of every command with `--since` or `--until`. */
+export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;
+
+const AGO = /^(\d{1,4})([hdw])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+const EXPECTED = 'expected a time ago (36h, 14d, 2w), a day (2026-11-01) or an instant (2026-11-01T18:00Z)';
+
+/**
+ * @param zone - in which days are meant
+ * @throws {UsageError} for what is no time, and for a span that ends before it begins.
+ */
+export function readSpan(since: string, until: string | undefined, nowMs: number, zone: string): ZonedSpan {
+  const sinceMs = readTime('since', since, nowMs, zone);
+  const untilMs = until === undefined ? nowMs : readTime('until', until, nowMs, zone);
+  if (sinceMs < untilMs) return { sinceMs, untilMs, zone };
+  const end = until === undefined ? 'now' : `--until "${until}"`;
+  throw new UsageError(`--since "${since}": is not before ${end}; expected an earlier one`);
+}
+
+/** A day is meant whole: from its first instant, or until its last. */
+function readTime(flag: 'since' | 'until', text: string, nowMs: number, zone: string): number {
+  const [, count, unit = ''] = AGO.exec(text) ?? [];
+  const atMs =
+    count === undefined
+      ? readInstant(text, flag === 'since' ? 'start' : 'end', zone)
+      : nowMs - Number(count) * (UNIT_MS[unit] ?? 0);
+  if (atMs === undefined) throw new UsageError(`--${flag} "${text}": ${EXPECTED}`);
+  return atMs;
+}

@@ -1,0 +1,37 @@
+import { readWholeDirectory } from '../../functions/core/directory/whole-directory.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { problemText } from '../../policies/document/parsed.ts';
+import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
+import type { DeskIo } from '../terminal/command.ts';
+import type { DeskLedger } from './ledger/open-ledger.ts';
+import { readLive } from './limits/live-set.ts';
+import { type DeskRules, type RulesFlags, rulesFiles } from './rules-flags.ts';
+
+/** Nobody's job waits for the desk. */
+const TIMEOUT_MS = 15_000;
+
+/**
+ * The rules that a job would meet now: the policy here, and the limits and groups that are live beside the books. A file that
+ * is named is meant; where nothing is live, the files of the project are in force.
+ *
+ * @throws {DocumentError} also where the live limits do not fit the policy. {LimitsError} {DirectoryError}
+ */
+export async function rulesInForce(
+  flags: RulesFlags,
+  { limits, directory: groups }: Pick<DeskLedger, 'limits' | 'directory'>,
+  io: Pick<DeskIo, 'cwd' | 'root'>,
+): Promise<DeskRules> {
+  const files = rulesFiles(flags, io);
+  const policy = readPolicy(files.policy);
+  const synced =
+    flags.directory === undefined && groups !== undefined
+      ? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory
+      : undefined;
+  const directory = synced ?? readDirectory(files.directory);
+  const live = flags.limits === undefined && limits !== undefined ? await readLive(limits) : undefined;
+  if (live === undefined) return { policy, directory, limits: readLimits(files.limits, policy, directory) };
+  const { set } = live.pointer;
+  const parsed = parseLimits(live.document, set, policy, directory);
+  if (!parsed.ok) throw new DocumentError(parsed.problems.map((each) => `set ${set}: ${problemText(each)}`));
+  return { policy, directory, limits: parsed.value };
+}

@@ -1,0 +1,73 @@
+import { durationText } from '../../../policies/text/duration-text.ts';
+import { instantText } from '../../../policies/text/instant-text.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import { type Column, table } from '../../terminal/table.ts';
+import { count, money } from '../report/shadow-words.ts';
+import type { Statement, StatementLine } from './statement.ts';
+
+/** Some screens: the CSV has all. */
+const ROWS_SHOWN = 60;
+
+export function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
+  const { group, month, zone, startMs, endMs, ledger, totals, currency, controls, notes } = statement;
+  const lines = [
+    paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
+    paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
+    `${count(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
+    ...(totals.correctedMicros === 0 && totals.lateMicros === 0
+      ? []
+      : [
+          `Corrections make ${money(totals.correctedMicros, currency)} of it; ${money(totals.lateMicros, currency)} came after the month was over.`,
+        ]),
+    ...(totals.openJobs === 0
+      ? []
+      : [
+          paint.warn(
+            `${count(totals.openJobs)} jobs are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
+          ),
+        ]),
+    ...controls.map(({ counter, shownMicros, settledMicros }) =>
+      shownMicros === settledMicros
+        ? paint.good(
+            `Counter ${printable(counter)} shows ${money(shownMicros, currency)} settled, as its jobs make.`,
+          )
+        : paint.bad(
+            `Counter ${printable(counter)} shows ${money(shownMicros, currency)} settled, its jobs here make ${money(settledMicros, currency)}.`,
+          ),
+    ),
+    ...notes.map((note) => paint.warn(note)),
+  ];
+  const rows = rowsText(statement, paint, columns);
+  return `${lines.join('\n')}\n${rows === '' ? '' : `\n${rows}`}`;
+}
+
+function rowsText({ lines, currency, by }: Statement, paint: Paint, columns: number): string {
+  if (lines.length === 0) return '';
+  const right = { align: 'right' } as const;
+  const titles: Column[] = [
+    { title: 'day' },
+    { title: 'class' },
+    { title: by === 'job' ? 'job' : 'jobs', ...right },
+    { title: 'seconds', ...right },
+    { title: 'cost', ...right, even: true },
+    { title: '' },
+    { title: 'project' },
+  ];
+  const rows = lines
+    .slice(0, ROWS_SHOWN)
+    .map((line) => [
+      line.day,
+      printable(line.runnerClass),
+      line.job === undefined ? count(line.jobs) : String(line.job.id),
+      String(line.seconds),
+      money(line.micros, currency),
+      markOf(line),
+      printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
+    ]);
+  const more = lines.length - ROWS_SHOWN;
+  const rest = more > 0 ? paint.dim(`… and ${count(more)} lines more: --format csv has them all\n`) : '';
+  return table(titles, rows, columns, paint.dim) + rest;
+}
+
+const markOf = ({ kind, cause, late }: StatementLine): string =>
+  kind === 'usage' ? '' : `${late ? 'late ' : ''}correction (${cause ?? 'unknown'})`;

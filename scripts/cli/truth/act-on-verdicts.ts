@@ -1,0 +1,63 @@
+/** What the sweep would do, done now: the same verdicts, written by the same code. */
+import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { type ConcludeTally, concludeAll } from '../../../functions/core/truth/conclude.ts';
+import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
+import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
+
+export interface ActOptions {
+  readonly store: LedgerStore;
+  readonly clock: LedgerClock;
+  /** The rules by which jobs without a record are charged; absent: they are left to the sweep. */
+  readonly rules: Rules | undefined;
+  readonly chargeUnknown: 'hold' | 'nothing';
+  /** Whether the token sees every job: if not, one that GitLab does not show may be there all the same. */
+  readonly seesAllJobs: boolean;
+}
+
+/** What `--json` prints as `acted`. */
+export interface Acted {
+  readonly tally: ConcludeTally;
+  readonly left: { readonly bypass: number; readonly expiry: number; readonly tooMany: number };
+}
+
+/** Some minutes of writing; who has more has lost a day and can say it again. */
+export const ACT_MAX = 10_000;
+
+/** The ledger decides what is still true: what somebody else ended meanwhile stays as it is. */
+export async function actOn(verdicts: readonly JobVerdict[], options: ActOptions): Promise<Acted> {
+  const { store, clock, rules, chargeUnknown, seesAllJobs } = options;
+  const bypass = rules === undefined ? verdicts.filter((verdict) => verdict.do === 'charge') : [];
+  const expiry = seesAllJobs ? [] : verdicts.filter((verdict) => verdict.do === 'expire');
+  const left = new Set<JobVerdict>([...bypass, ...expiry]);
+  const acting = verdicts.filter((verdict) => !left.has(verdict));
+  const tally: ConcludeTally = {
+    settled: 0,
+    released: 0,
+    admittedYetFailed: [],
+    expired: 0,
+    postponed: 0,
+    corrected: 0,
+    unchanged: 0,
+    undecided: 0,
+    bypass: 0,
+  };
+  const ledger = createLedger({ store, clock });
+  await concludeAll(acting.slice(0, ACT_MAX), {
+    ledger,
+    tally,
+    chargeUnknown,
+    chargeBypass: async (truths) => {
+      if (rules === undefined) return truths.map(() => 'undecided');
+      return settleTruths(truths, { ledger, currentRules: async () => rules, clock, log: silentLog });
+    },
+  });
+  const tooMany = Math.max(0, acting.length - ACT_MAX);
+  return { tally, left: { bypass: bypass.length, expiry: expiry.length, tooMany } };
+}
+
+export const isComplete = ({ tally, left }: Acted): boolean =>
+  tally.undecided + left.bypass + left.expiry + left.tooMany === 0;

@@ -1,0 +1,136 @@
+/** Everything GitLab has to say about a set of jobs, and about jobs that nobody asked us about. */
+import { type GitLab, GitLabError, type JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+
+export interface AskOptions {
+  /** Unix ms: a runner's jobs are read back to here. */
+  readonly sinceMs: number;
+  /** Jobs asked about one by one, at most. */
+  readonly askedMax: number;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly onCall: () => void;
+}
+
+export interface WantedJob {
+  readonly jobId: number;
+  readonly projectId: number | undefined;
+}
+
+export interface GitLabSays {
+  /** Keyed by job id; `undefined` for one that GitLab does not know. */
+  readonly truths: ReadonlyMap<number, JobTruth | undefined>;
+  /** Wanted jobs GitLab could not be asked about: their project is not known, or there were too many. */
+  readonly unasked: number;
+  /** Whether jobs of all runners were seen; without it nobody knows how many ran unseen. */
+  readonly runners: 'all' | 'some' | 'refused';
+}
+
+/** An instance with more runners is read in part, and it is said. */
+export const RUNNERS_MAX = 2_000;
+/** A page has 20 to 100 jobs: enough for a day of the busiest runner. */
+export const PAGES_PER_RUNNER_MAX = 100;
+const RUNNER_PAGES_MAX = 200;
+/** More at once and a small GitLab feels it. */
+const AT_ONCE = 4;
+/** A wait that GitLab asks for, and how often one call may be put off. */
+const WAIT_MS_MAX = 60_000;
+const WAITS_MAX = 5;
+const WAIT_MS = 2_000;
+
+/**
+ * Lists first, because one call tells of many jobs; then one call for each wanted job that no list had.
+ *
+ * @throws {GitLabError} when GitLab does not answer. Only a refusal to list runners is no failure.
+ */
+export async function askGitLab(
+  wanted: readonly WantedJob[],
+  gitlab: GitLab,
+  options: AskOptions,
+): Promise<GitLabSays> {
+  const truths = new Map<number, JobTruth | undefined>();
+  const runners = await listJobs(truths, gitlab, options);
+  const missing = wanted.filter(({ jobId }) => !truths.has(jobId));
+  const askable = missing.filter(({ projectId }) => projectId !== undefined).slice(0, options.askedMax);
+  await each(askable, async ({ jobId, projectId = 0 }) => {
+    truths.set(jobId, await patiently(() => gitlab.job(projectId, jobId), options));
+  });
+  return { truths, unasked: missing.length - askable.length, runners };
+}
+
+async function listJobs(
+  truths: Map<number, JobTruth | undefined>,
+  gitlab: GitLab,
+  options: AskOptions,
+): Promise<GitLabSays['runners']> {
+  const runnerIds: number[] = [];
+  let page: string | undefined;
+  try {
+    for (let pages = 0; pages < RUNNER_PAGES_MAX; pages += 1) {
+      const from = page;
+      const found = await patiently(() => gitlab.runners(from === undefined ? {} : { page: from }), options);
+      runnerIds.push(...found.runnerIds);
+      page = found.next;
+      if (page === undefined || runnerIds.length >= RUNNERS_MAX) break;
+    }
+  } catch (error) {
+    if (error instanceof GitLabError && error.code === 'gitlab_refused') return 'refused';
+    throw error;
+  }
+  let whole = page === undefined && runnerIds.length <= RUNNERS_MAX;
+  await each(runnerIds.slice(0, RUNNERS_MAX), async (runnerId) => {
+    if (!(await listRunner(runnerId, truths, gitlab, options))) whole = false;
+  });
+  return whole ? 'all' : 'some';
+}
+
+/** Whether all jobs since then were seen. Newest first by id, so the first old page is the last one of interest. */
+async function listRunner(
+  runnerId: number,
+  truths: Map<number, JobTruth | undefined>,
+  gitlab: GitLab,
+  options: AskOptions,
+): Promise<boolean> {
+  let page: string | undefined;
+  for (let pages = 0; pages < PAGES_PER_RUNNER_MAX; pages += 1) {
+    const from = page;
+    const found: JobsPage = await patiently(
+      () => gitlab.jobsOfRunner(runnerId, from === undefined ? {} : { page: from }),
+      options,
+    );
+    for (const truth of found.jobs) if (lastHeardMs(truth) >= options.sinceMs) truths.set(truth.jobId, truth);
+    const oldest = found.jobs.at(-1);
+    page = found.next;
+    if (page === undefined || (oldest !== undefined && createdMs(oldest) < options.sinceMs)) return true;
+  }
+  return false;
+}
+
+const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
+  createdAtMs ?? startedAtMs ?? Number.POSITIVE_INFINITY;
+
+const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: JobTruth): number =>
+  finishedAtMs ?? startedAtMs ?? createdAtMs ?? Number.POSITIVE_INFINITY;
+
+async function patiently<Answer>(
+  call: () => Promise<Answer>,
+  { sleep, onCall }: AskOptions,
+): Promise<Answer> {
+  for (let waits = 0; ; waits += 1) {
+    onCall();
+    try {
+      return await call();
+    } catch (error) {
+      const limited = error instanceof GitLabError && error.code === 'gitlab_rate_limited';
+      if (!limited || waits >= WAITS_MAX) throw error;
+      await sleep(Math.min(error.retryAfterMs ?? WAIT_MS, WAIT_MS_MAX));
+    }
+  }
+}
+
+async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}

@@ -1,0 +1,47 @@
+import type { LedgerStore, StoredItem } from '../../../functions/core/ledger/store.ts';
+import type { DeskIo } from '../../terminal/command.ts';
+import { count } from '../report/shadow-words.ts';
+
+/** Every so many steps the line is renewed. */
+const EVERY = 1_000;
+
+export interface Progress {
+  readonly step: () => void;
+  /** Clears the line. */
+  readonly done: () => void;
+}
+
+/** One line on the terminal that counts up; nothing where nobody watches. */
+export function progressOf(what: string, io: Pick<DeskIo, 'err' | 'progress'>): Progress {
+  let steps = 0;
+  return {
+    step: () => {
+      steps += 1;
+      if (io.progress && steps % EVERY === 0) io.err(`\r${count(steps)} ${what}`);
+    },
+    done: () => {
+      if (io.progress && steps >= EVERY) io.err('\r\u001b[K');
+      steps = 0;
+    },
+  };
+}
+
+/** The same table, whose scans are seen on the terminal. */
+export function watched(store: LedgerStore, progress: Progress): LedgerStore {
+  async function* scan(): AsyncGenerator<StoredItem> {
+    for await (const item of store.scan()) {
+      progress.step();
+      yield item;
+    }
+    progress.done();
+  }
+  return {
+    transact: (writes, options) => store.transact(writes, options),
+    announce: (announcement, options) => store.announce(announcement, options),
+    readCounters: (keys, options) => store.readCounters(keys, options),
+    readRecords: (jobIds, options) => store.readRecords(jobIds, options),
+    readEntries: (jobId, options) => store.readEntries(jobId, options),
+    scan,
+    due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
+  };
+}

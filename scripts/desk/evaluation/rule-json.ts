@@ -1,4 +1,0 @@
-import type { RuleResult } from '../../../functions/explain/rule-results.ts';
-
-/** A rule's result for scripts, without the claims: those are told as what the job asks. */
-export const ruleJson = ({ claims: _, ...result }: RuleResult): object => result;

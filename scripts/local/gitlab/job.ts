@@ -1,0 +1,58 @@
+import type { JobStatus } from '../../../functions/core/gitlab/job-truth.ts';
+
+/** A runner of the instance, as jobs and lists tell of it. */
+export interface LocalRunner {
+  readonly id: number;
+  readonly description?: string;
+  /** @default 'instance_type' */
+  readonly type?: 'instance_type' | 'group_type' | 'project_type';
+  readonly tags?: readonly string[];
+}
+
+/** What is known of a job when it is made. */
+export interface NewJob {
+  readonly id: number;
+  readonly projectId: number;
+  /** `group/subgroup/project`. */
+  readonly projectPath: string;
+  readonly name: string;
+  /** @default 'test' */
+  readonly stage?: string;
+  /** @default the job's id */
+  readonly pipelineId?: number;
+  /** @default 1 */
+  readonly userId?: number;
+  /** @default 'main' */
+  readonly ref?: string;
+  readonly environment?: string;
+  /** What the job itself asks for. */
+  readonly tags?: readonly string[];
+}
+
+export interface LocalJob extends NewJob {
+  status: JobStatus;
+  readonly createdAtMs: number;
+  queuedAtMs?: number;
+  startedAtMs?: number;
+  finishedAtMs?: number;
+  /** Set when a runner took it. */
+  runner?: LocalRunner;
+  /** Set when it failed. */
+  failureReason?: string;
+}
+
+/** How a job ends. */
+export type JobEnding =
+  | { readonly status: 'success' | 'canceled' }
+  | { readonly status: 'failed'; readonly failureReason?: string };
+
+/** Seconds from start to end, as GitLab counts them; null before it started. While it runs, until now. */
+export function durationSeconds(job: LocalJob, nowMs: number): number | null {
+  if (job.startedAtMs === undefined) return null;
+  return ((job.finishedAtMs ?? nowMs) - job.startedAtMs) / 1000;
+}
+
+export function queuedSeconds(job: LocalJob, nowMs: number): number | null {
+  if (job.queuedAtMs === undefined) return null;
+  return ((job.startedAtMs ?? job.finishedAtMs ?? nowMs) - job.queuedAtMs) / 1000;
+}

@@ -1,0 +1,235 @@
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
+import { type LocalGitLabClock, stoppable, systemClock } from './clock.ts';
+import { ControllerBook, type LocalController } from './controller-routes.ts';
+import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
+import { jobHookBody } from './hook-body.ts';
+import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
+import { type HookCounters, HookSender, type SendHook } from './hook-sender.ts';
+import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
+import { JobBook } from './job-book.ts';
+import { type RestCounters, restApp } from './rest-app.ts';
+
+export interface LocalGitLabOptions {
+  /** @default the machine's own */
+  readonly clock?: LocalGitLabClock;
+  /**
+   * What deliveries are dated by and time out on, where jobs live on a faster clock: receivers compare the date with the
+   * real time. @default `clock`
+   */
+  readonly wireClock?: LocalGitLabClock;
+  /** [0, 1): chooses faults and ids. */
+  readonly random: () => number;
+  /** What REST callers must send as `PRIVATE-TOKEN`. */
+  readonly token: string;
+  /** Where job webhooks go. None are sent without it and without `receive`. */
+  readonly hookUrl?: string;
+  /** @default '19.4' */
+  readonly version?: GitLabVersion;
+  /** `whsec_…`: signs deliveries; only since 19.0. */
+  readonly signingToken?: string;
+  /** Sent in `X-Gitlab-Token`. */
+  readonly secretToken?: string;
+  /** Carries deliveries to `hookUrl`; an app's own `fetch` needs no socket. @default fetch */
+  readonly deliver?: (request: Request) => Promise<Response>;
+  /** Takes bodies without HTTP and signature around them, for simulations of whole months. Instead of `hookUrl`. */
+  readonly receive?: (body: Readonly<Record<string, unknown>>, webhookId: string) => Promise<void>;
+  /** Statuses that webhooks tell of. @default all, as GitLab does */
+  readonly hookStatuses?: readonly JobStatus[];
+  /** Told the body of every delivery that did not come through, and why is no matter: GitLab does not try again. */
+  readonly onUndelivered?: (body: Readonly<Record<string, unknown>>) => void;
+  /** In payloads and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
+  readonly instanceUrl?: string;
+  readonly faults?: FaultOptions;
+  /** Its runner controllers. @default none */
+  readonly controllers?: readonly LocalController[];
+}
+
+/** How a job lives by itself once it waits for a runner. */
+export interface JobLife {
+  readonly runner: LocalRunner;
+  /** @default 0 */
+  readonly startsInMs?: number;
+  readonly runsMs: number;
+  /** @default success */
+  readonly ending?: JobEnding;
+}
+
+/** A stand-in for GitLab's jobs: their life, the REST API that tells of them, and the webhooks about them. */
+export interface LocalGitLab {
+  /** Makes a job that waits for a runner. @throws {Error} if its id is taken */
+  create(job: NewJob): Readonly<LocalJob>;
+  /** A runner takes it. @throws {Error} if there is no such job or it has ended */
+  start(jobId: number, runner: LocalRunner): void;
+  /** Likewise; a job that never started can only be canceled in GitLab. */
+  end(jobId: number, ending: JobEnding): void;
+  /** As the job router does when a controller says no: it runs for an instant and fails. */
+  reject(jobId: number, runner: LocalRunner): void;
+  /** Starts and ends the job on the clock, unless something else ended it before. */
+  play(jobId: number, life: JobLife): void;
+  /** As if the project were deleted: 404 from now on, and no webhook about it. */
+  forget(jobId: number): void;
+  addRunner(runner: LocalRunner): void;
+  /** As an administrator changes one. @throws {Error} if there is none of this id */
+  changeController(id: number, change: Partial<Omit<LocalController, 'id'>>): void;
+  controller(id: number): LocalController | undefined;
+  job(jobId: number): Readonly<LocalJob> | undefined;
+  /** What GitLab says ran, and everything else it knows. */
+  jobs(): Iterable<Readonly<LocalJob>>;
+  readonly faults: LocalGitLabFaults;
+  readonly counters: { readonly hooks: HookCounters; readonly rest: RestCounters };
+  /** The REST API without a socket; any host in the address will do. */
+  readonly fetch: typeof fetch;
+  /** Serves the REST API on loopback. @param port - @default any free one */
+  listen(port?: number): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /** Resolves when no webhook is on its way or to be sent later. */
+  hooksIdle(): Promise<void>;
+  /** Calls off everything that is still to come. */
+  stop(): void;
+}
+
+/** A rejected job shows as running for about this long. */
+const REJECTED_MS = 90;
+
+export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
+  const clock = stoppable(options.clock ?? systemClock);
+  const wireClock = options.wireClock === undefined ? clock : stoppable(options.wireClock);
+  const instanceUrl = options.instanceUrl ?? 'http://gitlab.localhost';
+  const book = new JobBook();
+  const faults = new LocalGitLabFaults(options.faults);
+  const send = wayOfHooks(options, instanceUrl);
+  const hooks = new HookSender({
+    send: send ?? nowhere,
+    faults,
+    clock,
+    wireClock,
+    random: options.random,
+    onUndelivered: ({ body }) => options.onUndelivered?.(body),
+  });
+  const counters = { hooks: hooks.counters, rest: { calls: 0 } };
+  const controllers = new ControllerBook(options.controllers ?? [], options.version ?? '19.4');
+  const rest = restApp({
+    book,
+    faults,
+    clock,
+    token: options.token,
+    instanceUrl,
+    counters: counters.rest,
+    controllers,
+  });
+  const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
+
+  const tell = (job: LocalJob): void => {
+    if (send === undefined || told?.has(job.status) === false) return;
+    hooks.tell(job.id, jobHookBody(job, instanceUrl, clock.nowMs()));
+  };
+  const start = (jobId: number, runner: LocalRunner): void => {
+    const job = book.living(jobId);
+    book.start(job, runner, clock.nowMs());
+    tell(job);
+  };
+  const end = (jobId: number, ending: JobEnding): void => {
+    const job = book.living(jobId);
+    book.end(job, ending, clock.nowMs());
+    tell(job);
+  };
+  const endIfRunning = (jobId: number, ending: JobEnding): void => {
+    if (book.job(jobId)?.status === 'running') end(jobId, ending);
+  };
+
+  return {
+    create(newJob) {
+      const job = book.create(newJob, clock.nowMs());
+      tell(job);
+      book.queue(job, clock.nowMs());
+      tell(job);
+      return job;
+    },
+    start,
+    end,
+    reject(jobId, runner) {
+      start(jobId, runner);
+      clock.after(REJECTED_MS, () =>
+        endIfRunning(jobId, { status: 'failed', failureReason: REJECTED_BY_ROUTER }),
+      );
+    },
+    play(jobId, life) {
+      clock.after(life.startsInMs ?? 0, () => {
+        if (book.job(jobId)?.status !== 'pending') return;
+        start(jobId, life.runner);
+        clock.after(life.runsMs, () => endIfRunning(jobId, life.ending ?? { status: 'success' }));
+      });
+    },
+    forget(jobId) {
+      const job = book.job(jobId);
+      if (job !== undefined) book.forget(job);
+    },
+    addRunner: (runner) => book.addRunner(runner),
+    changeController: (id, change) => controllers.change(id, change),
+    controller: (id) => controllers.find(id),
+    job: (jobId) => book.job(jobId),
+    jobs: () => book.jobs(),
+    faults,
+    counters,
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      return Promise.race([rest.fetch(request), aborted(request.signal)]);
+    },
+    listen: (port = 0) => listenOn(rest, port),
+    hooksIdle: () => hooks.idle(),
+    stop() {
+      clock.stop();
+      wireClock.stop();
+    },
+  };
+}
+
+/** Undefined: nobody wants to hear of jobs. */
+function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): SendHook | undefined {
+  const { receive, hookUrl, deliver = fetch } = options;
+  if (receive !== undefined) {
+    return async ({ body, webhookId }) => {
+      await receive(body, webhookId);
+      return true;
+    };
+  }
+  if (hookUrl === undefined) return undefined;
+  const request = hookRequester(hookUrl, instanceUrl, options, uuidFrom(options.random), options.version);
+  return async (message, sentAtMs, signal) => {
+    const response = await deliver(request(message, sentAtMs, signal));
+    await response.body?.cancel();
+    return response.ok;
+  };
+}
+
+const nowhere: SendHook = async () => true;
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+function listenOn(
+  app: { readonly fetch: (request: Request) => Response | Promise<Response> },
+  port: number,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(getRequestListener(app.fetch));
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      resolve({
+        url: `http://127.0.0.1:${bound}`,
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            // A stalled call would keep it open.
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+}

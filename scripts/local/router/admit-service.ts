@@ -1,0 +1,87 @@
+import {
+  type handleBidiStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  type ServerErrorResponse,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import type { WireSchema } from '../../../relay/wire/schema.ts';
+import { AdmitStream, type StreamSurroundings } from './admit-stream.ts';
+import type { CallRefusal, Controller, Controllers } from './controllers.ts';
+import type { RouterCounters } from './counters.ts';
+import { instanceIdReader, type Registrations } from './registrations.ts';
+
+export interface ServiceParts {
+  readonly schema: WireSchema;
+  readonly controllers: Controllers;
+  readonly registrations: Registrations;
+  readonly counters: RouterCounters;
+  readonly surroundings: StreamSurroundings;
+  /** True: response headers go out when the call is accepted; false: with the question, as grpc-go does. */
+  readonly headersAtOnce: boolean;
+  readonly serverOptions: Readonly<Record<string, number>>;
+  onStream(controller: Controller, stream: AdmitStream): void;
+  onRegistered(): void;
+}
+
+type Bytes = Uint8Array;
+/** Messages stay bytes on this level: the schema is input, and encoding happens once per job. */
+const asBuffer = (bytes: Bytes): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+const asBytes = (buffer: Buffer): Bytes => buffer;
+
+/** The gRPC server behind every listener: AdmitJob, Register and Unregister under the schema's own names. */
+export function admitService(parts: ServiceParts): Server {
+  const { schema, surroundings } = parts;
+  const server = new Server({ 'grpc.enable_channelz': 0, ...parts.serverOptions });
+
+  const admit: handleBidiStreamingCall<Bytes, Bytes> = (call) => {
+    const refusal = surroundings.faults.takeRefusal('admit');
+    const controller = refusal ?? parts.controllers.identify(call.metadata);
+    if (isRefusal(controller)) {
+      parts.counters.streams.refused += 1;
+      call.emit('error', asError(controller));
+      return;
+    }
+    parts.counters.streams.opened += 1;
+    if (surroundings.faults.endStreamsAtOnce) {
+      call.end();
+      return;
+    }
+    if (parts.headersAtOnce) call.sendMetadata(new Metadata());
+    parts.onStream(controller, new AdmitStream(call, surroundings));
+  };
+  server.register(schema.admitJobPath, admit, asBuffer, asBytes, 'bidi');
+  registerUnary(schema.registerPath, (controllerId, instanceId) => {
+    parts.registrations.add({ controllerId, instanceId, atMs: surroundings.clock.monotonicMs() });
+  });
+  registerUnary(schema.unregisterPath, (_controllerId, instanceId) => parts.registrations.remove(instanceId));
+  return server;
+
+  function registerUnary(
+    path: string | undefined,
+    record: (controllerId: number, instanceId: bigint) => void,
+  ): void {
+    if (path === undefined) return;
+    const readInstanceId = instanceIdReader(schema, path);
+    const handle: handleUnaryCall<Bytes, Bytes> = (call, callback: sendUnaryData<Bytes>) => {
+      const controller =
+        surroundings.faults.takeRefusal('register') ?? parts.controllers.identify(call.metadata);
+      if (isRefusal(controller)) {
+        callback(asError(controller));
+        return;
+      }
+      record(controller.id, readInstanceId(call.request));
+      parts.onRegistered();
+      // Both responses are empty messages.
+      callback(null, new Uint8Array());
+    };
+    server.register(path, handle, asBuffer, asBytes, 'unary');
+  }
+}
+
+const isRefusal = (found: Controller | CallRefusal): found is CallRefusal => 'code' in found;
+
+const asError = (refusal: CallRefusal): ServerErrorResponse =>
+  Object.assign(new Error(refusal.details), refusal);

@@ -1,0 +1,166 @@
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { STATUS } from '../../../relay/router/router.ts';
+import type { ControllerAnswer } from './answer.ts';
+import type { RouterClock } from './clock.ts';
+import type { Violation } from './counters.ts';
+import type { CutMeans, Faults } from './faults.ts';
+
+/** How an asked stream ended for the job. `lost`: nobody can use the answer any more. */
+export type StreamOutcome =
+  | { readonly result: 'admitted' }
+  | { readonly result: 'rejected'; readonly reason: string }
+  | { readonly result: 'lost'; readonly reason: string };
+
+/** What a stream needs of its router. */
+export interface StreamSurroundings {
+  readonly clock: RouterClock;
+  readonly faults: Faults;
+  readonly decisionTimeoutMs: number;
+  /** Waiting streams end cleanly at this age; undefined: never. */
+  readonly streamMaxAgeMs: number | undefined;
+  readAnswer(bytes: Uint8Array): ControllerAnswer;
+  /** Resets the TCP connection under a call. */
+  resetConnectionOf(peer: string): void;
+  onViolation(violation: Violation): void;
+  onAged(): void;
+  /** The stream can no longer be asked. */
+  onGone(stream: AdmitStream): void;
+}
+
+/** How long a controller may keep its side open after its answer before we close ours; kind enough for any client. */
+const HALF_CLOSE_MS = 1_000;
+
+type State = 'waiting' | 'asked' | 'answered' | 'ended';
+
+/** One AdmitJob call: waits, carries one question and one answer, ends. It is never used again. */
+export class AdmitStream {
+  readonly #call: ServerDuplexStream<Uint8Array, Uint8Array>;
+  readonly #around: StreamSurroundings;
+  readonly #cancelAge: (() => void) | undefined;
+  #state: State = 'waiting';
+  #cancelTimer: (() => void) | undefined;
+  #resolve: ((outcome: StreamOutcome) => void) | undefined;
+
+  constructor(call: ServerDuplexStream<Uint8Array, Uint8Array>, around: StreamSurroundings) {
+    this.#call = call;
+    this.#around = around;
+    if (around.streamMaxAgeMs !== undefined) {
+      this.#cancelAge = around.clock.after(around.streamMaxAgeMs, () => this.#comeOfAge());
+    }
+    call.on('data', (bytes: Uint8Array) => this.#onMessage(bytes));
+    call.on('end', () => this.#onHalfClose());
+    call.on('cancelled', () => this.#onCancelled());
+    call.on('error', () => this.#onCancelled());
+  }
+
+  /** Sends the question and waits for the answer. Always resolves. */
+  ask(question: Uint8Array): Promise<StreamOutcome> {
+    if (this.#state !== 'waiting')
+      return Promise.resolve({ result: 'lost', reason: 'the stream had just ended' });
+    this.#state = 'asked';
+    this.#cancelAge?.();
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      if (this.#cut('before_question')) return;
+      const { clock, decisionTimeoutMs } = this.#around;
+      this.#cancelTimer = clock.after(decisionTimeoutMs, () =>
+        this.#fail(STATUS.DEADLINE_EXCEEDED, `no answer within ${decisionTimeoutMs} ms`),
+      );
+      // The callback comes when the bytes have left, so that this cut never overtakes its question.
+      this.#call.write(question, () => this.#cut('after_question'));
+    });
+  }
+
+  /** Ends the call with OK: the clean end of a stream that was not asked. */
+  endCleanly(): void {
+    if (this.#state === 'ended') return;
+    this.#leave();
+    this.#call.end();
+  }
+
+  /** Ends the call with a status; a job that waits for its answer is told why. */
+  #fail(code: number, details: string): void {
+    this.#settle({ result: 'lost', reason: details });
+    this.#leave();
+    this.#call.emit('error', Object.assign(new Error(details), { code, details }));
+  }
+
+  #onMessage(bytes: Uint8Array): void {
+    switch (this.#state) {
+      case 'waiting':
+        this.#around.onViolation('answer_before_question');
+        this.#fail(STATUS.INVALID_ARGUMENT, 'the answer came before the question');
+        return;
+      case 'asked':
+        if (!this.#cut('before_reading')) this.#onAnswer(this.#around.readAnswer(bytes));
+        return;
+      case 'answered':
+        this.#around.onViolation('second_answer');
+        return;
+      case 'ended':
+    }
+  }
+
+  #onAnswer(answer: ControllerAnswer): void {
+    if (answer.result === 'invalid') {
+      this.#around.onViolation('invalid_answer');
+      this.#fail(STATUS.INVALID_ARGUMENT, answer.problem);
+      return;
+    }
+    this.#settle(answer);
+    if (this.#cut('after_answer')) return;
+    this.#state = 'answered';
+    this.#cancelTimer = this.#around.clock.after(HALF_CLOSE_MS, () => {
+      this.#around.onViolation('not_half_closed');
+      this.endCleanly();
+    });
+  }
+
+  #onHalfClose(): void {
+    if (this.#state === 'asked') {
+      this.#around.onViolation('closed_unanswered');
+      this.#fail(STATUS.INVALID_ARGUMENT, 'the stream was half-closed without an answer');
+      return;
+    }
+    if (this.#state === 'answered' && this.#around.faults.keepAnsweredStreams) {
+      this.#cancelTimer?.();
+      return;
+    }
+    this.endCleanly();
+  }
+
+  #onCancelled(): void {
+    if (this.#state === 'ended') return;
+    this.#settle({ result: 'lost', reason: 'the controller or the network ended the stream' });
+    this.#leave();
+  }
+
+  #comeOfAge(): void {
+    if (this.#state !== 'waiting') return;
+    this.#around.onAged();
+    this.endCleanly();
+  }
+
+  #cut(point: Parameters<Faults['takeCut']>[0]): boolean {
+    if (this.#state === 'ended') return false;
+    const means: CutMeans | undefined = this.#around.faults.takeCut(point);
+    if (means === 'status') this.#fail(STATUS.UNAVAILABLE, `cut on purpose: ${point}`);
+    if (means === 'connection') this.#around.resetConnectionOf(this.#call.getPeer());
+    if (means === 'connection') this.#onCancelled();
+    return means !== undefined;
+  }
+
+  #settle(outcome: StreamOutcome): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+  }
+
+  #leave(): void {
+    this.#state = 'ended';
+    this.#cancelAge?.();
+    this.#cancelTimer?.();
+    this.#around.onGone(this);
+  }
+}

@@ -1,0 +1,42 @@
+import type { WireSchema } from '../../../relay/wire/schema.ts';
+import type { RouterClock } from './clock.ts';
+import type { Controller } from './controllers.ts';
+import type { TlsFiles } from './listeners.ts';
+
+export interface LocalRouterOptions {
+  /** @default the built-in descriptors */
+  readonly schema?: WireSchema;
+  readonly controllers: readonly Controller[];
+  /** @default '127.0.0.1' */
+  readonly host?: string;
+  /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
+  readonly grpcPort?: number | 'off';
+  /** Port of the WebSocket listener, likewise. @default 0 */
+  readonly wsPort?: number | 'off';
+  /** Makes both listeners speak TLS. */
+  readonly tls?: TlsFiles;
+  /** How long a job waits for an idle stream. @default 20_000, GitLab's last known number */
+  readonly findTimeoutMs?: number;
+  /** How long a job waits for its answer. @default 10_000; GitLab's number is not public */
+  readonly decisionTimeoutMs?: number;
+  /** Age at which a waiting stream is ended with OK; GitLab's is about 37 min. @default never */
+  readonly streamMaxAgeMs?: number;
+  /** Age (± 10 %) at which a connection gets GOAWAY; GitLab's is about 24 min. @default never */
+  readonly connectionMaxAgeMs?: number;
+  /** Calls that one connection may carry at once, as HTTP/2 announces it; more wait at the client. @default without end */
+  readonly callsPerConnectionMax?: number;
+  /** How long after that GOAWAY a connection may live on. @default without end */
+  readonly connectionMaxAgeGraceMs?: number;
+  /**
+   * When the response headers of AdmitJob go out. A grpc-go server, as GitLab's is, sends them with the first
+   * message, so a client cannot see that its stream was accepted. @default 'with_question'
+   */
+  readonly headers?: 'with_question' | 'at_once';
+  /** Refuse questions with keys the schema does not have. @default false: they are left out */
+  readonly strict?: boolean;
+  /** Allow `stall()`, at the cost of throughput. @default false */
+  readonly stallable?: boolean;
+  readonly clock?: RouterClock;
+  /** [0, 1), chooses among idle streams. @default Math.random */
+  readonly random?: () => number;
+}

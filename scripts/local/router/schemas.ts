@@ -1,0 +1,107 @@
+/**
+ * Descriptor sets that differ from ours the way GitLab's might: another package, other numbers, more fields. Each
+ * builder returns the bytes of a FileDescriptorSet for `parseSchema`, so that a test can put a router with one
+ * schema before a relay with the same, or with another.
+ */
+import { readFileSync } from 'node:fs';
+import { clone, create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  type DescriptorProto,
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FieldDescriptorProtoSchema,
+  type FileDescriptorSet,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
+
+const DEFAULT_DESCRIPTORS = new URL('../../../relay/wire/default.binpb', import.meta.url);
+
+export interface SchemaVariant {
+  /** Old package → new package; every reference follows. */
+  readonly packages?: Readonly<Record<string, string>>;
+  /** The new number of a field. Numbers of one message must stay distinct. */
+  readonly renumber?: (number: number, message: string) => number;
+  /** String fields added, by message name: `{ JobInfo: ['region'] }`. A reader without them sees unknown fields. */
+  readonly addedStrings?: Readonly<Record<string, readonly string[]>>;
+  /** Fields taken away, by message name. Gone services are not supported: nothing to test remains. */
+  readonly removed?: Readonly<Record<string, readonly string[]>>;
+}
+
+const CONTROLLER_PACKAGE = 'gitlab.agent.runner_controller.rpc';
+
+/** The service moved to another package. */
+export const renamedPackage = (): Uint8Array =>
+  schemaVariant({ packages: { [CONTROLLER_PACKAGE]: 'gitlab.agent.runner_controller.v2.rpc' } });
+
+/** Every number is another one, and the answer's arms have changed places: the worst a wrong schema can do. */
+export const renumbered = (): Uint8Array =>
+  schemaVariant({ renumber: (number, message) => renumberedField(number, message) });
+
+/** A renamed package and other numbers at once. */
+export const renamedAndRenumbered = (): Uint8Array =>
+  schemaVariant({
+    packages: { [CONTROLLER_PACKAGE]: 'gitlab.agent.runner_controller.v2.rpc' },
+    renumber: renumberedField,
+  });
+
+/** A newer GitLab that sends more than our descriptors explain. */
+export const extended = (): Uint8Array =>
+  schemaVariant({
+    addedStrings: { AdmitJobRequest: ['admission_nonce'], JobInfo: ['region'], Image: ['digest'] },
+  });
+
+/** GitLab before about 19.4: no tags. */
+export const withoutTags = (): Uint8Array =>
+  schemaVariant({ removed: { JobInfo: ['tags'], RunnerInfo: ['tags'] } });
+
+export function schemaVariant(variant: SchemaVariant): Uint8Array {
+  const set = fromBinary(FileDescriptorSetSchema, readFileSync(DEFAULT_DESCRIPTORS));
+  const varied: FileDescriptorSet = clone(FileDescriptorSetSchema, set);
+  for (const file of varied.file) {
+    file.package = variant.packages?.[file.package] ?? file.package;
+    for (const message of file.messageType) varyMessage(message, variant);
+    for (const service of file.service) {
+      for (const method of service.method) {
+        method.inputType = renamedType(method.inputType, variant);
+        method.outputType = renamedType(method.outputType, variant);
+      }
+    }
+  }
+  return toBinary(FileDescriptorSetSchema, varied);
+}
+
+function varyMessage(message: DescriptorProto, variant: SchemaVariant): void {
+  const removed = variant.removed?.[message.name] ?? [];
+  message.field = message.field.filter((field) => !removed.includes(field.name));
+  for (const field of message.field) {
+    field.number = variant.renumber?.(field.number, message.name) ?? field.number;
+    if (field.typeName !== '') field.typeName = renamedType(field.typeName, variant);
+  }
+  for (const [index, name] of (variant.addedStrings?.[message.name] ?? []).entries()) {
+    message.field.push(
+      create(FieldDescriptorProtoSchema, {
+        name,
+        jsonName: name,
+        number: ADDED_FROM + index,
+        type: FieldDescriptorProto_Type.STRING,
+        label: FieldDescriptorProto_Label.OPTIONAL,
+      }),
+    );
+  }
+  for (const nested of message.nestedType) varyMessage(nested, variant);
+}
+
+/** Above every number in use, below the reserved range of 19 000. */
+const ADDED_FROM = 900;
+
+function renumberedField(number: number, message: string): number {
+  if (message === 'AdmitJobResponse') return 3 - number;
+  return 140 - 3 * number;
+}
+
+function renamedType(typeName: string, variant: SchemaVariant): string {
+  for (const [from, to] of Object.entries(variant.packages ?? {})) {
+    if (typeName.startsWith(`.${from}.`)) return `.${to}${typeName.slice(from.length + 1)}`;
+  }
+  return typeName;
+}

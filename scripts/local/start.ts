@@ -1,0 +1,48 @@
+/** `npm start`: ledger, admit function, job router and relay on this machine, and a real pipeline to decide about. */
+import { fileURLToPath } from 'node:url';
+import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
+import { DocumentError } from '../policy/read-documents.ts';
+import { jsonScreen } from './json-screen.ts';
+import { HELP, parseOptions, UsageError } from './options.ts';
+import { readRules } from './rules.ts';
+import { run } from './run.ts';
+import { terminalScreen } from './terminal-screen.ts';
+
+// Whoever reads on has enough (`npm start | head`): an end like any other. The database ends with this process.
+process.stdout.on('error', (error) => {
+  if ('code' in error && error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv.slice(2), root);
+  if (options === 'help') {
+    console.log(HELP);
+    return 0;
+  }
+  const rules = readRules(options);
+  const stop = new AbortController();
+  const interrupted = (): void => {
+    // The second one is meant: whatever is still open ends with the process.
+    if (stop.signal.aborted) process.exit(130);
+    stop.abort();
+  };
+  process.on('SIGINT', interrupted);
+  process.on('SIGTERM', interrupted);
+  const screen = options.json
+    ? jsonScreen(process.stdout, rules.limits)
+    : terminalScreen(process.stdout, rules.policy.currency, process.env);
+  await run(options, rules, root, screen, stop.signal);
+  return 0;
+}
+
+try {
+  process.exit(await main());
+} catch (error) {
+  const wrongInput =
+    error instanceof UsageError || error instanceof DocumentError || error instanceof PipelineError;
+  console.error(wrongInput ? `${error.message}\nSee: npm start -- --help` : error);
+  process.exit(wrongInput ? 3 : 1);
+}

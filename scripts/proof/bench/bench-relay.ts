@@ -1,0 +1,42 @@
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { systemClock as ledgerClock } from '../../../functions/core/ledger/system-clock.ts';
+import { createRelay, type Relay } from '../../../relay/relay.ts';
+import { loadSchema } from '../../../relay/wire/schema.ts';
+import { INLINE_URL, inlineFetch } from '../../local/inline.ts';
+import { benchRouter } from './bench-router.ts';
+import { benchRules } from './bench-rules.ts';
+import { handicapped } from './handicap.ts';
+
+/** Ids of the questions `router-process.ts` asks; any limits will do, the ledger's work is the same. */
+const ROOTS = 1;
+
+/**
+ * A whole relay with the admit function inside and a ledger that answers at once: all CPU is ours.
+ *
+ * @param handicap - µs of CPU that each question costs more.
+ */
+export function benchRelay(url: string, token: string, streams: number, handicap = 0): Relay {
+  const schema = loadSchema();
+  const rules = benchRules(ROOTS);
+  const relay = createRelay({
+    router: handicapped(benchRouter(url, schema, token), handicap),
+    schema,
+    admitUrl: INLINE_URL,
+    fetch: inlineFetch({
+      ledger: createLedger({ store: new MemoryStore({ instance: 'bench.example.com' }) }),
+      currentRules: async () => rules,
+      clock: ledgerClock,
+      log: silentLog,
+    }),
+    policy: rules.policy,
+    deadlineMs: 10_000,
+    fallback: 'reject',
+    schemaTrust: 'given',
+    observe: () => {},
+    poolSizes: { start: streams, max: streams * 2, openMax: 1024 },
+  });
+  relay.start();
+  return relay;
+}

@@ -1,0 +1,82 @@
+import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { directoryOf } from '../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+
+/** A root group, a subgroup and a project each; ids of the n-th root. */
+export const place = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
+
+/**
+ * Three counters per job (root budget, group budget, jobs at once in the project), wide enough that nothing is
+ * refused: the bench measures admissions.
+ *
+ * @param moreRules - of the policy document, beside the two that switch on these limits.
+ */
+export function benchRules(roots: number, moreRules: readonly unknown[] = []): Rules {
+  const policy = valid(
+    parsePolicy(
+      {
+        currency: 'USD',
+        prices: {
+          version: 'bench',
+          classes: [{ name: 'medium', tags: ['medium'], rate_per_minute: '0.02' }],
+          default_class: 'medium',
+        },
+        estimate: { default: '10m' },
+        rules: [
+          { id: 'budgets', kind: 'budget', mode: 'enforce' },
+          { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+          ...moreRules,
+        ],
+      },
+      'bench',
+    ),
+  );
+  const places = Array.from({ length: roots }, (_, index) => place(index));
+  const limits = valid(
+    parseLimits(
+      {
+        limits: places.flatMap(({ root, group, project }) => [
+          { on: { group: root }, money: 900_000_000, per: 'month', mode: 'enforce' },
+          { on: { group }, money: 900_000_000, per: 'month', mode: 'enforce' },
+          { on: { project }, jobs: 1_000_000_000, mode: 'enforce' },
+        ]),
+      },
+      'bench',
+      policy,
+    ),
+  );
+  const directory = directoryOf(
+    places.flatMap(({ root, group }) => [
+      { id: root, path: `root-${root}`, personal: false },
+      { id: group, parentId: root, path: `root-${root}/team-${group}`, personal: false },
+    ]),
+  );
+  return { policy, limits, directory, estimator: timeoutEstimator };
+}
+
+/** A question as the relay translates it, for a job of the n-th root. */
+export function benchRequest(jobId: number, root: number): AdmissionRequest {
+  const { root: rootNamespaceId, group: namespaceId, project: projectId } = place(root);
+  return {
+    jobId,
+    jobName: 'integration test: [postgres]',
+    pipelineId: 8_000_000,
+    projectId,
+    projectPath: `root-${rootNamespaceId}/team-${namespaceId}/service`,
+    namespaceId,
+    rootNamespaceId,
+    userId: 7,
+    image: 'registry.example.com/acme/build/node:24',
+    runnerTags: ['linux', 'medium'],
+    timeoutSeconds: 3600,
+  };
+}
+
+function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+  if (parsed.ok) return parsed.value;
+  throw new Error(parsed.problems.map(problemText).join('\n'));
+}

@@ -1,0 +1,103 @@
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { createAnswering } from '../../../relay/answer.ts';
+import { createBreaker } from '../../../relay/breaker.ts';
+import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
+import { createFallback } from '../../../relay/fallback.ts';
+import { createForwarder } from '../../../relay/forward.ts';
+import { plausibilityJudge } from '../../../relay/plausibility.ts';
+import { createQuestionReader } from '../../../relay/read-question.ts';
+import { statelessCheck } from '../../../relay/stateless-check.ts';
+import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { loadSchema } from '../../../relay/wire/schema.ts';
+import { createSchemaProof } from '../../../relay/wire/schema-proof.ts';
+import { INLINE_URL, inlineFetch } from '../../local/inline.ts';
+import { questionEncoder } from '../../local/router/question.ts';
+import { seededRandom } from '../../local/seeded-random.ts';
+import { benchRules } from './bench-rules.ts';
+import { contendedStore } from './contended-store.ts';
+import { MODELLED_TRANSACTION_MS } from './contention-constants.ts';
+import { countingStore } from './counting-store.ts';
+import type { Figure } from './figure.ts';
+import { benchQuestion } from './router-process.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+const INSTANCE = 'bench.example.com';
+const QUESTIONS = 500;
+
+/**
+ * 500 questions of one group at once, from their bytes to the last answer: decoded, translated, batched, posted to the
+ * admit app as JSON, evaluated and held on the modelled table. In undisturbed transactions.
+ */
+export async function burstFigure(): Promise<Figure> {
+  const time = new VirtualTime();
+  const random = seededRandom(1);
+  const clock = {
+    nowMs: () => Date.UTC(2026, 10, 21) + time.nowMs(),
+    monotonicMs: () => time.nowMs(),
+    sleep: (ms: number) => time.sleep(ms),
+    after: (delayMs: number, run: () => void) => time.after(delayMs, run),
+  };
+  const memory = new MemoryStore({ instance: INSTANCE });
+  const store = countingStore(contendedStore(memory, time, random), INSTANCE);
+  const rules = benchRules(1);
+  const observe = (): void => {};
+  const schema = loadSchema();
+  const proof = createSchemaProof('given', observe);
+  const forwarder = createForwarder({
+    baseUrl: INLINE_URL,
+    fetch: inlineFetch({
+      ledger: createLedger({ store, clock, random }),
+      currentRules: async () => rules,
+      clock,
+      log: silentLog,
+    }),
+    clock,
+    random,
+    breaker: createBreaker(clock.monotonicMs, observe),
+    observe,
+  });
+  const answer = createAnswering({
+    read: createQuestionReader({
+      read: compileReader(schema, { variables: rules.policy.variables, trustVariables: false }),
+      judge: plausibilityJudge(() => rules.directory),
+      proof,
+      observe,
+    }),
+    proof,
+    commit: createGroupCommit({
+      send: forwarder.send,
+      clock,
+      observe,
+      defer: (run) => void time.after(0, run),
+    }),
+    fallback: createFallback({
+      clock,
+      stateless: statelessCheck(rules.policy, clock, () => rules.directory),
+      costAndCapacity: 'reject',
+      schemaProven: () => true,
+      newDecisionId: () => 'f-bench',
+    }),
+    unmetered: { add: observe, leave: observe, flush: async () => {}, queued: 0 },
+    clock,
+    observe,
+    deadlineMs: 2_000,
+  });
+  const encode = questionEncoder(schema.question, true);
+  const questions = Array.from({ length: QUESTIONS }, (_, index) => encode(benchQuestion(index + 1)));
+  const answers = await time.run(
+    Promise.all(questions.map((bytes) => answer({ bytes, arrivedAtMs: time.nowMs() }))),
+  );
+  const admitted = answers.filter((given) => given.answer.outcome === 'admitted').length;
+  const transactions = store.counts.committed;
+  return {
+    name: 'burst of 500 questions in one group, last answer',
+    // An answer of the fallback is no admission: the figure counts only if the ledger gave them all.
+    value: admitted === QUESTIONS ? time.nowMs() / MODELLED_TRANSACTION_MS : Number.NaN,
+    must: { atMost: 10 },
+    unit: 'tx',
+    kind: 'modelled',
+    note: `${admitted} of ${QUESTIONS} admitted by ${transactions} transactions in ${time.nowMs().toFixed(0)} modelled ms; one takes ${MODELLED_TRANSACTION_MS} ms`,
+  };
+}

@@ -1,0 +1,99 @@
+import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/store.ts';
+import { counterName } from '../../../policies/claim.ts';
+import { CONTENTION } from './contention-constants.ts';
+
+/** Time as the model needs it; {@link VirtualTime} is one. */
+export interface ModelTime {
+  monotonicMs(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+/**
+ * Puts the service's contention rules in front of a store that has none: a transaction holds its items for a share of
+ * its time, another one that touches a held item fails with a conflict, and an item takes so many write units a second.
+ */
+export function contendedStore(store: LedgerStore, time: ModelTime, random: () => number): LedgerStore {
+  const held = new Set<string>();
+  const budgets = new Map<string, Budget>();
+
+  async function transact(
+    writes: readonly Write[],
+    options: Parameters<LedgerStore['transact']>[1],
+  ): Promise<TransactOutcome> {
+    const items = writes.map(itemOf);
+    const durationMs = logNormal(CONTENTION.transactionMs, CONTENTION.transactionSigma, random);
+    await time.sleep(CONTENTION.networkMs);
+    const hit = items.some((item) => held.has(item))
+      ? 'conflict'
+      : takeAll(budgets, items, time.monotonicMs());
+    if (hit !== undefined) {
+      await time.sleep(CONTENTION.networkMs);
+      return { outcome: hit };
+    }
+    for (const item of items) held.add(item);
+    await time.sleep(durationMs * CONTENTION.heldShare);
+    const outcome = await store.transact(writes, options);
+    for (const item of items) held.delete(item);
+    await time.sleep(durationMs * (1 - CONTENTION.heldShare) + CONTENTION.networkMs);
+    return outcome;
+  }
+
+  async function afterRead<T>(read: Promise<T>): Promise<T> {
+    await time.sleep(logNormal(CONTENTION.readMs, CONTENTION.readSigma, random));
+    return read;
+  }
+
+  return {
+    transact,
+    readCounters: (keys, options) => afterRead(store.readCounters(keys, options)),
+    readRecords: (jobIds, options) => afterRead(store.readRecords(jobIds, options)),
+    readEntries: (jobId, options) => afterRead(store.readEntries(jobId, options)),
+    scan: () => store.scan(),
+    due: (shard, beforeMs, limit, options) => afterRead(store.due(shard, beforeMs, limit, options)),
+    announce: (announcement, options) => afterRead(store.announce(announcement, options)),
+  };
+}
+
+interface Budget {
+  units: number;
+  atMs: number;
+}
+
+/** Takes the write units of every item, or throttles and takes none. */
+function takeAll(
+  budgets: Map<string, Budget>,
+  items: readonly string[],
+  nowMs: number,
+): 'throttled' | undefined {
+  const { itemWriteUnitsPerSecond: perSecond, transactionWriteUnitsPerItem: cost } = CONTENTION;
+  const taken = items.map((item) => {
+    const budget = budgets.get(item) ?? { units: perSecond, atMs: nowMs };
+    budget.units = Math.min(perSecond, budget.units + ((nowMs - budget.atMs) * perSecond) / 1000);
+    budget.atMs = nowMs;
+    budgets.set(item, budget);
+    return budget;
+  });
+  if (taken.some(({ units }) => units < cost)) return 'throttled';
+  for (const budget of taken) budget.units -= cost;
+  return undefined;
+}
+
+function itemOf(write: Write): string {
+  switch (write.kind) {
+    case 'record':
+      return `job ${write.record.jobId}`;
+    case 'entry':
+      return `entry ${write.entry.jobId} ${write.entry.number}`;
+    case 'counter':
+    case 'reset':
+      return `counter ${counterName(write.key)}`;
+    case 'closing':
+      return `closing ${counterName(write.closing.key)}`;
+    case 'adjustment':
+      return `adjustment ${counterName(write.adjustment.key)} ${write.adjustment.id}`;
+  }
+}
+
+/** A log-normal sample by its median (Box–Muller). */
+const logNormal = (median: number, sigma: number, random: () => number): number =>
+  median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));

@@ -1,0 +1,124 @@
+/**
+ * The local router in a process of its own, so that the bench measures the relay's side alone. Told what to do over
+ * IPC: `{ask: n, inFlight: k}` asks n questions k at a time and answers with how long that took and what came back.
+ */
+import { fileURLToPath } from 'node:url';
+import { startLocalRouter } from '../../local/router/local-router.ts';
+import { obeyParent, startBenchProcess, tellParent } from './bench-process.ts';
+import { place } from './bench-rules.ts';
+
+/** The controllers of the bench's router, by id: two, so that both sides of a comparison can stay connected. */
+export const BENCH_TOKENS = { 1: 'glrct-bench-1', 2: 'glrct-bench-2' } as const;
+
+export type BenchController = keyof typeof BENCH_TOKENS;
+
+interface Ask {
+  readonly ask: number;
+  readonly inFlight: number;
+  /** Streams that must wait before the first question. */
+  readonly streams: number;
+  readonly firstJobId: number;
+  /** The one that is asked; the other one waits. @default 1 */
+  readonly controller?: BenchController;
+}
+
+export interface Asked {
+  readonly seconds: number;
+  readonly admitted: number;
+  readonly rejected: number;
+  readonly failed: number;
+}
+
+export interface RouterProcess {
+  readonly grpcUrl: string;
+  readonly wsUrl: string;
+  ask(ask: Ask): Promise<Asked>;
+  resetConnections(): Promise<void>;
+  stop(): void;
+}
+
+type Command = { readonly kind: 'ask'; readonly ask: Ask } | { readonly kind: 'reset' };
+
+/** Starts the child and waits until it listens. */
+export async function startRouterProcess(): Promise<RouterProcess> {
+  const child = startBenchProcess(fileURLToPath(import.meta.url));
+  const urls = await child.next<{ grpcUrl: string; wsUrl: string }>();
+  return {
+    ...urls,
+    ask: (ask) => child.send<Asked>({ kind: 'ask', ask }),
+    resetConnections: () => child.send<void>({ kind: 'reset' }),
+    stop: child.stop,
+  };
+}
+
+/** A question of a real job's size, about 1.8 KB with 30 variables, under the three limits of the bench's first root. */
+export const benchQuestion = (jobId: number) => ({
+  id: jobId,
+  job_info: {
+    id: jobId,
+    name: `integration test: [postgres, ${jobId % 8}]`,
+    stage: 'test',
+    pipeline_id: 8_000_000 + Math.floor(jobId / 50),
+    project_id: place(0).project,
+    project_full_path: 'acme/payments/ledger',
+    namespace_id: place(0).group,
+    root_namespace_id: place(0).root,
+    user_id: 7,
+    tags: ['linux', 'docker', 'medium'],
+  },
+  git_info: { ref: 'main', ref_type: 'branch', protected: true },
+  runner_info: { id: 12, timeout: 3600, uuid: 'b7a1c9', tags: ['linux', 'docker', 'medium'] },
+  variables: Array.from({ length: 30 }, (_, index) => ({
+    key: index < 20 ? (CONTEXT_VARIABLES[index] ?? `APP_SETTING_${index}`) : `APP_SETTING_${index}`,
+    value: `a value of some length for variable ${index}`,
+    public: index < 20,
+  })),
+  image: { name: 'registry.example.com/acme/build/node:24' },
+  services: [{ name: 'postgres:17', alias: 'db' }],
+});
+
+const CONTEXT_VARIABLES = [
+  'CI_PIPELINE_SOURCE',
+  'CI_COMMIT_REF_NAME',
+  'CI_COMMIT_BRANCH',
+  'CI_DEFAULT_BRANCH',
+  'CI_PROJECT_NAME',
+  'CI_JOB_STAGE',
+];
+
+async function serve(): Promise<void> {
+  const router = await startLocalRouter({
+    controllers: CONTROLLERS.map((id) => ({ id, tokens: [BENCH_TOKENS[id]], state: 'disabled' })),
+  });
+
+  async function ask({ ask: count, inFlight, streams, firstJobId, controller = 1 }: Ask): Promise<Asked> {
+    for (const id of CONTROLLERS) {
+      router.changeController(id, { state: id === controller ? 'enabled' : 'disabled' });
+    }
+    const questions = Array.from({ length: count }, (_, index) =>
+      router.encode(benchQuestion(firstJobId + index)),
+    );
+    await router.until(() => router.waitingStreams(controller) >= streams);
+    const results = { admitted: 0, rejected: 0, failed: 0, disabled: 0 };
+    let next = 0;
+    const startedMs = performance.now();
+    const asker = async (): Promise<void> => {
+      for (;;) {
+        const bytes = questions[next];
+        next += 1;
+        if (bytes === undefined) return;
+        results[(await router.admit({}, { bytes })).result] += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, asker));
+    const { admitted, rejected, failed } = results;
+    return { seconds: (performance.now() - startedMs) / 1000, admitted, rejected, failed };
+  }
+
+  obeyParent((command: Command) => (command.kind === 'ask' ? ask(command.ask) : router.resetConnections()));
+  tellParent({ grpcUrl: router.grpcUrl, wsUrl: router.wsUrl });
+}
+
+const CONTROLLERS: readonly BenchController[] = [1, 2];
+
+if (import.meta.main) await serve();

@@ -1,0 +1,107 @@
+import { decide } from '../../../functions/core/admission/decide.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
+import type { RelayClock } from '../../../relay/exchange.ts';
+import { benchRequest, benchRules } from './bench-rules.ts';
+
+/** One question, answered by one of the sides: was it admitted? */
+export type Ask = (request: AdmissionRequest) => Promise<boolean>;
+
+/** Longer than the product's: a job that gives up is not an admission, and naive needs its retries to look its best. */
+const DEADLINE_MS = 5_000;
+
+/** The two ways to the ledger that the bench compares, over any store and in any kind of time. */
+export function sides(options: {
+  readonly store: LedgerStore;
+  readonly clock: LedgerClock & RelayClock;
+  readonly random: () => number;
+  readonly defer: (run: () => void) => void;
+  readonly roots: number;
+}) {
+  const { store, clock, random } = options;
+  const rules = benchRules(options.roots);
+  const newFunction = () => {
+    const deps = {
+      ledger: createLedger({ store, clock, random }),
+      currentRules: async () => rules,
+      clock,
+      log: silentLog,
+    };
+    return (requests: readonly AdmissionRequest[], deadlineMs: number) => decide(requests, deadlineMs, deps);
+  };
+
+  /** Every question goes to the ledger on its own. */
+  const naive = (): Ask => {
+    const decideAll = newFunction();
+    return async (request) => {
+      const [decision] = await decideAll([request], clock.monotonicMs() + DEADLINE_MS);
+      return decision?.outcome === 'admitted';
+    };
+  };
+
+  /** Each question reaches one of the relays at random, as a router picks a stream. */
+  const grouped = (relays: number): Ask => {
+    const commits = Array.from({ length: relays }, () => {
+      const decideAll = newFunction();
+      return createGroupCommit({
+        send: (jobs, remainingMs) =>
+          decideAll(
+            jobs.map((job) => job.request),
+            clock.monotonicMs() + remainingMs,
+          ),
+        clock,
+        observe: () => {},
+        defer: options.defer,
+      });
+    });
+    return async (request) => {
+      const commit = commits[Math.floor(random() * relays)];
+      const verdict = await commit?.decide(request, clock.monotonicMs() + DEADLINE_MS);
+      return verdict?.outcome === 'admitted';
+    };
+  };
+
+  return { naive, grouped };
+}
+
+/** What a load found: admissions, and how long each question waited, ms. */
+export interface Load {
+  readonly admitted: number;
+  readonly seconds: number;
+  readonly latenciesMs: readonly number[];
+}
+
+/** Keeps `inFlight` questions open for a while of the clock's time, spread over the roots. */
+export async function closedLoop(
+  ask: Ask,
+  options: {
+    readonly clock: LedgerClock;
+    readonly forMs: number;
+    readonly inFlight: number;
+    readonly roots: number;
+    readonly firstJobId: number;
+  },
+): Promise<Load> {
+  const { clock, roots } = options;
+  const startedMs = clock.monotonicMs();
+  const latenciesMs: number[] = [];
+  let jobId = options.firstJobId;
+  let admitted = 0;
+  const asker = async (index: number): Promise<void> => {
+    while (clock.monotonicMs() - startedMs < options.forMs) {
+      const askedMs = clock.monotonicMs();
+      if (await ask(benchRequest(jobId++, index % roots))) admitted += 1;
+      latenciesMs.push(clock.monotonicMs() - askedMs);
+    }
+  };
+  await Promise.all(Array.from({ length: options.inFlight }, (_, index) => asker(index)));
+  return {
+    admitted,
+    seconds: (clock.monotonicMs() - startedMs) / 1000,
+    latenciesMs: latenciesMs.toSorted((a, b) => a - b),
+  };
+}

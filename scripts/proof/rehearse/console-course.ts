@@ -1,0 +1,47 @@
+/** The console as a stranger meets it: everything behind its sign-in needs a browser and a GitLab. */
+import { ENV_GITLAB_URL } from '../../../functions/names.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import * as deployed from './deployed.ts';
+import { CLIENT_ID, CONSOLE_URL } from './emulated-cdk.ts';
+import { functionUrlEvent } from './function-url-event.ts';
+import type { HostedBundle } from './hosted-bundle.ts';
+import { playGitLab } from './played-gitlab.ts';
+import { expectEqual, type Step } from './step.ts';
+
+type Place = deployed.Place;
+
+const BROWSER = { accept: 'text/html' };
+
+export const CONSOLE_COURSE: readonly Step<Place>[] = [
+  {
+    name: 'the deployed console is there, shows strangers nothing, and sends them to GitLab to sign in',
+    run: async (place) => {
+      const gitlab = await playGitLab();
+      const console = await deployed.startDeployed(place, 'console', { [ENV_GITLAB_URL]: gitlab.url });
+      try {
+        expectEqual('/healthz', (await get(console, '/healthz')).status, 200);
+        const page = await get(console, '/groups/101');
+        expectEqual('a page', [page.status, page.location], [302, '/signin?returnTo=%2Fgroups%2F101']);
+        for (const path of ['/api/v1/me', '/api/v1/limits', '/api/v1/groups'])
+          expectEqual(path, (await get(console, path)).status, 401);
+        const signIn = await get(console, '/signin');
+        expectEqual('/signin', signIn.status, 302);
+        const { origin, pathname, searchParams } = new URL(signIn.location ?? '');
+        expectEqual('the way to sign in', `${origin}${pathname}`, `${gitlab.url}/oauth/authorize`);
+        expectEqual('the application', searchParams.get('client_id'), CLIENT_ID);
+        expectEqual('the way back', searchParams.get('redirect_uri'), `${CONSOLE_URL}/signin/callback`);
+        return `console at ${deployed.outputsOf(place, deployed.SERVICE_STACK).ConsoleUrl}`;
+      } finally {
+        await console.close();
+        gitlab.close();
+      }
+    },
+  },
+];
+
+async function get(console: HostedBundle, path: string) {
+  const answer = await console.invoke(functionUrlEvent({ path, method: 'GET', headers: BROWSER }));
+  if (!isRecord(answer)) throw new Error(`${path} answered ${JSON.stringify(answer)}`);
+  const location = isRecord(answer.headers) ? answer.headers.location : undefined;
+  return { status: answer.statusCode, location: typeof location === 'string' ? location : undefined };
+}

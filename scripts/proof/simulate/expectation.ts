@@ -1,0 +1,33 @@
+/** The expectation of a month: what every question, decision, end, counter and line of usage should be, beside what it is. */
+import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import { ExpectedBooks } from './expected/books.ts';
+import { type EstimateBy, RunEstimates } from './expected/run-estimates.ts';
+import { ExpectedAnswers } from './expected-answers.ts';
+import { ExpectedRecords } from './expected-records.ts';
+import { Findings } from './findings.ts';
+import type { InForce } from './in-force.ts';
+import type { Run } from './simulated-gitlab.ts';
+import { ESTIMATE_DEFAULT_SECONDS } from './workload.ts';
+
+export interface Expectation {
+  readonly books: ExpectedBooks;
+  readonly answers: ExpectedAnswers;
+  readonly records: ExpectedRecords;
+  readonly findings: Findings;
+}
+
+export interface ExpectationDeps {
+  readonly estimate: EstimateBy;
+  readonly inForce: InForce;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  readonly runOf: (jobId: number) => Run | undefined;
+}
+
+export function expectationOf({ estimate, inForce, clock, runOf }: ExpectationDeps): Expectation {
+  const findings = new Findings();
+  const books = new ExpectedBooks();
+  const estimates = new RunEstimates(estimate, ESTIMATE_DEFAULT_SECONDS);
+  const answers = new ExpectedAnswers({ books, estimates, inForce, findings });
+  const records = new ExpectedRecords({ books, answers, estimates, runOf, findings, clock });
+  return { books, answers, records, findings };
+}

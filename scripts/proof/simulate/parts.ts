@@ -1,0 +1,25 @@
+/**
+ * Where a month takes the product's own parts. A test puts a broken one in the place of one of them, to see that the month
+ * notices.
+ */
+import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import type { Ledger, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+
+export interface Parts {
+  /** Wraps those of every decision and every late charge. */
+  readonly rules: (rules: Rules) => Rules;
+  /** Wraps every process's ledger. */
+  readonly ledger: (ledger: Ledger, clock: LedgerClock) => Ledger;
+  /** Wraps the table as the ledger sees it: what is written is watched behind it. */
+  readonly table: (table: LedgerStore) => LedgerStore;
+  readonly rollupTable: (table: RollupStore) => RollupStore;
+}
+
+export const PRODUCT: Parts = {
+  rules: (rules) => rules,
+  ledger: (ledger) => ledger,
+  table: (table) => table,
+  rollupTable: (table) => table,
+};

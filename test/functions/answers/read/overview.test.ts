@@ -1,0 +1,249 @@
+import { expect, test } from 'vitest';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { aUser, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
+
+const paths = (rows: readonly { readonly path: string }[]): readonly string[] => rows.map(({ path }) => path);
+
+async function live() {
+  const house = consoleHouse();
+  await house.apply(LIMITS);
+  return house;
+}
+
+test('whoever runs out first is first: used up, then soonest by the pace of four weeks, then who has no budget', async () => {
+  const { read, counts } = await live();
+  counts('group/104', 'money-month', '2026-11', 3_000_000);
+  counts('group/100', 'money-month', '2026-11', 800_000_000);
+  counts('group/101', 'money-month', '2026-11', 100_000_000);
+  counts('group/200', 'money-month', '2026-11', 50_000_000);
+  const overview = await read.overview({}, USERS.finance);
+  expect(paths(overview.rows)).toEqual([
+    'acme/payments/cards',
+    'acme',
+    'beta',
+    'acme/payments',
+    'acme/platform',
+    'beta/ops',
+  ]);
+  expect(overview.rows[0]?.budget).toMatchObject({ left: 0, percent: 100 });
+  expect(overview).toMatchObject({ total: 6, first: 1, unranked: 0 });
+});
+
+test('the month before counts as long as this one is young', async () => {
+  const house = await live();
+  house.clock.advance(10 * 86_400_000);
+  house.counts('group/200', 'money-month', '2026-11', 300_000_000);
+  house.counts('group/200', 'money-month', '2026-12', 1_000_000);
+  house.counts('group/101', 'money-month', '2026-12', 2_000_000);
+  const { rows } = await house.read.overview({}, USERS.finance);
+  expect(paths(rows)[0]).toBe('beta');
+});
+
+test('most spent first, with groups that have no budget by what the rollup says', async () => {
+  const { read, counts, used } = await live();
+  counts('group/101', 'money-month', '2026-11', 40_000_000);
+  await used('group/102', '2026-11-03', 60_000_000);
+  const { rows, unranked } = await read.overview({ sort: 'spent' }, USERS.finance);
+  expect(paths(rows).slice(0, 2)).toEqual(['acme/platform', 'acme/payments']);
+  expect(rows[0]?.metered).toMatchObject({ settledMicros: 60_000_000, sinceDay: '2026-11-01' });
+  expect(unranked).toBe(0);
+});
+
+test('a step of the tree adds up to the group above it, on every page of the list', async () => {
+  const { read, used } = await live();
+  await used('instance', '2026-11-02', 130_000_000);
+  await used('group/100', '2026-11-02', 100_000_000);
+  await used('group/101', '2026-11-02', 60_000_000);
+  await used('group/102', '2026-11-20', 15_000_000);
+  const step = async (asked: object) => (await read.overview(asked, USERS.finance)).sum;
+  expect(await step({ under: 100 })).toMatchObject({
+    total: { settledMicros: 100_000_000 },
+    rest: { settledMicros: 25_000_000 },
+    restLabel: 'Projects right in this group',
+  });
+  expect(await step({ under: 100, max: 1, cursor: '1' })).toMatchObject({
+    rest: { settledMicros: 85_000_000 },
+    restLabel: 'Other groups, and projects right in this group',
+  });
+  expect(await step({ under: 'roots' })).toMatchObject({
+    total: { settledMicros: 130_000_000 },
+    rest: { settledMicros: 30_000_000 },
+    restLabel: 'Personal namespaces, and groups not listed',
+  });
+  expect(await step({})).toBeUndefined();
+  expect((await read.overview({ under: 'roots' }, USERS.viewer)).sum).toBeUndefined();
+});
+
+test('every budget has its place in the order: of projects, runner classes, runners and users, too', async () => {
+  const { read, apply, counts } = await live();
+  const budget = { kind: 'set', unit: 'money', amount: 10, per: 'month' } as const;
+  const others = ['project/1', 'project/2', 'runner-class/small', 'runner/41', 'user/5'];
+  await apply([
+    ...others.map((subject) => ({ ...budget, subject })),
+    { kind: 'set', subject: 'runner/42', unit: 'jobs', amount: 3 },
+  ]);
+  for (const [index, subject] of others.entries())
+    counts(subject, 'money-month', '2026-11', (9 - index) * 1e6);
+  const { rows, total, others: counted } = await read.overview({}, USERS.finance);
+  expect(rows.slice(0, 5).map(({ subject }) => subject)).toEqual(others);
+  expect([total, counted]).toEqual([11, 5]);
+  expect(rows[0]).toMatchObject({ path: 'acme/payments/cards/api', budget: { percent: 90 } });
+  const found = async (search: string, who: keyof typeof USERS = 'finance') =>
+    (await read.overview({ search }, USERS[who])).rows.map(({ subject }) => subject);
+  expect(await found('cards/api')).toEqual(['project/1']);
+  expect(await found('user/5')).toEqual(['user/5']);
+  expect(await found('runner/')).toEqual(['runner/41', 'runner/42']);
+  // A viewer has the projects of their groups, and nothing of the instance.
+  expect(await found('o', 'viewer')).not.toContain('project/2');
+  expect(await found('api', 'viewer')).toEqual(['project/1']);
+  expect(await found('runner', 'viewer')).toEqual([]);
+  expect((await read.overview({ under: 104 }, USERS.finance)).rows).toEqual([]);
+});
+
+test('pages neither repeat nor lose a group, and know the way back', async () => {
+  const { read } = await live();
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < 5; page += 1) {
+    const asked = { sort: 'name', max: 2, ...(cursor !== undefined && { cursor }) } as const;
+    const overview = await read.overview(asked, USERS.finance);
+    seen.push(...paths(overview.rows));
+    if (page > 0) expect(overview.previous).toBe(String((page - 1) * 2));
+    cursor = overview.next;
+    if (cursor === undefined) break;
+  }
+  expect(seen).toEqual(['acme', 'acme/payments', 'acme/payments/cards', 'acme/platform', 'beta', 'beta/ops']);
+});
+
+test('a viewer sees their subtree and nothing else, also not by asking for it', async () => {
+  const { read } = await live();
+  const own = await read.overview({}, USERS.viewer);
+  expect(paths(own.rows).toSorted()).toEqual(['acme/payments', 'acme/payments/cards']);
+  expect(own.instance).toBeUndefined();
+  expect(own.rows.find(({ groupId }) => groupId === 101)).toMatchObject({ depth: 0 });
+  expect(own.rows.find(({ groupId }) => groupId === 101)?.parentId).toBeUndefined();
+  for (const asked of [{ search: 'beta' }, { under: 200 }, { under: 100 }])
+    expect((await read.overview(asked, USERS.viewer)).rows).toEqual([]);
+  expect((await read.overview({}, USERS.none)).rows).toEqual([]);
+});
+
+test('the tree opens step by step, from the top of what somebody sees', async () => {
+  const { read } = await live();
+  expect(paths((await read.overview({ under: 'roots' }, USERS.finance)).rows)).toEqual(['acme', 'beta']);
+  expect(paths((await read.overview({ under: 'roots' }, USERS.viewer)).rows)).toEqual(['acme/payments']);
+  expect(paths((await read.overview({ under: 100 }, USERS.finance)).rows)).toEqual([
+    'acme/payments',
+    'acme/platform',
+  ]);
+});
+
+test('personal namespaces are found, and fill no page', async () => {
+  const { read } = await live();
+  expect(paths((await read.overview({}, USERS.finance)).rows)).not.toContain('jane');
+  expect(paths((await read.overview({ search: 'JAN' }, USERS.finance)).rows)).toEqual(['jane']);
+});
+
+test('a limit given to its children twice is shown as a pool, and a freeze from above on all below it', async () => {
+  const { read, apply } = await live();
+  await apply([
+    { kind: 'set', subject: 'group/102', unit: 'money', amount: 600, per: 'month' },
+    { kind: 'freeze', subject: 'group/100', reason: 'audit' },
+  ]);
+  const { rows } = await read.overview({}, USERS.finance);
+  expect(rows.find(({ groupId }) => groupId === 100)?.pool).toMatchObject({
+    childrenAmount: 1_100_000_000,
+    children: 2,
+  });
+  expect(rows.find(({ groupId }) => groupId === 104)?.frozen).toMatchObject({
+    reason: 'audit',
+    above: 'acme',
+  });
+});
+
+test('a page of ten thousand groups reads the rows it shows, and the order is read once a minute', async () => {
+  const groups = Array.from({ length: 10_000 }, (_, id) => ({
+    id: id + 1,
+    path: `g${id + 1}`,
+    personal: false,
+  }));
+  const house = consoleHouse({ directory: directoryOf(groups) });
+  const limits = groups.map(({ id }) => ({ on: { group: id }, money: 100, per: 'month' }));
+  await house.apply([{ kind: 'replace', document: { limits } }]);
+  const { reads, read } = house;
+  await read.overview({ max: 50 }, USERS.finance);
+  const first = { ...reads };
+  // The counters of now and of the month before, then fifty rows and the instance.
+  expect(first.counters).toBe(20_050);
+  await read.overview({ max: 50, cursor: '50' }, USERS.finance);
+  expect(reads.counters - first.counters).toBe(50);
+  expect(reads.usage - first.usage).toBe(50 * 29);
+  house.clock.advance(60_000);
+  await read.overview({ max: 50 }, aUser('another', { finance: true }));
+  expect(reads.counters - first.counters).toBe(50 + 10_050);
+});
+
+/** 90 % of `acme`'s enforced budget, all of what only watches; the same of `beta` without an enforced one. */
+async function watched() {
+  const house = await live();
+  await house.apply([
+    {
+      kind: 'set',
+      subject: 'group/100',
+      limit: 'watched',
+      unit: 'money',
+      amount: 10,
+      per: 'month',
+      mode: 'warn',
+    },
+    { kind: 'set', subject: 'group/200', limit: 'money-month', mode: 'shadow' },
+    { kind: 'set', subject: 'group/200', unit: 'minutes', amount: 10, per: 'month', mode: 'shadow' },
+  ]);
+  house.counts('group/100', 'money-month', '2026-11', 810_000_000);
+  house.counts('group/100', 'watched', '2026-11', 810_000_000);
+  house.counts('group/200', 'money-month', '2026-11', 100_000_000);
+  for (let day = 1; day <= 20; day += 1)
+    await house.used('group/100', `2026-11-${String(day).padStart(2, '0')}`, 40_500_000);
+  return house;
+}
+
+test('a group is led by the limit that rejects its jobs, however much of one that only watches is used', async () => {
+  const { read } = await watched();
+  const { rows } = await read.overview({}, USERS.finance);
+  expect(rows.find(({ groupId }) => groupId === 100)?.budget).toMatchObject({
+    id: 'money-month',
+    percent: 90,
+  });
+  const beta = rows.find(({ groupId }) => groupId === 200)?.budget;
+  expect(beta).toMatchObject({ id: 'money-month', mode: 'shadow', left: 0 });
+});
+
+test('whose jobs will be rejected is before whose would be, and both before who lasts', async () => {
+  const { read } = await watched();
+  const { rows } = await read.overview({ max: 3 }, USERS.finance);
+  expect(paths(rows)).toEqual(['acme', 'beta', 'acme/payments']);
+});
+
+test('a group whose rollout only watches has no limit that rejects', async () => {
+  const { read, desk } = await watched();
+  await desk.apply([{ kind: 'rollout', group: 100, cost: 'shadow' }], {
+    actor: 'ada',
+    rights: [{ role: 'admin' }],
+    why: 'back to shadow',
+    confirmed: true,
+    source: 'test',
+    base: (await desk.live())?.pointer.set,
+  });
+  const { rows } = await read.overview({}, USERS.finance);
+  expect(rows.find(({ groupId }) => groupId === 100)?.budget).toMatchObject({ id: 'watched', mode: 'warn' });
+});
+
+test('of two limits that reject the one that runs out first leads, minutes too; else money', async () => {
+  const { read, counts, apply } = await live();
+  await apply([{ kind: 'set', subject: 'group/101', unit: 'minutes', amount: 10, per: 'month' }]);
+  const leader = async () =>
+    (await read.overview({}, USERS.finance)).rows.find(({ groupId }) => groupId === 101)?.budget?.id;
+  counts('group/101', 'minutes-month', '2026-11', 300);
+  expect(await leader()).toBe('money-month');
+  counts('group/101', 'minutes-month', '2026-11', 600);
+  expect(await leader()).toBe('minutes-month');
+});

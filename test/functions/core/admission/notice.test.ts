@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../../functions/core/admission/decide.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
+import { flowRules } from '../../../flow/support/flow.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+
+const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };
+const LIMIT = { on: { group: 101 }, money: 0, per: 'month' };
+
+function house(announceFault?: StoreFault) {
+  const clock = manualClock();
+  const asked: string[] = [];
+  const store = new MemoryStore({
+    instance: 'notice.example.com',
+    clock,
+    fault: (operation) => {
+      asked.push(operation);
+      return operation === 'announce' ? announceFault : undefined;
+    },
+  });
+  const rules = flowRules([LIMIT], [IMAGES]);
+  const ledger = createLedger({ store, clock });
+  const ask = async (requests: readonly object[], leftMs = 2_000): Promise<readonly string[]> => {
+    const deps = { ledger, currentRules: async () => rules, clock, log: silentLog };
+    const decisions = await decide(requests, clock.monotonicMs() + leftMs, deps);
+    return decisions.map((decision) =>
+      decision.outcome === 'rejected' ? (decision.notice ?? 'none') : decision.outcome,
+    );
+  };
+  return { clock, ask, asked, ledger };
+}
+
+const aRequest = (jobId: number, more: object = {}) => ({
+  jobId,
+  jobName: 'unit',
+  pipelineId: 5000,
+  projectId: 1001,
+  namespaceId: 101,
+  rootNamespaceId: 100,
+  image: 'alpine:3.22',
+  timeoutSeconds: 3600,
+  ...more,
+});
+
+test('a job that GitLab retries by itself is told of once, under whatever job id', async () => {
+  const { ask } = house();
+  expect(await ask([aRequest(1)])).toEqual(['first']);
+  expect(await ask([aRequest(2)])).toEqual(['repeat']);
+  expect(await ask([aRequest(3), aRequest(4)])).toEqual(['repeat', 'repeat']);
+});
+
+test.each([
+  ['another pipeline', { pipelineId: 5001 }],
+  ['another job', { jobName: 'lint' }],
+  ['another project', { projectId: 1002 }],
+  ['another reason', { image: 'ubuntu:26.04' }],
+])('%s is told of by itself', async (_, more) => {
+  const { ask } = house();
+  expect(await ask([aRequest(1), aRequest(2, more)])).toEqual(['first', 'first']);
+});
+
+test.each([
+  ['pipeline', { pipelineId: undefined }],
+  ['job name', { jobName: undefined }],
+])('without a %s every rejection is told of, and nobody is asked', async (_, more) => {
+  const { ask, asked } = house();
+  expect(await ask([aRequest(1, more), aRequest(2, more)])).toEqual(['first', 'first']);
+  expect(asked).not.toContain('announce');
+});
+
+test('the same question again is no second rejection, and not asked about', async () => {
+  const { ask, asked } = house();
+  await ask([aRequest(1)]);
+  expect(await ask([aRequest(1)])).toEqual(['repeat']);
+  expect(asked.filter((operation) => operation === 'announce')).toHaveLength(1);
+});
+
+test('a day later it is told again', async () => {
+  const { ask, clock } = house();
+  await ask([aRequest(1)]);
+  clock.advance(24 * 3_600_000 + 1_000);
+  expect(await ask([aRequest(2)])).toEqual(['first']);
+});
+
+test('an admitted job is told of to nobody', async () => {
+  const { ask, asked } = house();
+  expect(await ask([aRequest(1, { namespaceId: 100, projectId: 1 })])).toEqual(['admitted']);
+  expect(asked).not.toContain('announce');
+});
+
+describe('whatever becomes of the notice, the decision stands', () => {
+  test.each([
+    ['does not answer', { kind: 'lost-before' }],
+    ['is throttled', { kind: 'throttle' }],
+    ['takes for ever', { kind: 'slow', latencyMs: 60_000 }],
+  ] as const)('the table %s', async (_, fault) => {
+    const { ask, clock } = house(fault);
+    const startedMs = clock.monotonicMs();
+    expect(await ask([aRequest(1), aRequest(2)])).toEqual(['first', 'repeat']);
+    expect(clock.monotonicMs() - startedMs).toBeLessThan(500);
+  });
+
+  test('a ledger that fails', async () => {
+    const { clock, ledger } = house();
+    const broken = { ...ledger, announceOnce: () => Promise.reject(new TypeError('broken')) };
+    const lines: string[] = [];
+    const log = { ...silentLog, error: (message: string) => void lines.push(message) };
+    const deps = { ledger: broken, currentRules: async () => flowRules([LIMIT]), clock, log };
+    const [decision] = await decide([aRequest(1)], clock.monotonicMs() + 2_000, deps);
+    expect(decision).toMatchObject({ outcome: 'rejected', notice: 'first' });
+    expect(lines).toEqual(['notice failed']);
+  });
+
+  test('time that has nearly run out', async () => {
+    const { asked, clock, ledger } = house();
+    const slow = {
+      ...ledger,
+      hold: async (...args: Parameters<typeof ledger.hold>) => {
+        const outcomes = await ledger.hold(...args);
+        clock.advance(1_950);
+        return outcomes;
+      },
+    };
+    const deps = { ledger: slow, currentRules: async () => flowRules([LIMIT]), clock, log: silentLog };
+    const [decision] = await decide([aRequest(1)], clock.monotonicMs() + 2_000, deps);
+    expect(decision).toMatchObject({ outcome: 'rejected', notice: 'first' });
+    expect(asked).toContain('transact');
+    expect(asked).not.toContain('announce');
+  });
+});

@@ -1,0 +1,339 @@
+import { expect, test } from 'vitest';
+import { fillPlaces } from '../../../support/gitlab-places.ts';
+import { MINUTE_MS, syncBench } from './sync-bench.ts';
+
+/** Where a job of this project stands, as a function sees it that was started just now. */
+const chainOf = async (
+  bench: ReturnType<typeof syncBench>,
+  ask: { projectId?: number; namespaceId?: number; rootNamespaceId?: number; projectPath?: string },
+) => {
+  const directory = await bench.reader().directoryFor([ask]);
+  const groupId = ask.namespaceId ?? directory?.projectById.get(ask.projectId ?? 0)?.groupId ?? 0;
+  return directory?.chainById.get(groupId)?.map(({ path }) => path);
+};
+
+const aTree = (bench: ReturnType<typeof syncBench>): void => {
+  const { groups, projects, users } = bench.places;
+  groups.set(1, { id: 1, slug: 'Acme', visibility: 'internal' });
+  groups.set(2, { id: 2, parentId: 1, slug: 'pay' });
+  groups.set(3, { id: 3, parentId: 2, slug: 'core' });
+  groups.set(4, { id: 4, slug: 'beta' });
+  users.set(90, 'jane');
+  projects.set(11, { id: 11, namespaceId: 3, slug: 'checkout', visibility: 'public' });
+  projects.set(12, { id: 12, namespaceId: 90, slug: 'dotfiles' });
+};
+
+test('after one run a job has its groups, by namespace, by project alone and by path alone', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  const report = await bench.run();
+  expect(report).toMatchObject({
+    outcome: 'flipped',
+    live: true,
+    groups: 4,
+    groupsListing: 'listed',
+    calls: 2,
+  });
+  const chain = ['Acme', 'Acme/pay', 'Acme/pay/core'];
+  expect(await chainOf(bench, { namespaceId: 3, rootNamespaceId: 1 })).toEqual(chain);
+  expect(await chainOf(bench, { namespaceId: 3 })).toEqual(chain);
+  expect(await chainOf(bench, { projectId: 11 })).toEqual(chain);
+  const directory = await bench.reader().directoryFor([{ projectPath: 'acme/pay/core/other' }]);
+  expect(directory?.groupByPath.get('acme/pay/core')?.id).toBe(3);
+});
+
+test('a project has its path, its visibility and its group, and a personal namespace is one', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  await bench.run();
+  const directory = await bench
+    .reader()
+    .directoryFor([{ projectId: 11 }, { projectId: 12, rootNamespaceId: 90 }]);
+  expect(directory?.projectById.get(11)).toEqual({
+    id: 11,
+    groupId: 3,
+    path: 'Acme/pay/core/checkout',
+    visibility: 'public',
+  });
+  expect(directory?.projectByPath.get('acme/pay/core/checkout')?.id).toBe(11);
+  expect(directory?.chainById.get(90)).toEqual([{ id: 90, path: 'jane', personal: true }]);
+  expect(directory?.groupById.get(1)?.visibility).toBe('internal');
+});
+
+test('a renamed group takes its projects along before these are listed again', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  await bench.run();
+  bench.places.groups.set(2, { id: 2, parentId: 1, slug: 'payments' });
+  await bench.run();
+  const directory = await bench.reader().directoryFor([{ projectId: 11, rootNamespaceId: 1 }]);
+  expect(directory?.projectById.get(11)?.path).toBe('Acme/payments/core/checkout');
+  expect(directory?.groupByPath.has('acme/pay')).toBe(false);
+});
+
+test('a group moved below another root is found there and no longer at its old root', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  await bench.run();
+  bench.places.groups.set(2, { id: 2, parentId: 4, slug: 'pay' });
+  await bench.run();
+  expect(await chainOf(bench, { namespaceId: 3, rootNamespaceId: 4 })).toEqual([
+    'beta',
+    'beta/pay',
+    'beta/pay/core',
+  ]);
+  expect(await chainOf(bench, { projectId: 11 })).toEqual(['beta', 'beta/pay', 'beta/pay/core']);
+  expect(await chainOf(bench, { namespaceId: 3, rootNamespaceId: 1 })).toBeUndefined();
+});
+
+test('a group that one listing lacks stays, and goes when the next lacks it, too', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  await bench.run();
+  bench.places.groups.delete(4);
+  expect(await bench.run()).toMatchObject({ groups: 4, groupsMissing: 1 });
+  expect(await chainOf(bench, { namespaceId: 4 })).toEqual(['beta']);
+  expect(await bench.run()).toMatchObject({ groups: 3 });
+  expect(await chainOf(bench, { namespaceId: 4 })).toBeUndefined();
+});
+
+test('a group that a deletion pushed over the edge of a page is back in the next listing, and never gone', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 1, groups: 150, projects: 0 });
+  await bench.run();
+  // Between the two pages: group 101 moves to the end of the page that was read already.
+  bench.places.before = (call) => {
+    if (call.includes('page=2')) bench.places.groups.delete(50);
+  };
+  expect(await bench.run()).toMatchObject({ groupsMissing: 1 });
+  expect(await chainOf(bench, { namespaceId: 101 })).toBeDefined();
+  bench.places.before = () => {};
+  await bench.run();
+  expect(await bench.run()).toMatchObject({ groups: 149 });
+  expect(await chainOf(bench, { namespaceId: 101 })).toBeDefined();
+});
+
+test('a path belongs to the group that has it now, although its old owner is only just missing', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  await bench.run();
+  bench.places.groups.delete(4);
+  // In another chunk than the old one, and in the same, older and younger.
+  for (const id of [5, 4 + 64, 3 + 64]) {
+    bench.places.groups.set(id, { id, slug: 'beta' });
+    await bench.run();
+    const directory = await bench.reader().directoryFor([{ rootNamespaceId: 4 }, { rootNamespaceId: id }]);
+    expect(directory?.groupByPath.get('beta')?.id).toBe(id);
+    bench.places.groups.delete(id);
+    bench.places.groups.set(4, { id: 4, slug: 'beta' });
+    await bench.run();
+    bench.places.groups.delete(4);
+  }
+});
+
+test('an older group that takes the path of a younger one that is gone has it', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  bench.places.groups.set(68, { id: 68, slug: 'wanted' });
+  await bench.run();
+  bench.places.groups.delete(68);
+  bench.places.groups.set(4, { id: 4, slug: 'wanted' });
+  await bench.run();
+  const directory = await bench.reader().directoryFor([{ rootNamespaceId: 4 }]);
+  expect(directory?.groupById.has(68)).toBe(true);
+  expect(directory?.groupByPath.get('wanted')?.id).toBe(4);
+});
+
+test('a listing that lacks a fifth of all groups adds but drops nothing, unless it is forced', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 10, groups: 100, projects: 0 });
+  await bench.run();
+  for (let id = 70; id <= 100; id += 1) bench.places.groups.delete(id);
+  bench.places.groups.set(200, { id: 200, slug: 'new' });
+  for (let runs = 0; runs < 3; runs += 1) {
+    expect(await bench.run()).toMatchObject({
+      groupsListing: 'refused',
+      groupsMissing: 31,
+      groups: 101,
+      live: true,
+    });
+  }
+  expect(await chainOf(bench, { namespaceId: 85, rootNamespaceId: 5 })).toBeDefined();
+  expect(await chainOf(bench, { namespaceId: 200 })).toEqual(['new']);
+  expect(await bench.run({ force: true })).toMatchObject({ groupsListing: 'listed', groups: 70 });
+});
+
+test('exactly a fifth is believed', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 10, groups: 100, projects: 0 });
+  await bench.run();
+  for (let id = 81; id <= 100; id += 1) bench.places.groups.delete(id);
+  expect(await bench.run()).toMatchObject({ groupsListing: 'listed', groupsMissing: 20 });
+  expect(await bench.run()).toMatchObject({ groups: 80 });
+});
+
+test('a GitLab that lists no group at all never makes an empty directory live', async () => {
+  const bench = syncBench();
+  expect(await bench.run()).toMatchObject({ groupsListing: 'refused', live: false });
+  aTree(bench);
+  expect(await bench.run()).toMatchObject({ live: true });
+  bench.places.groups.clear();
+  expect(await bench.run()).toMatchObject({ groupsListing: 'refused', groups: 4 });
+});
+
+test('new and changed projects come with the next run, without listing all', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  await bench.run();
+  const updatedAtMs = bench.clock.nowMs();
+  bench.places.projects.set(13, { id: 13, namespaceId: 4, slug: 'new', updatedAtMs });
+  bench.places.projects.set(11, { id: 11, namespaceId: 4, slug: 'checkout', updatedAtMs });
+  bench.places.calls.length = 0;
+  expect(await bench.run()).toMatchObject({ projectsChanged: 2, projectsListed: 0 });
+  expect(bench.places.calls).toHaveLength(2);
+  expect(await chainOf(bench, { projectId: 13 })).toEqual(['beta']);
+  expect(await chainOf(bench, { projectId: 11 })).toEqual(['beta']);
+  // Beyond the overlap of clocks it is asked for no more.
+  bench.clock.advance(10 * MINUTE_MS);
+  await bench.run();
+  expect(await bench.run()).toMatchObject({ projectsChanged: 0 });
+});
+
+test('a project that changes just after it was asked for comes with the next run, run after run', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  for (let id = 100; id < 106; id += 1) {
+    await bench.run();
+    // The clock stands five minutes after the run: the change came right after its question.
+    const updatedAtMs = bench.clock.nowMs() - 5 * MINUTE_MS + 1;
+    bench.places.projects.set(id, { id, namespaceId: 4, slug: `p${id}`, updatedAtMs });
+  }
+  await bench.run();
+  const directory = await bench.reader().directoryFor([{ projectId: 100 }]);
+  expect([...(directory?.projectById.keys() ?? [])].filter((id) => id >= 100)).toHaveLength(6);
+});
+
+test('a deleted project goes with the next full listing, a day later', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 2, groups: 10, projects: 100 });
+  await bench.run();
+  bench.places.projects.delete(7);
+  expect(await bench.run()).toMatchObject({ projectsRemoved: 0 });
+  bench.clock.advance(24 * 60 * MINUTE_MS);
+  expect(await bench.run()).toMatchObject({ projectsRemoved: 1, projectsListed: 99, projectsGoing: false });
+  const directory = await bench.reader().directoryFor([{ projectId: 7 }]);
+  expect(directory?.projectById.has(7)).toBe(false);
+});
+
+test('projects that a listing lacks by the score are kept, unless it is forced', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 2, groups: 10, projects: 3_000 });
+  await bench.run();
+  // The token lost its rights: more than half of one chunk, and all of the last two.
+  for (let id = 1_200; id <= 3_000; id += 1) if (id < 1_500 || id >= 2_048) bench.places.projects.delete(id);
+  bench.clock.advance(24 * 60 * MINUTE_MS);
+  expect(await bench.run()).toMatchObject({ projectsRefused: 300 + 953, projectsRemoved: 0 });
+  expect((await bench.reader().directoryFor([{ projectId: 2_500 }]))?.projectById.has(2_500)).toBe(true);
+  bench.clock.advance(24 * 60 * MINUTE_MS);
+  expect(await bench.run({ force: true })).toMatchObject({ projectsRefused: 0, projectsRemoved: 1_253 });
+});
+
+test('what GitLab cannot answer ends the run, and what was learned before is kept', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 2, groups: 250, projects: 0 });
+  bench.places.before = (call) => {
+    if (call.includes('page=3'))
+      bench.places.fault ??= { status: 429, headers: { 'retry-after': '60' }, calls: 1 };
+  };
+  expect(await bench.run()).toMatchObject({
+    outcome: 'flipped',
+    live: false,
+    groupsListing: 'going',
+    failure: 'gitlab_rate_limited',
+  });
+  bench.places.calls.length = 0;
+  expect(await bench.run()).toMatchObject({ live: true, groups: 250 });
+  expect(bench.places.calls.filter((call) => call.includes('/groups?'))).toHaveLength(1);
+});
+
+test('of two runs at once one counts, and the other leaves nothing behind', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  const reports = await Promise.all([bench.run(), bench.run()]);
+  expect(reports.map(({ outcome }) => outcome).sort()).toEqual(['flipped', 'stale']);
+  expect(await chainOf(bench, { projectId: 11 })).toHaveLength(3);
+  bench.memory.collectGarbage(bench.clock.nowMs() + 60 * MINUTE_MS);
+  expect(new Set(bench.memory.stored.map((name) => name.split(' ')[0])).size).toBe(1);
+});
+
+test('a run in which nothing changed writes no chunk and leaves the version as it is', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 5, groups: 40, projects: 200 });
+  await bench.run();
+  const before = await bench.table.getPointer({ timeoutMs: 1 });
+  const stored = bench.memory.stored.length;
+  await bench.run();
+  const after = await bench.table.getPointer({ timeoutMs: 1 });
+  expect(after?.manifest).toBe(before?.manifest);
+  expect(after?.edit).toBe(2);
+  // The progress alone.
+  expect(bench.memory.stored.length).toBe(stored + 1);
+});
+
+test('replaced chunks go after an hour, and none that is live', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  for (let runs = 0; runs < 40; runs += 1) {
+    bench.places.groups.set(2, { id: 2, parentId: 1, slug: `pay${runs}` });
+    await bench.run();
+    bench.memory.collectGarbage(bench.clock.nowMs());
+  }
+  // Thirteen runs until an hour after the next one: groups, manifest and progress of each.
+  expect(bench.memory.stored.length).toBeLessThan(15 * 3 + 4);
+  expect(await chainOf(bench, { projectId: 11 })).toEqual(['Acme', 'Acme/pay39', 'Acme/pay39/core']);
+});
+
+test('an unknown group is asked for before anything else, with those above it', async () => {
+  const bench = syncBench();
+  fillPlaces(bench.places, { roots: 1, groups: 500, projects: 0 });
+  await bench.run();
+  const { groups, calls } = bench.places;
+  groups.set(1_000, { id: 1_000, slug: 'fresh' });
+  groups.set(1_001, { id: 1_001, parentId: 1_000, slug: 'team' });
+  const reader = bench.reader();
+  await reader.directoryFor([{ namespaceId: 1_001, rootNamespaceId: 1_000 }]);
+  await reader.settled();
+  calls.length = 0;
+  // Not even a whole listing of groups fits into this run.
+  expect(await bench.run({ callsMax: 4 })).toMatchObject({
+    wishes: 1,
+    wishesGranted: 1,
+    groupsListing: 'going',
+  });
+  expect(calls.slice(0, 2).map((call) => call.split('?')[0])).toEqual([
+    '/api/v4/groups/1001',
+    '/api/v4/groups/1000',
+  ]);
+  expect(await chainOf(bench, { namespaceId: 1_001, rootNamespaceId: 1_000 })).toEqual([
+    'fresh',
+    'fresh/team',
+  ]);
+  expect(await bench.run()).toMatchObject({ wishes: 0 });
+});
+
+test('an unknown project brings its personal namespace along, and one GitLab does not know is asked for once', async () => {
+  const bench = syncBench();
+  aTree(bench);
+  await bench.run();
+  bench.places.users.set(91, 'joe');
+  bench.places.projects.set(5_000, { id: 5_000, namespaceId: 91, slug: 'toy' });
+  const reader = bench.reader();
+  await reader.directoryFor([
+    { projectId: 5_000, namespaceId: 91, rootNamespaceId: 91 },
+    { projectId: 6_000, namespaceId: 92, rootNamespaceId: 92 },
+  ]);
+  await reader.settled();
+  expect(await bench.run()).toMatchObject({ wishes: 2, wishesGranted: 2 });
+  const ask = { projectId: 5_000, namespaceId: 91, rootNamespaceId: 91 };
+  expect((await bench.reader().directoryFor([ask]))?.chainById.get(91)?.[0]?.personal).toBe(true);
+});

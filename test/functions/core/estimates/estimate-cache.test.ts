@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { decide } from '../../../../functions/core/admission/decide.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { createEstimateCache } from '../../../../functions/core/estimates/estimate-cache.ts';
+import type { EstimateSource } from '../../../../functions/core/estimates/estimate-source.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { NO_HISTORY, withRuns } from '../../../../policies/estimate/project-history.ts';
+import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { VirtualTime } from '../../../../scripts/proof/bench/virtual-time.ts';
+import { flowRules } from '../../../flow/support/flow.ts';
+
+const SETTINGS = { defaultSeconds: 600, timeoutSeconds: 3_600 };
+const CLASS = { name: 'small' };
+const request = (projectId: number, jobName = 'unit'): AdmissionRequest => ({
+  jobId: projectId,
+  projectId,
+  jobName,
+});
+const history = withRuns(
+  NO_HISTORY,
+  [120, 120, 120].map((seconds) => ({ jobName: 'unit', runnerClass: 'small', seconds, endedAtMs: 0 })),
+);
+
+function bench(answer: (time: VirtualTime, projectIds: readonly number[]) => Promise<void> = async () => {}) {
+  const time = new VirtualTime();
+  const reads: number[][] = [];
+  const source: EstimateSource = {
+    read: async (projectIds) => {
+      reads.push([...projectIds]);
+      await answer(time, projectIds);
+      return new Map(projectIds.filter((id) => id < 10).map((id) => [id, history]));
+    },
+  };
+  const cache = createEstimateCache({ source, clock: time });
+  const ask = async (requests: readonly AdmissionRequest[], leftMs = 2_000): Promise<readonly number[]> => {
+    const estimator = await time.run(cache.estimatorFor(requests, SETTINGS, time.monotonicMs() + leftMs));
+    return requests.map((each) => estimator.estimateSeconds(each, SETTINGS, CLASS));
+  };
+  return { time, reads, cache, ask };
+}
+
+test('a batch of many projects costs one read, and the next minute none', async () => {
+  const { ask, reads, time, cache } = bench();
+  expect(await ask([request(1), request(2), request(1), request(11)])).toEqual([120, 120, 120, 600]);
+  await ask([request(2), request(11, 'lint')]);
+  expect(reads).toEqual([[1, 2, 11]]);
+  expect(cache.counts()).toEqual({ lookups: 6, hits: 2, reads: 1, failedReads: 0, timeouts: 0 });
+  await time.run(time.sleep(60_000));
+  await ask([request(2)]);
+  expect(reads).toEqual([[1, 2, 11], [2]]);
+});
+
+test('batches that miss the same project at once wait for one read', async () => {
+  const { cache, time, reads } = bench((clock) => clock.sleep(20));
+  const both = [1, 2].map(() => cache.estimatorFor([request(1)], SETTINGS, 2_000));
+  const estimators = await time.run(Promise.all(both));
+  expect(estimators.map((each) => each.estimateSeconds(request(1), SETTINGS, CLASS))).toEqual([120, 120]);
+  expect(reads).toEqual([[1]]);
+});
+
+test('a silent table holds an admission up by at most 150 ms, less when time is short, and its late answer is kept', async () => {
+  const { ask, time, cache } = bench((clock) => clock.sleep(700));
+  expect(await ask([request(1)])).toEqual([600]);
+  expect(time.nowMs()).toBe(150);
+  expect(await ask([request(1)], 200)).toEqual([600]);
+  expect(time.nowMs()).toBe(200);
+  expect(await ask([request(1)], -50)).toEqual([600]);
+  expect(time.nowMs()).toBe(200);
+  await time.run(time.sleep(600));
+  expect(await ask([request(1)])).toEqual([120]);
+  expect(cache.counts()).toMatchObject({ reads: 1, timeouts: 3 });
+});
+
+test('a table that fails is left alone for five seconds, and what was known before still counts', async () => {
+  let fails = false;
+  const { ask, time, reads } = bench(async () => {
+    if (fails) throw new Error('throttled');
+  });
+  await ask([request(1)]);
+  fails = true;
+  await time.run(time.sleep(60_000));
+  expect(await ask([request(1), request(2)])).toEqual([120, 600]);
+  await ask([request(1), request(2)]);
+  expect(reads).toHaveLength(2);
+  fails = false;
+  await time.run(time.sleep(5_000));
+  expect(await ask([request(1), request(2)])).toEqual([120, 120]);
+});
+
+test('a source that throws at once does no harm', async () => {
+  const time = new VirtualTime();
+  const source: EstimateSource = {
+    read: () => {
+      throw new Error('no client');
+    },
+  };
+  const cache = createEstimateCache({ source, clock: time });
+  await time.run(cache.estimatorFor([request(1)], SETTINGS, 2_000));
+  await time.run(time.sleep(5_000));
+  await time.run(cache.estimatorFor([request(1)], SETTINGS, 9_000));
+  expect(cache.counts()).toMatchObject({ reads: 2, failedReads: 2 });
+});
+
+test('nothing is read where the policy does not look at runs', async () => {
+  const { cache, reads } = bench();
+  for (const mode of ['timeout', 'default'] as const)
+    await cache.estimatorFor([request(1)], { ...SETTINGS, mode }, 2_000);
+  expect(reads).toEqual([]);
+});
+
+test('the admission holds what the last runs say', async () => {
+  const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }], []);
+  const name = rules.policy.prices.defaultClass.name;
+  const runs = [120, 130, 140].map((seconds) => ({
+    jobName: 'unit',
+    runnerClass: name,
+    seconds,
+    endedAtMs: 0,
+  }));
+  const time = new VirtualTime();
+  const source = { read: async () => new Map([[1001, withRuns(NO_HISTORY, runs)]]) };
+  const { estimatorFor } = createEstimateCache({ source, clock: time });
+  const ledger = createLedger({ store: new MemoryStore({ instance: 'gitlab.example.com' }), clock: time });
+  const deps = { ledger, currentRules: async () => rules, estimatorFor, clock: time, log: silentLog };
+  const asked = { jobId: 1, jobName: 'unit', projectId: 1001, namespaceId: 101, rootNamespaceId: 100 };
+  const [known, invalid, unknown] = await time.run(
+    decide([asked, { jobId: 'x' }, { ...asked, jobId: 2, jobName: 'other' }], 2_000, deps),
+  );
+  expect(known).toMatchObject({ outcome: 'admitted', terms: { estimateSeconds: 140 } });
+  expect(invalid).toMatchObject({ outcome: 'undecided', cause: 'invalid' });
+  expect(unknown).toMatchObject({ terms: { estimateSeconds: rules.policy.estimate.defaultSeconds } });
+});

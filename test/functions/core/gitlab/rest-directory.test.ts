@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
+import { fillPlaces, type GitLabPlaces, gitlabPlaces } from '../../../support/gitlab-places.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+
+const client = (fetch: GitLabPlaces['fetch']) =>
+  createGitLabDirectory({
+    baseUrl: 'https://gitlab.example.com/git',
+    token: async () => 'glpat-a-token-nobody-may-see',
+    fetch,
+    clock: manualClock(),
+    random: () => 0.5,
+  });
+
+const answering =
+  (body: unknown, init: ResponseInit = {}): GitLabPlaces['fetch'] =>
+  async () =>
+    new Response(JSON.stringify(body), init);
+
+test('all groups come once, in pages by number', async () => {
+  const places = gitlabPlaces();
+  fillPlaces(places, { roots: 5, groups: 250, projects: 0 });
+  const gitlab = client(places.fetch);
+  const ids: number[] = [];
+  let page: string | undefined;
+  for (let pages = 1; pages <= 3; pages += 1) {
+    const got = await gitlab.groups(page === undefined ? {} : { page });
+    ids.push(...got.groups.map(({ id }) => id));
+    page = got.next;
+  }
+  expect(page).toBeUndefined();
+  expect(ids).toEqual(Array.from({ length: 250 }, (_, at) => at + 1));
+  expect(places.calls[0]).toBe('/git/api/v4/groups?all_available=true&order_by=id&sort=asc&per_page=100');
+});
+
+test('projects come by key from any id on, with few fields', async () => {
+  const places = gitlabPlaces();
+  fillPlaces(places, { roots: 1, groups: 10, projects: 250 });
+  const gitlab = client(places.fetch);
+  const first = await gitlab.projects({ afterId: 99 });
+  const second = await gitlab.projects({ afterId: 99, page: first.next ?? '' });
+  expect([first.projects[0]?.id, first.projects.length, second.projects.at(-1)?.id, second.next]).toEqual([
+    100,
+    100,
+    250,
+    undefined,
+  ]);
+  for (const call of places.calls)
+    expect(call).toMatch(/simple=true&pagination=keyset&order_by=id&sort=asc|id_after=199/);
+});
+
+test('changed projects are asked for by the order GitLab wants with the filter, the latest first', async () => {
+  const places = gitlabPlaces();
+  fillPlaces(places, { roots: 1, groups: 2, projects: 0 });
+  const atMs = Date.parse('2026-11-21T12:00:00Z');
+  for (const id of [1, 2, 3]) {
+    places.projects.set(id, { id, namespaceId: 1, slug: `p${id}`, updatedAtMs: atMs + id * 1_000 });
+  }
+  const { projects } = await client(places.fetch).projectsChanged({ sinceMs: atMs + 1_000 });
+  expect(projects.map(({ id }) => id)).toEqual([3, 2]);
+  expect(decodeURIComponent(places.calls[0] ?? '')).toContain(
+    'updated_after=2026-11-21T12:00:01.000Z&order_by=updated_at&sort=desc',
+  );
+});
+
+test('a project says whether its namespace is personal, and without a visibility it has none', async () => {
+  const body = {
+    id: 4,
+    path: 'client',
+    path_with_namespace: 'Jane/client',
+    namespace: { id: 2, kind: 'user', path: 'Jane', full_path: 'Jane', parent_id: null },
+  };
+  expect(await client(answering(body)).project(4)).toEqual({
+    id: 4,
+    slug: 'client',
+    namespace: { id: 2, path: 'Jane', personal: true },
+  });
+});
+
+test('a group is asked for without its projects, and one GitLab does not know is undefined', async () => {
+  const places = gitlabPlaces();
+  places.groups.set(1, { id: 1, slug: 'acme', visibility: 'public' });
+  const gitlab = client(places.fetch);
+  expect(await gitlab.group(1)).toEqual({ id: 1, path: 'acme', visibility: 'public' });
+  expect(await gitlab.group(2)).toBeUndefined();
+  expect(await gitlab.project(2)).toBeUndefined();
+  expect(places.calls[0]).toContain('with_projects=false');
+});
+
+test.each([
+  { what: 'no path', entry: { id: 1 } },
+  { what: 'no id', entry: { full_path: 'acme' } },
+  { what: 'a parent that is no id', entry: { id: 1, full_path: 'acme', parent_id: 'x' } },
+  { what: 'no object', entry: 'acme' },
+])('a group with $what is left out and counted, and alone it is an error', async ({ entry }) => {
+  const gitlab = client(answering([entry, { id: 2, full_path: 'beta', visibility: 'odd' }]));
+  expect(await gitlab.groups({})).toEqual({ groups: [{ id: 2, path: 'beta' }], unreadable: 1 });
+  await expect(client(answering(entry)).group(1)).rejects.toMatchObject({ code: 'gitlab_unreadable' });
+});
+
+test('a token that may not list is refused, and a proxy page is not a list', async () => {
+  await expect(client(answering({}, { status: 403 })).groups({})).rejects.toMatchObject({
+    code: 'gitlab_refused',
+  });
+  await expect(client(answering({})).projects({ afterId: 0 })).rejects.toMatchObject({
+    code: 'gitlab_unreadable',
+  });
+  expect(() =>
+    createGitLabDirectory({ baseUrl: 'gitlab', token: async () => '', fetch, clock: manualClock() }),
+  ).toThrow(/plain http or https/);
+});

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createGitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
+import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
+import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { fill, TOKEN } from './rest-bench.ts';
+
+const local = createLocalGitLab({ random: seededRandom(1), token: TOKEN });
+let server: { readonly url: string; close(): Promise<void> };
+beforeAll(async () => {
+  server = await local.listen();
+  fill(local, 120);
+});
+afterAll(async () => {
+  local.stop();
+  await server.close();
+});
+
+const client = (changes: { token?: string; timeoutMs?: number; deadlineMs?: number } = {}) =>
+  createGitLab({
+    baseUrl: server.url,
+    token: async () => changes.token ?? TOKEN,
+    fetch,
+    clock: systemClock,
+    ...(changes.timeoutMs !== undefined && { timeoutMs: changes.timeoutMs }),
+    ...(changes.deadlineMs !== undefined && { deadlineMs: changes.deadlineMs }),
+  });
+
+test('jobs, pages and runners come over HTTP as they are', async () => {
+  const gitlab = client();
+  expect(await gitlab.job(42, 1)).toMatchObject({ jobId: 1, status: 'success', runnerId: 7 });
+  expect(await gitlab.job(42, 999)).toBeUndefined();
+  const first = await gitlab.jobsOfRunner(7, {});
+  const second = await gitlab.jobsOfRunner(7, { page: first.next ?? '' });
+  expect([first.jobs.length, second.jobs.length, second.next]).toEqual([100, 20, undefined]);
+  expect(await gitlab.runners({})).toEqual({ runnerIds: [7] });
+});
+
+test('a wrong token is refused', async () => {
+  await expect(client({ token: 'glpat-wrong' }).runners({})).rejects.toMatchObject({
+    code: 'gitlab_refused',
+  });
+});
+
+test('a GitLab that takes the call and says nothing is given up, and answers again later', async () => {
+  local.faults.answerRest('stall');
+  await expect(client({ timeoutMs: 200, deadlineMs: 300 }).runners({})).rejects.toMatchObject({
+    code: 'gitlab_unavailable',
+  });
+  local.faults.clear();
+  expect((await client().runners({})).runnerIds).toEqual([7]);
+});
+
+test('429 over HTTP says how long to wait', async () => {
+  local.faults.answerRest({ status: 429, retryAfterSeconds: 30 });
+  await expect(client().runners({})).rejects.toMatchObject({ retryAfterMs: 30_000 });
+});

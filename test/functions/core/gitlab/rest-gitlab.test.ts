@@ -1,0 +1,221 @@
+import { expect, test } from 'vitest';
+import type { JobsPage } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { RestCallDeps } from '../../../../functions/core/gitlab/rest-call.ts';
+import { fill, restBench, TOKEN } from './rest-bench.ts';
+
+const json = (body: unknown, init: ResponseInit = {}): Response => new Response(JSON.stringify(body), init);
+const answering = (response: () => Response): Partial<RestCallDeps> => ({ fetch: async () => response() });
+
+test('a job is what GitLab says of it', async () => {
+  const { local, gitlab } = restBench();
+  local.create({ id: 5, projectId: 42, projectPath: 'shop/web', name: 'build', pipelineId: 9, userId: 3 });
+  local.start(5, { id: 7, tags: ['linux'] });
+  local.end(5, { status: 'failed', failureReason: 'runner_system_failure' });
+  const atMs = Date.parse('2026-10-01T00:00:00Z');
+  expect(await gitlab.job(42, 5)).toEqual({
+    jobId: 5,
+    projectId: 42,
+    status: 'failed',
+    jobName: 'build',
+    jobStage: 'test',
+    pipelineId: 9,
+    userId: 3,
+    ref: 'main',
+    runnerId: 7,
+    createdAtMs: atMs,
+    startedAtMs: atMs,
+    finishedAtMs: atMs,
+    durationSeconds: 0,
+    failureReason: 'runner_system_failure',
+  });
+});
+
+test('a job that GitLab does not know is undefined, and so is one of another project', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 1);
+  expect(await gitlab.job(42, 2)).toBeUndefined();
+  expect(await gitlab.job(43, 1)).toBeUndefined();
+  local.forget(1);
+  expect(await gitlab.job(42, 1)).toBeUndefined();
+});
+
+/** More pages than any test has. */
+const PAGES_MAX = 20;
+
+async function allPages(ask: (page: string | undefined) => Promise<JobsPage>): Promise<number[][]> {
+  const pages: number[][] = [];
+  let page: string | undefined;
+  for (let turn = 0; turn < PAGES_MAX; turn += 1) {
+    const got = await ask(page);
+    pages.push(got.jobs.map(({ jobId }) => jobId));
+    page = got.next;
+    if (page === undefined) break;
+  }
+  return pages;
+}
+
+test.each([
+  { versions: 'with keyset pages', refuseKeyset: false },
+  { versions: 'without keyset pages', refuseKeyset: true },
+])('every job of a runner comes once, newest first, from versions $versions', async ({ refuseKeyset }) => {
+  const { local, gitlab } = restBench();
+  local.faults.refuseKeyset = refuseKeyset;
+  fill(local, 250);
+  const pages = await allPages((page) => gitlab.jobsOfRunner(7, page === undefined ? {} : { page }));
+  expect(pages.map((jobs) => jobs.length)).toEqual([100, 100, 50]);
+  expect(pages.flat()).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at));
+});
+
+test('jobs that end between two pages of running jobs hide no other', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 300);
+  const first = await gitlab.jobsOfRunner(7, { status: 'running' });
+  for (let id = 202; id <= 300; id += 2) local.end(id, { status: 'success' });
+  const second = await gitlab.jobsOfRunner(7, { status: 'running', page: first.next ?? '' });
+  const seen = [...first.jobs, ...second.jobs].map(({ jobId }) => jobId);
+  expect(seen).toEqual(Array.from({ length: 150 }, (_, at) => 300 - 2 * at));
+});
+
+test('a listed job carries the runner it was listed for and the path of its project', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 1);
+  const { jobs } = await gitlab.jobsOfRunner(7, {});
+  expect(jobs[0]).toMatchObject({ projectId: 42, projectPath: 'shop/web', runnerId: 7 });
+});
+
+test('a runner that was deleted has no jobs', async () => {
+  expect(await restBench().gitlab.jobsOfRunner(99, {})).toEqual({ jobs: [] });
+});
+
+test('all runners are listed', async () => {
+  const { local, gitlab } = restBench();
+  for (let id = 1; id <= 101; id += 1) local.addRunner({ id });
+  const first = await gitlab.runners({});
+  const second = await gitlab.runners({ page: first.next ?? '' });
+  expect([first.runnerIds.length, second.runnerIds, second.next]).toEqual([100, [101], undefined]);
+});
+
+test('an entry that cannot be read is counted and hides no other', async () => {
+  const good = { id: 1, status: 'running', project: { id: 42 } };
+  const body = [good, { ...good, id: 2, status: 'dreaming' }, 'x', { id: 3, status: 'running' }];
+  const page = await restBench(answering(() => json(body))).gitlab.jobsOfRunner(7, {});
+  expect(page.jobs.map(({ jobId }) => jobId)).toEqual([1]);
+  expect(page.unreadable).toBe(3);
+});
+
+test('one bad second is not seen by the caller', async () => {
+  const { local, gitlab, sleptMs } = restBench();
+  fill(local, 1);
+  local.faults.answerRest({ status: 502 }, 2);
+  expect(await gitlab.job(42, 1)).toMatchObject({ jobId: 1 });
+  expect(sleptMs).toEqual([250, 500]);
+});
+
+test('a GitLab that is down is asked four times and no more', async () => {
+  const { local, gitlab } = restBench();
+  local.faults.answerRest({ status: 500 }, Number.POSITIVE_INFINITY);
+  await expect(gitlab.job(42, 1)).rejects.toMatchObject({ code: 'gitlab_unavailable' });
+  expect(local.counters.rest.calls).toBe(4);
+});
+
+test('no try begins that the deadline would cut off', async () => {
+  const { local, gitlab, sleptMs } = restBench({ deadlineMs: 400 });
+  local.faults.answerRest({ status: 500 }, Number.POSITIVE_INFINITY);
+  await expect(gitlab.job(42, 1)).rejects.toMatchObject({ code: 'gitlab_unavailable' });
+  expect(sleptMs).toEqual([250]);
+});
+
+test('a call that gets no answer is given up after its timeout', async () => {
+  const asked: number[] = [];
+  const { local, gitlab } = restBench({
+    timeout: (timeoutMs) => {
+      asked.push(timeoutMs);
+      return AbortSignal.abort();
+    },
+  });
+  local.faults.answerRest('stall', Number.POSITIVE_INFINITY);
+  await expect(gitlab.job(42, 1)).rejects.toMatchObject({ code: 'gitlab_unavailable' });
+  expect(asked).toEqual([5_000, 5_000, 5_000, 5_000]);
+});
+
+test.each([
+  { header: '30', expectedMs: 30_000 },
+  { header: 'Thu, 01 Oct 2026 00:01:00 GMT', expectedMs: 60_000 },
+  { header: '999999999', expectedMs: 3_600_000 },
+  { header: 'later', expectedMs: undefined },
+])(
+  '429 with Retry-After $header is not tried again and says how long to wait',
+  async ({ header, expectedMs }) => {
+    let calls = 0;
+    const { gitlab } = restBench(
+      answering(() => {
+        calls += 1;
+        return new Response('Retry later', { status: 429, headers: { 'retry-after': header } });
+      }),
+    );
+    await expect(gitlab.runners({})).rejects.toMatchObject({
+      code: 'gitlab_rate_limited',
+      retryAfterMs: expectedMs,
+    });
+    expect(calls).toBe(1);
+  },
+);
+
+test.each([
+  { what: '401', response: () => json({ message: TOKEN }, { status: 401 }), code: 'gitlab_refused' },
+  { what: '403', response: () => json({ message: TOKEN }, { status: 403 }), code: 'gitlab_refused' },
+  { what: 'no JSON', response: () => new Response(`<html>${TOKEN}`), code: 'gitlab_unreadable' },
+  { what: 'no list', response: () => json({ token: TOKEN }), code: 'gitlab_unreadable' },
+  {
+    what: 'a redirect',
+    response: () => new Response(null, { status: 302, headers: { location: `https://elsewhere/${TOKEN}` } }),
+    code: 'gitlab_unreadable',
+  },
+  { what: '404 for a list', response: () => json({}, { status: 404 }), code: 'gitlab_unreadable' },
+  { what: '400', response: () => json({ error: TOKEN }, { status: 400 }), code: 'gitlab_unreadable' },
+])('$what is $code and quotes nothing', async ({ response, code }) => {
+  const error = await restBench(answering(response))
+    .gitlab.runners({})
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code });
+  expect(`${error} ${(error as Error).cause}`).not.toContain(TOKEN);
+});
+
+test('a job that cannot be read names the field and not its text', async () => {
+  const { gitlab } = restBench(answering(() => json({ id: 5, status: TOKEN })));
+  await expect(gitlab.job(42, 5)).rejects.toThrow(
+    `[gitlab_unreadable] GET /projects/42/jobs/5: status is a text of ${TOKEN.length} characters`,
+  );
+});
+
+test('a token with a line break is refused without being quoted', async () => {
+  const { gitlab } = restBench({ token: async () => `${TOKEN}\n` });
+  const error = await gitlab.runners({}).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'gitlab_refused' });
+  expect(String(error)).not.toContain(TOKEN);
+});
+
+test('a link to another host does not take the token there', async () => {
+  const asked: string[] = [];
+  const { gitlab } = restBench({
+    fetch: async (input) => {
+      asked.push(String(input));
+      return json([], {
+        headers: { link: '<https://evil.example/api/v4/runners/7/jobs?cursor=abc>; rel="next"' },
+      });
+    },
+  });
+  const { next } = await gitlab.jobsOfRunner(7, {});
+  await gitlab.jobsOfRunner(7, { page: next ?? '' });
+  const [, second = ''] = asked;
+  expect(new URL(second).host).toBe('gitlab.localhost');
+  expect(new URL(second).searchParams.get('cursor')).toBe('abc');
+});
+
+test.each(['gitlab.example.com', 'ftp://gitlab.example.com', 'https://me:secret@gitlab.example.com'])(
+  '%s is no address to send a token to',
+  (baseUrl) => {
+    expect(() => restBench({ baseUrl })).toThrow(/no plain http or https address/);
+    expect(() => restBench({ baseUrl })).not.toThrow(/secret/);
+  },
+);

@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { NO_AMOUNTS } from '../../../../functions/core/ledger/amounts.ts';
+import {
+  decodeItem,
+  encodeCounter,
+  encodeEntry,
+  encodeRecord,
+} from '../../../../functions/core/ledger/item.ts';
+import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
+import { recordItem } from '../../../../functions/core/ledger/record-size.ts';
+import { expiring } from '../../../../functions/core/ledger/retention.ts';
+import type { CounterReset, CounterWrite } from '../../../../functions/core/ledger/store.ts';
+import { writeUnits } from '../../../../functions/core/ledger/write-units.ts';
+import { itemBytes } from '../../../../functions/core/store/item-bytes.ts';
+import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
+import { CALENDAR_YEAR } from '../../../../policies/limits/fiscal.ts';
+import { PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';
+import type { Violation } from '../../../../policies/reason.ts';
+import type { RecordedRequest } from '../../../../policies/request/recorded.ts';
+import type { Unit } from '../../../../policies/unit.ts';
+import { counter, pipeline, someFacts } from '../../../support/ledger/asks.ts';
+
+const keys = ledgerKeys('gitlab.example.com');
+
+const aRecord = (over: Partial<JobRecord> = {}): JobRecord => ({
+  jobId: 4711,
+  state: 'HELD',
+  generation: 1,
+  rev: 1,
+  facts: someFacts({ jobName: 'build', projectPath: 'acme/web', projectId: 7, rootId: 1 }),
+  claims: [],
+  violations: [],
+  shadow: [],
+  answered: 'ledger',
+  flagged: false,
+  decidedAtMs: 1_795_000_000_000,
+  dueAtMs: 1_795_004_500_000,
+  entries: 0,
+  ...over,
+});
+
+const aViolation = (
+  over: Partial<Extract<Violation['reason'], { code: 'BUDGET_EXHAUSTED' }>> = {},
+): Violation => ({
+  rule: 'budget',
+  class: 'cost',
+  mode: 'enforce',
+  reason: {
+    code: 'BUDGET_EXHAUSTED',
+    limit: 'money-month',
+    subject: 'group/101',
+    subjectLabel: 'group acme/payments',
+    unit: 'micros',
+    limitAmount: 500_000_000,
+    asked: 480_000,
+    periodLabel: 'November 2026',
+    resetsAtMs: 1_796_079_600_000,
+    zone: 'Europe/Berlin',
+    owner: 'finance@acme.example',
+    committed: 499_900_000,
+    settled: 420_000_000,
+    ...over,
+  },
+});
+
+const claims = (count: number): JobRecord['claims'] =>
+  Array.from({ length: count }, (_, index) => ({
+    counter: counter(`group/${100_000 + index}`),
+    unit: 'micros',
+    held: 480_000_000,
+    counted: 480_000_000,
+    corrected: 0,
+    fitted: true,
+    checked: true,
+  }));
+
+const part = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
+const amount = fc.integer({ min: -(2 ** 53) + 1, max: 2 ** 53 - 1 });
+const unitKind = fc.constantFrom<Unit>('micros', 'seconds', 'jobs', 'millicpu', 'bytes', 'starts');
+const anyClaim = fc.record({
+  counter: fc.record({ subject: part, limit: part, period: part }),
+  unit: unitKind,
+  held: fc.nat(),
+  counted: fc.nat(),
+  corrected: amount,
+  fitted: fc.boolean(),
+  checked: fc.boolean(),
+});
+
+test('a record comes back as it was put, whatever its names', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyClaim, { maxLength: 24 }),
+      fc.string(),
+      fc.boolean(),
+      (some, jobName, flagged) => {
+        const record = aRecord({
+          claims: some,
+          facts: someFacts({ jobName }),
+          flagged,
+          violations: [aViolation()],
+          shadow: [{ ...aViolation(), mode: 'shadow' }],
+          unchecked: 'exempt',
+          endedAtMs: 5,
+          durationSeconds: 0,
+          entries: 3,
+        });
+        expect(decodeItem(encodeRecord(record, keys), keys)).toEqual({ kind: 'record', record });
+      },
+    ),
+  );
+});
+
+const ASKED: RecordedRequest = {
+  image: 'registry.example.com/acme/build/node:24-bookworm',
+  services: [{ name: 'postgres:17' }, { name: 'redis:8', pullPolicies: ['always'], variables: 'some' }],
+  ref: 'feature/a-branch',
+  refProtected: false,
+  pipelineSource: 'merge_request_event',
+  jobTags: ['linux', 'large'],
+  runnerTags: ['linux', 'large', 'eu'],
+  runnerId: 4711,
+  variables: 'some',
+  filled: ['projectPath', 'timeoutSeconds'],
+};
+
+test('what rules looked at comes back as it was put, and a record without it is still read', () => {
+  const record = aRecord({ claims: claims(3), facts: someFacts({ asked: ASKED }) });
+  expect(decodeItem(recordItem(record, keys), keys)).toEqual({ kind: 'record', record });
+  const { rq, ...older } = encodeRecord(record, keys);
+  expect(rq).toBeDefined();
+  const { asked: _asked, ...facts } = record.facts;
+  expect(decodeItem(older, keys)).toEqual({ kind: 'record', record: { ...record, facts } });
+});
+
+test('a correction entry comes back as it was put', () => {
+  const delta = fc.record({
+    counter: fc.record({ subject: part, limit: part, period: part }),
+    unit: unitKind,
+    delta: amount,
+    fitted: fc.boolean(),
+    checked: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(delta, { maxLength: 24 }),
+      fc.integer({ min: 1, max: 999_999 }),
+      (deltas, number) => {
+        const entry = { jobId: 1, number, generation: 2, cause: 'late' as const, atMs: 9, deltas };
+        expect(decodeItem(encodeEntry(entry, keys), keys)).toEqual({ kind: 'entry', entry });
+      },
+    ),
+  );
+});
+
+describe('record size', () => {
+  const bytes = (record: JobRecord): number => itemBytes(recordItem(record, keys));
+  const whole = (record: JobRecord): number => itemBytes(encodeRecord(record, keys));
+  /** A record of exactly so many bytes, by the length of its job name. */
+  const ofBytes = (target: number): JobRecord => {
+    const named = (length: number) =>
+      aRecord({ claims: claims(8), facts: someFacts({ jobName: 'x'.repeat(length) }) });
+    return named(target - whole(named(0)));
+  };
+
+  test.each([1023, 1024])('%i bytes stay as they are', (size) => {
+    const record = ofBytes(size);
+    expect(whole(record)).toBe(size);
+    expect(decodeItem(recordItem(record, keys), keys)).toEqual({ kind: 'record', record });
+  });
+
+  test('1025 bytes are shortened to one write unit', () => {
+    const record = ofBytes(1025);
+    expect(whole(record)).toBe(1025);
+    expect(bytes(record)).toBeLessThanOrEqual(1024);
+  });
+
+  test('what rules looked at goes as a whole, after what can be looked up of limits that only watch', () => {
+    const record = aRecord({
+      claims: claims(8),
+      facts: someFacts({ jobName: 'x'.repeat(100), projectPath: 'y'.repeat(100), asked: ASKED }),
+      shadow: [{ ...aViolation(), mode: 'shadow' }],
+    });
+    expect(whole(record)).toBeGreaterThan(1024);
+    const { asked: _asked, ...facts } = record.facts;
+    const [watching] = record.shadow;
+    const { owner: _owner, zone: _zone, ...reason } = { owner: '', zone: '', ...watching?.reason };
+    expect(decodeItem(recordItem(record, keys), keys)).toEqual({
+      kind: 'record',
+      record: { ...record, facts, shadow: [{ ...watching, reason }] },
+    });
+  });
+
+  test('a usual job on five counters, with a shadow violation, keeps what rules looked at', () => {
+    const record = aRecord({
+      claims: claims(5),
+      facts: someFacts({
+        jobName: 'integration: [postgres, 3/8]',
+        projectPath: 'acme/payments/cards/api',
+        asked: ASKED,
+      }),
+      shadow: [{ ...aViolation(), mode: 'shadow' }],
+    });
+    expect(bytes(record)).toBeLessThanOrEqual(1024);
+    expect(recordItem(record, keys).rq).toBeDefined();
+  });
+
+  test('a rejection with many long reasons keeps its first one and all its claims', () => {
+    const long = 'a very long label '.repeat(20);
+    const record = aRecord({
+      state: 'REJECTED',
+      claims: claims(6),
+      facts: someFacts({ jobName: long, projectPath: long }),
+      violations: Array.from({ length: 6 }, () => aViolation({ subjectLabel: long, owner: long })),
+      shadow: Array.from({ length: 6 }, () => aViolation({ subjectLabel: long })),
+    });
+    expect(bytes(record)).toBeLessThanOrEqual(1024);
+    const back = decodeItem(recordItem(record, keys), keys);
+    if (back?.kind !== 'record') throw new Error(`a record came back as ${back?.kind}`);
+    expect(back.record.claims).toEqual(record.claims);
+    expect(back.record.violations.length).toBeGreaterThanOrEqual(1);
+    expect(back.record.violations[0]?.reason).toMatchObject({
+      code: 'BUDGET_EXHAUSTED',
+      limitAmount: 500_000_000,
+    });
+    expect(recordItem(record, keys)).toEqual(recordItem(record, keys));
+  });
+
+  test('twenty-four counters of one limit fit in one write unit', () => {
+    expect(bytes(aRecord({ claims: claims(24) }))).toBeLessThanOrEqual(1024);
+  });
+
+  test('a usual rejection keeps all three reasons', () => {
+    const record = aRecord({
+      state: 'REJECTED',
+      claims: claims(3),
+      violations: [1, 2, 3].map(() => aViolation()),
+    });
+    const back = decodeItem(recordItem(record, keys), keys);
+    expect(back?.kind === 'record' && back.record.violations.length).toBe(3);
+  });
+});
+
+describe('garbage collection', () => {
+  const endedAtMs = Date.UTC(2026, 10, 1);
+  const countedIn = (period: string, over: Partial<JobRecord['claims'][number]> = {}): JobRecord =>
+    aRecord({
+      decidedAtMs: endedAtMs - 60_000,
+      endedAtMs,
+      claims: claims(2).map((one, index) =>
+        index === 0 ? one : { ...one, counter: counter('group/1', 'money', period), ...over },
+      ),
+    });
+  const days = (record: JobRecord): number | undefined => {
+    const seconds = encodeRecord(record, keys).ttl?.N;
+    return seconds === undefined ? undefined : (Number(seconds) * 1000 - endedAtMs) / 86_400_000;
+  };
+
+  test.each([
+    ['now', 32 + 90],
+    ['2026-11-01T00Z', 32 + 90],
+    ['2026-11-01', 32 + 90],
+    ['2026-W44', 32 + 90],
+    ['2026-10@04-06', 32 + 90],
+    ['2026-Q4', 93 + 90],
+    ['2026-Q3@04-06', 93 + 90],
+    ['2026', 367 + 90],
+    ['2026@04-06', 367 + 90],
+    ['once', undefined],
+    ['what a later version writes', undefined],
+  ])('a record that counts in %s stays until that is over, and 90 days more', (period, expected) => {
+    expect(days(countedIn(period))).toBe(expected);
+  });
+
+  test('a record outlives the longest period there is of each kind by 90 days', () => {
+    for (const kind of PERIOD_KINDS.filter((each) => each !== 'once')) {
+      for (const start of [CALENDAR_YEAR, '04-06']) {
+        let period = periodAt(kind, 'Europe/Berlin', Date.UTC(2027, 2, 1), start);
+        for (let step = 0; step < 60; step += 1) {
+          const lastsDays = (period.endMs - period.startMs) / 86_400_000;
+          expect(days(countedIn(period.key)) ?? 0).toBeGreaterThanOrEqual(lastsDays + 90);
+          period = periodAt(kind, 'Europe/Berlin', period.endMs, start);
+        }
+      }
+    }
+  });
+
+  test('what was given back, and the count of a pipeline, keeps no record', () => {
+    expect(days(countedIn('once', { counted: 0 }))).toBe(32 + 90);
+    expect(days(countedIn('once', { counter: pipeline(7) }))).toBe(32 + 90);
+  });
+
+  test('a live record is never collected; a correction stays as long as what it corrects', () => {
+    expect(encodeRecord(aRecord(), keys).ttl).toBeUndefined();
+    const entry = (period: string) => {
+      const delta = { unit: 'micros', delta: 1, fitted: true, checked: true } as const;
+      const deltas = [{ ...delta, counter: counter('group/1', 'money', period) }];
+      return encodeEntry(
+        { jobId: 1, number: 1, generation: 1, cause: 'late', atMs: endedAtMs, deltas },
+        keys,
+      );
+    };
+    expect(Number(entry('2026').ttl?.N) * 1000 - endedAtMs).toBe((367 + 90) * 86_400_000);
+    expect(entry('once').ttl).toBeUndefined();
+  });
+
+  test('the counter of a pipeline goes five weeks after its last job moved it, other counters stay', () => {
+    const write = { kind: 'counter', committed: 1, fitted: 1, settled: 0, unchecked: {} } as const;
+    const pipelines: CounterWrite = { ...write, key: pipeline(7) };
+    expect(expiring(pipelines, endedAtMs).expiresAtSeconds).toBe(endedAtMs / 1000 + 35 * 86_400);
+    const month: CounterWrite = { ...write, key: counter('group/1') };
+    expect(expiring(month, endedAtMs).expiresAtSeconds).toBeUndefined();
+    const shown = { key: pipeline(7), ...NO_AMOUNTS, rev: 1 };
+    expect(encodeCounter(shown, keys, 5).ttl).toEqual({ N: '5' });
+  });
+
+  test.each(['2026-11-21', '2026-11-21T14Z', '2026-11-21T14:05Z'])(
+    'the counter of the window %s goes once nothing compares it any more, also after a repair',
+    (period) => {
+      const reset: CounterReset = {
+        kind: 'reset',
+        key: counter('group/1', 'money', period),
+        amounts: NO_AMOUNTS,
+        rev: 3,
+      };
+      const days = ((expiring(reset, endedAtMs).expiresAtSeconds ?? 0) - endedAtMs / 1000) / 86_400;
+      expect(days).toBe(2 + 90 + 35);
+    },
+  );
+});
+
+test('write units: two per started KB and item, one per change of the due index, none for a throttle', () => {
+  const held = aRecord({ claims: claims(2) });
+  const { dueAtMs: _due, ...rest } = held;
+  const settled: JobRecord = { ...rest, state: 'SETTLED', rev: 2, endedAtMs: 5 };
+  const write = {
+    kind: 'counter',
+    key: counter('group/1'),
+    committed: 1,
+    fitted: 1,
+    settled: 0,
+    unchecked: {},
+  } as const;
+  const holding = [{ kind: 'record', record: held }, write] as const;
+  expect(writeUnits(holding, 'committed', keys)).toEqual({ table: 4, index: 1 });
+  expect(writeUnits(holding, 'conflict', keys)).toEqual({ table: 4, index: 0 });
+  expect(writeUnits(holding, 'throttled', keys)).toEqual({ table: 0, index: 0 });
+  const ending = [{ kind: 'record', record: settled, replaces: held }] as const;
+  expect(writeUnits(ending, 'committed', keys)).toEqual({ table: 2, index: 1 });
+  const [first] = claims(1);
+  if (first === undefined) throw new Error('claims(1) made none');
+  const names = Array.from({ length: 24 }, (_, index) => `runner-class/${String(index).padStart(40, 'x')}`);
+  const large = aRecord({ claims: names.map((name) => ({ ...first, counter: counter(name) })) });
+  expect(writeUnits([{ kind: 'record', record: large }], 'committed', keys)).toEqual({ table: 4, index: 1 });
+});
+
+test.each(['closing2', 'rollup', 'announced', '', 'entry', 'records'])(
+  'an item of an unknown kind, %j, is taken for nothing else',
+  (sk) => {
+    const { pk } = keys.counter({ subject: 'group/1', limit: 'money-month', period: '2026-11' });
+    const item = {
+      pk: { S: pk },
+      sk: { S: sk },
+      c: { N: '5' },
+      f: { N: '5' },
+      s: { N: '5' },
+      at: { N: '1' },
+    };
+    expect(decodeItem(item, keys)).toEqual({ kind: 'unknown', sk });
+  },
+);

@@ -1,0 +1,340 @@
+/**
+ * Two ledgers on one table, every step of which a scheduler orders, under every fault it can have. The invariants of
+ * DESIGN §5 are checked at every commit (history.ts), the answers as they come, and drift at the end.
+ */
+import fc from 'fast-check';
+import { test } from 'vitest';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import type { HoldAsk, Ledger, LedgerClock } from '../../../../functions/core/ledger/ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
+import type { CounterSeen } from '../../../../policies/claim.ts';
+import type { Unit } from '../../../../policies/unit.ts';
+import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../../support/ledger/asks.ts';
+import { type Bounds, History, must } from '../../../support/ledger/history.ts';
+import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+
+const RUNS = 3000;
+const JOBS = 7;
+
+const job = fc.integer({ min: 1, max: JOBS });
+const which = fc.constantFrom(0, 1);
+const timeLeftMs = fc.constantFrom(30_000, 2_000, 400, 100);
+
+type Op =
+  | { kind: 'hold'; by: number; jobs: number[]; leftMs: number; unheard: boolean }
+  | { kind: 'settle'; by: number; ends: { job: number; seconds: number }[] }
+  | { kind: 'release'; by: number; jobs: number[] }
+  | { kind: 'expire'; by: number; jobs: number[]; charge: 'hold' | 'nothing' }
+  | { kind: 'bypass'; by: number; ends: { job: number; seconds: number }[] }
+  | { kind: 'unmetered'; by: number; jobs: number[]; answered: 'admitted' | 'rejected'; leftMs: number }
+  | { kind: 'advance'; ms: number }
+  | { kind: 'setLimit'; subject: string; bound: number }
+  | { kind: 'nextMonth' }
+  | { kind: 'adjust'; by: number; subject: string; amount: number; id: string }
+  | { kind: 'rebuild'; by: number };
+
+const jobs = fc.array(job, { minLength: 1, maxLength: 5 });
+
+/** Repeats, duplicates inside a batch and a caller that dies before the reply (`unheard`) are all holds. */
+const hold = fc.record({
+  kind: fc.constant('hold' as const),
+  by: which,
+  jobs,
+  leftMs: timeLeftMs,
+  unheard: fc.boolean(),
+});
+
+const op: fc.Arbitrary<Op> = fc.oneof(
+  { weight: 6, arbitrary: hold },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      by: which,
+      ends: fc.array(fc.record({ job, seconds: fc.integer({ min: 0, max: 9 }) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('bypass' as const),
+      by: which,
+      ends: fc.array(fc.record({ job, seconds: fc.integer({ min: 0, max: 9 }) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), by: which, jobs }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('expire' as const),
+      by: which,
+      jobs,
+      charge: fc.constantFrom('hold' as const, 'nothing' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('unmetered' as const),
+      by: which,
+      jobs,
+      answered: fc.constantFrom('admitted' as const, 'rejected' as const),
+      leftMs: timeLeftMs,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('advance' as const),
+      ms: fc.constantFrom(1_000, 59_000, 61_000),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('setLimit' as const),
+      subject: fc.constantFrom('group/1', 'group/2', 'shadow/1'),
+      bound: fc.constantFrom(0, 3, 8, 15, 40),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('nextMonth' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('adjust' as const),
+      by: which,
+      subject: fc.constantFrom('group/1', 'group/2', 'shadow/1'),
+      amount: fc.constantFrom(-20, -3, 1, 7),
+      id: fc.constantFrom('a', 'b'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('rebuild' as const), by: which }) },
+);
+
+/** Taken one by one by the operations of the table; most work. */
+const fault: fc.Arbitrary<StoreFault | undefined> = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(undefined) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'conflict' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'throttle' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'lost-before' as const }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'lost-after' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'slow' as const, latencyMs: 900 }) },
+);
+
+test('no interleaving, fault or repetition breaks an invariant of the ledger', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(op, { minLength: 2, maxLength: 22 }),
+      fc.array(fault, { maxLength: 60 }),
+      fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+      async (scheduler, ops, faults, randomness) => {
+        const step = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+        let passedMs = 0;
+        const clock: LedgerClock = {
+          nowMs: () => NOVEMBER_21_MS + passedMs,
+          monotonicMs: () => passedMs,
+          sleep: async (delayMs) => {
+            await step('sleep');
+            passedMs += delayMs;
+          },
+        };
+        const left = [...faults];
+        const wrongs: unknown[] = [];
+        const watch = (check: () => void): void => {
+          try {
+            check();
+          } catch (error) {
+            wrongs.push(error);
+          }
+        };
+        const store: MemoryStore = new MemoryStore({
+          instance: 'gitlab.example.com',
+          clock,
+          schedule: step,
+          fault: () => left.shift(),
+          onCommit: (writes) => watch(() => history.onCommit(writes)),
+        });
+        const history = new History(() => store.dump());
+        const random = (): number => randomness.next().value;
+        let tokens = 0;
+        const newToken = (): string => {
+          tokens += 1;
+          return `token-${tokens}`;
+        };
+        const ledgers = [0, 1].map(() => createLedger({ store, clock, random, newToken }));
+
+        let period = '2026-11';
+        const limits: Record<string, number> = { 'group/1': 15, 'group/2': 8, 'shadow/1': 8 };
+        const ask = (jobId: number): HoldAsk => {
+          const grace = (limits['group/1'] ?? 0) + 4;
+          const bounds: Bounds = {
+            ...limits,
+            'slots/1': 2,
+            'window/1': 6,
+            'cpu/1': 9,
+            'soft/group/2': Math.min(5, (limits['group/2'] ?? 0) - 1),
+            ...(limits['group/1'] !== 0 && { 'grace/group/1': grace }),
+          };
+          const key = (subject: string) => counter(subject, 'money', period);
+          const exempt = jobId === JOBS;
+          const amount = (jobId * 3) % 5;
+          const bounded = (subject: string, units: number, mode: 'enforce' | 'shadow', unit: Unit) =>
+            claim(subject, units, exempt ? undefined : (bounds[subject] ?? 0), {
+              counter: key(subject),
+              mode,
+              unit,
+            });
+          const ownPipeline = pipeline(jobId % 3);
+          const softBound = bounds['soft/group/2'] ?? 0;
+          const two = bounded('group/2', amount, 'enforce', 'micros');
+          return anAsk(
+            jobId,
+            [
+              {
+                ...bounded('group/1', amount, 'enforce', 'micros'),
+                ...(limits['group/1'] !== 0 && { grace: { bound: grace, pipeline: ownPipeline } }),
+              },
+              ...(jobId % 2 === 0
+                ? [
+                    {
+                      ...two,
+                      ...(softBound > 0 && {
+                        soft: { bound: softBound, warning: (seen: CounterSeen) => softReason(two, seen) },
+                      }),
+                    },
+                  ]
+                : []),
+              bounded('shadow/1', amount, 'shadow', 'micros'),
+              ...(jobId % 3 === 0 ? [] : [bounded('slots/1', 1, 'enforce', 'jobs')]),
+              bounded('window/1', 1, 'enforce', 'starts'),
+              bounded('cpu/1', jobId, 'enforce', 'millicpu'),
+              claim('', 1, undefined, { counter: ownPipeline, unit: 'starts' }),
+            ],
+            {
+              facts: someFacts({
+                policyVersion: JSON.stringify(bounds),
+                microsPerMinute: 60,
+                timeoutSeconds: 60,
+              }),
+              ...(exempt ? { unchecked: 'exempt' } : {}),
+            },
+          );
+        };
+
+        const run = async (one: Op): Promise<void> => {
+          const ledger = ledgers['by' in one ? one.by : 0] as Ledger;
+          switch (one.kind) {
+            case 'hold': {
+              const askedAtCommit = history.commits;
+              const outcomes = await ledger.hold(one.jobs.map(ask), clock.monotonicMs() + one.leftMs);
+              if (one.unheard) return;
+              outcomes.forEach((outcome, index) => {
+                const jobId = one.jobs[index] ?? 0;
+                watch(() => history.answered(jobId, outcome, askedAtCommit));
+              });
+              return;
+            }
+            case 'settle':
+              await ledger.settle(
+                one.ends.map(({ job, seconds }) => ({
+                  jobId: job,
+                  durationSeconds: seconds,
+                  endedAtMs: clock.nowMs(),
+                })),
+              );
+              return;
+            case 'bypass':
+              await ledger.recordBypass(
+                one.ends.map(({ job, seconds }) => ({
+                  ...ask(job),
+                  durationSeconds: seconds,
+                  endedAtMs: clock.nowMs(),
+                })),
+              );
+              return;
+            case 'release':
+              await ledger.release(one.jobs.map((jobId) => ({ jobId, cause: 'canceled' })));
+              return;
+            case 'expire':
+              await ledger.expire(one.jobs.map((jobId) => ({ jobId, cause: '404', charge: one.charge })));
+              return;
+            case 'unmetered': {
+              const answer = { answered: one.answered, cause: 'deadline', answeredAtMs: clock.nowMs() };
+              await ledger.recordUnmetered(
+                one.jobs.map((jobId) => ({ ...ask(jobId), ...answer })),
+                clock.monotonicMs() + one.leftMs,
+              );
+              return;
+            }
+            case 'advance':
+              passedMs += one.ms;
+              return;
+            case 'setLimit':
+              limits[one.subject] = one.bound;
+              return;
+            case 'nextMonth':
+              period = '2026-12';
+              return;
+            case 'adjust': {
+              const key = counter(one.subject, 'money', period);
+              await ledger.adjust({ counter: key, amount: one.amount, id: one.id, reason: 'r', actor: 'a' });
+              return;
+            }
+            case 'rebuild': {
+              // 7, while everything moves. A read that a fault swallowed is no finding.
+              const report = await ledger.rebuild({ repair: false }).catch(() => undefined);
+              watch(() =>
+                must(
+                  (report?.drift.length ?? 0) === 0,
+                  `rebuild found drift: ${JSON.stringify(report?.drift)}`,
+                ),
+              );
+              return;
+            }
+          }
+        };
+
+        const running: Promise<void>[] = [];
+        const start = async (): Promise<void> => {
+          for (const one of ops) {
+            await step(one.kind);
+            running.push(run(one));
+          }
+          await Promise.all(running);
+        };
+        await scheduler.waitFor(start());
+
+        // 5: what nobody answered for, the sweep finds by its due time and frees.
+        left.length = 0;
+        await scheduler.waitFor(
+          Promise.resolve(
+            ledgers[0]?.release(
+              Array.from({ length: JOBS }, (_, index) => ({ jobId: index + 1, cause: 'swept' })),
+            ),
+          ),
+        );
+        for (const item of store.dump()) {
+          if (item.kind !== 'counter' || !/^(?:slots|cpu)/.test(item.counter.key.subject)) continue;
+          watch(() =>
+            must(
+              item.counter.committed === 0,
+              `${item.counter.committed} of ${item.counter.key.subject} leaked`,
+            ),
+          );
+        }
+        const report = await scheduler.waitFor(createLedger({ store, clock }).rebuild({ repair: false }));
+        watch(() => must(report.drift.length === 0, `drift at the end: ${JSON.stringify(report.drift)}`));
+        if (wrongs.length > 0) throw wrongs[0];
+      },
+    ),
+    { numRuns: propertyRuns(RUNS) },
+  );
+});

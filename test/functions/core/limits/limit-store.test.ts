@@ -1,0 +1,227 @@
+import { expect, test, vi } from 'vitest';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
+import {
+  type LimitOperation,
+  MemoryLimitTable,
+} from '../../../../functions/core/limits/memory-limit-table.ts';
+import type { PreviousCounters } from '../../../../functions/core/limits/period-openings.ts';
+import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
+import { limitAt } from '../../../../policies/limits/amount-in-force.ts';
+import { limitsOn } from '../../../../policies/limits/limits.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { aPolicy, someLimits } from '../../../policies/documents.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+
+const DIRECTORY = directoryOf([
+  { id: 100, path: 'acme', personal: false },
+  { id: 101, parentId: 100, path: 'acme/payments', personal: false },
+  { id: 200, path: 'other', personal: false },
+]);
+const MICROS = 1_000_000;
+
+function build(
+  counters: PreviousCounters = async (keys) => keys.map(() => ({ committed: 0, settled: 0, rev: 0 })),
+) {
+  const calls: Partial<Record<LimitOperation, number>> = {};
+  let fault: LimitOperation | undefined;
+  const table = new MemoryLimitTable((operation) => {
+    calls[operation] = (calls[operation] ?? 0) + 1;
+    return operation === fault ? 'lost-before' : undefined;
+  });
+  const clock = manualClock();
+  const policy = aPolicy();
+  const packed = someLimits({ limits: [{ on: { group: 100 }, money: 1, per: 'month' }] });
+  const newStore = () => new LimitStore({ table, policy, packed, clock, previous: counters, log: silentLog });
+  let edits = 0;
+  const publish = async (limits: readonly object[]): Promise<void> => {
+    edits += 1;
+    const live = await table.getPointer({ timeoutMs: 1 });
+    const change = {
+      actor: 'finance',
+      why: 'test',
+      source: 'test',
+      atMs: edits,
+      ...(live !== undefined && { base: live.set }),
+    };
+    const outcome = await publishLimits({ limits }, change, { table, policy, directory: DIRECTORY });
+    if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
+  };
+  const store = newStore();
+  const amount = async (subject: string, by = store): Promise<unknown> => {
+    const [limit] = limitsOn(await by.limitsFor([subject]), subject);
+    return limit && limitAt(limit, clock.nowMs()).amount;
+  };
+  return {
+    table,
+    clock,
+    calls,
+    store,
+    newStore,
+    publish,
+    amount,
+    breakIt: (operation: LimitOperation | undefined) => {
+      fault = operation;
+    },
+  };
+}
+
+const money = (group: number, amount: number, more: object = {}) => ({
+  on: { group },
+  money: amount,
+  per: 'month',
+  ...more,
+});
+
+test('the packed limits are in force until a set is live', async () => {
+  const { amount, publish, clock } = build();
+  expect(await amount('group/100')).toBe(1 * MICROS);
+  await publish([money(100, 7)]);
+  clock.advance(5_000);
+  expect(await amount('group/100')).toBe(7 * MICROS);
+});
+
+test('a change is seen after five seconds, and within them nobody asks the table', async () => {
+  const { amount, publish, clock, calls } = build();
+  await publish([money(100, 7)]);
+  await amount('group/100');
+  await publish([money(100, 8)]);
+  const before = calls.getPointer;
+  clock.advance(4_999);
+  expect(await amount('group/100')).toBe(7 * MICROS);
+  expect(calls.getPointer).toBe(before);
+  clock.advance(1);
+  expect(await amount('group/100')).toBe(8 * MICROS);
+});
+
+test('a raise made a moment ago is seen before anybody is rejected on the old limit', async () => {
+  const { store, amount, publish } = build();
+  await publish([money(100, 7)]);
+  const { version } = await store.limitsFor(['group/100']);
+  expect(await store.recheck(version)).toBe(false);
+  await publish([money(100, 8)]);
+  expect(await store.recheck(version)).toBe(true);
+  expect(await amount('group/100')).toBe(8 * MICROS);
+});
+
+test('a look that began before the raise does not answer for a question that came after it', async () => {
+  const { store, publish, table } = build();
+  await publish([money(100, 7)]);
+  const { version } = await store.limitsFor(['group/100']);
+  const { promise: arrives, resolve: arrive } = Promise.withResolvers<void>();
+  const early = await table.getPointer({ timeoutMs: 1 });
+  const slow = vi.spyOn(table, 'getPointer').mockImplementationOnce(() => arrives.then(() => early));
+  const before = store.recheck(version);
+  await publish([money(100, 8)]);
+  const after = [store.recheck(version), store.recheck(version)];
+  arrive();
+  expect(await Promise.all(after)).toEqual([true, true]);
+  await before;
+  // One look for both, and those of the edit.
+  expect(slow.mock.calls.length).toBe(4);
+});
+
+test('only the roots that are asked about are read, each once', async () => {
+  const { store, publish, calls } = build();
+  await publish([money(100, 7), money(200, 9), { on: 'instance', jobs: 5 }]);
+  const first = await store.limitsFor(['group/100']);
+  expect([...first.bySubject.keys()].sort()).toEqual(['group/100', 'instance']);
+  const before = calls.readChunks;
+  await store.limitsFor(['group/100']);
+  expect(calls.readChunks).toBe(before);
+  expect([...(await store.limitsFor(['group/200'])).bySubject.keys()]).toContain('group/200');
+});
+
+test('the limits of a group that was moved to another root are still found by the group', async () => {
+  const { store, publish } = build();
+  await publish([money(101, 7)]);
+  expect(limitsOn(await store.limitsFor(['group/200', 'group/101']), 'group/101')).toHaveLength(1);
+});
+
+test('when the table is silent the last valid limits stay; without any there is no answer', async () => {
+  const { amount, publish, clock, breakIt, newStore } = build();
+  await publish([money(100, 7)]);
+  await amount('group/100');
+  breakIt('getPointer');
+  clock.advance(60_000);
+  expect(await amount('group/100')).toBe(7 * MICROS);
+  await expect(newStore().limitsFor(['group/100'])).rejects.toMatchObject({ code: 'limits_unavailable' });
+});
+
+test('a new set that cannot be read whole does not take effect in part', async () => {
+  const { amount, publish, clock, breakIt } = build();
+  await publish([money(100, 7), money(200, 9)]);
+  await amount('group/100');
+  await amount('group/200');
+  await publish([money(100, 1), money(200, 1)]);
+  breakIt('readChunks');
+  clock.advance(5_000);
+  expect([await amount('group/100'), await amount('group/200')]).toEqual([7 * MICROS, 9 * MICROS]);
+  breakIt(undefined);
+  clock.advance(5_000);
+  expect([await amount('group/100'), await amount('group/200')]).toEqual([1 * MICROS, 1 * MICROS]);
+});
+
+test('a root whose limits cannot be read is not one without limits', async () => {
+  const { store, publish, breakIt } = build();
+  await publish([money(100, 7)]);
+  await store.limitsFor([]);
+  breakIt('readChunks');
+  await expect(store.limitsFor(['group/100'])).rejects.toMatchObject({ code: 'limits_unavailable' });
+});
+
+test('what was left over is fixed when the period opens: a late settlement does not move it, nor another program', async () => {
+  const seen = { committed: 4 * MICROS, settled: 1 * MICROS, rev: 9 };
+  const { amount, publish, newStore, clock } = build(async (keys) => keys.map(() => seen));
+  await publish([money(100, 10, { carry: { max: '50%' } })]);
+  // 6 of October's 10 are left, 5 may come over.
+  expect(await amount('group/100')).toBe(15 * MICROS);
+  seen.committed = 9 * MICROS;
+  clock.advance(5_000);
+  expect(await amount('group/100')).toBe(15 * MICROS);
+  expect(await amount('group/100', newStore())).toBe(15 * MICROS);
+});
+
+test('in the first minutes of a period, while slow clocks still count in the old one, nothing is written down', async () => {
+  const seen = { committed: 4 * MICROS, settled: 4 * MICROS, rev: 9 };
+  const { amount, publish, clock } = build(async (keys) => keys.map(() => seen));
+  await publish([money(100, 10, { carry: { max: '100%' } })]);
+  clock.advance(Date.UTC(2026, 11, 1) - clock.nowMs());
+  expect(await amount('group/100')).toBe(16 * MICROS);
+  seen.committed = 7 * MICROS;
+  clock.advance(5 * 60_000);
+  // November had got 6 from October, of which nothing is known to this table.
+  expect(await amount('group/100')).toBe(13 * MICROS);
+  clock.advance(5 * 60_000);
+  expect(await amount('group/100')).toBe(13 * MICROS);
+  seen.committed = 1 * MICROS;
+  clock.advance(60_000);
+  expect(await amount('group/100')).toBe(13 * MICROS);
+});
+
+test('at the turn of the month the new opening is there with the first question', async () => {
+  const seen = { committed: 12 * MICROS, settled: 12 * MICROS, rev: 9 };
+  const { amount, publish, clock } = build(async (keys) => keys.map(() => seen));
+  await publish([money(100, 10, { overdraft: 'carry' })]);
+  expect(await amount('group/100')).toBe(8 * MICROS);
+  seen.settled = 4 * MICROS;
+  seen.committed = 4 * MICROS;
+  clock.advance(Date.UTC(2026, 11, 1) - clock.nowMs() - 1);
+  expect(await amount('group/100')).toBe(8 * MICROS);
+  clock.advance(1);
+  expect(await amount('group/100')).toBe(10 * MICROS);
+});
+
+test('a limit that is new has nothing to carry over', async () => {
+  const { amount, publish } = build();
+  await publish([money(100, 10, { carry: { max: '50%' } })]);
+  expect(await amount('group/100')).toBe(10 * MICROS);
+});
+
+test('an idle period of a limit that was there before leaves all of it', async () => {
+  const { amount, publish, clock } = build();
+  await publish([money(100, 10, { carry: { max: '50%' } })]);
+  await amount('group/100');
+  clock.advance(Date.UTC(2026, 11, 15) - clock.nowMs());
+  expect(await amount('group/100')).toBe(15 * MICROS);
+});

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import type { LimitChange } from '../../../../functions/core/limits/limit-set.ts';
+import {
+  type LimitOperation,
+  MemoryLimitTable,
+} from '../../../../functions/core/limits/memory-limit-table.ts';
+import { KEPT_DAYS, publishLimits, readLimits } from '../../../../functions/core/limits/publish-limits.ts';
+import { aDirectory, aPolicy } from '../../../policies/documents.ts';
+
+const change = (over: Partial<LimitChange> = {}): LimitChange => ({
+  actor: 'finance',
+  why: 'new year',
+  source: 'file limits.yaml',
+  atMs: 1_000,
+  ...over,
+});
+const money = (group: number, amount: number) => ({ on: { group }, money: amount, per: 'month' });
+const deps = (table: MemoryLimitTable) => ({ table, policy: aPolicy(), directory: aDirectory });
+const WAIT = { timeoutMs: 1_000 };
+
+test('a set is read back whole: limits, grants, rollouts, the defaults, and who changed it', async () => {
+  const table = new MemoryLimitTable();
+  const document = {
+    fiscal_start: '04-06',
+    limits: [
+      { on: 'instance', jobs: 900 },
+      money(100, 900),
+      money(104, 50),
+      { on: { project: 1 }, jobs: 3 },
+      money(777, 5),
+    ],
+    grants: [
+      {
+        on: { group: 104 },
+        limit: 'money-month',
+        amount: '+5',
+        from: '2026-11-01',
+        until: '2026-11-30',
+        reason: 'release',
+      },
+    ],
+    personal_default: [{ jobs: 8 }],
+    rollout: [{ group: 100, cost: 'warn' }],
+  };
+  const outcome = await publishLimits(document, change(), deps(table));
+  if (outcome.outcome !== 'live') throw new Error(outcome.outcome);
+  const read = await readLimits(outcome.pointer.set, table);
+  expect(read.change).toEqual(change());
+  const limits = [...document.limits].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  expect({
+    ...read.document,
+    limits: [...(read.document.limits as object[])].sort((a, b) =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
+    ),
+  }).toEqual({ ...document, limits });
+});
+
+test('an invalid document is refused as a whole and changes nothing', async () => {
+  const table = new MemoryLimitTable();
+  const outcome = await publishLimits({ limits: [money(1, 5), money(1, -5)] }, change(), deps(table));
+  expect(outcome).toMatchObject({ outcome: 'invalid', problems: [{ path: ['limits', 1, 'money'] }] });
+  expect(await table.getPointer(WAIT)).toBeUndefined();
+});
+
+test('of two edits of the same set the second is stale, and both can be read', async () => {
+  const table = new MemoryLimitTable();
+  const first = await publishLimits({ limits: [money(1, 1)] }, change(), deps(table));
+  if (first.outcome !== 'live') throw new Error(first.outcome);
+  const base = first.pointer.set;
+  const edit = (amount: number, actor: string) =>
+    publishLimits({ limits: [money(1, amount)] }, change({ base, actor }), deps(table));
+  const outcomes = await Promise.all([edit(2, 'ann'), edit(3, 'ben')]);
+  const [won, lost] = outcomes.sort((a) => (a.outcome === 'live' ? -1 : 1));
+  if (won?.outcome !== 'live' || lost?.outcome !== 'stale') throw new Error('expected one winner');
+  expect(lost.live).toEqual(won.pointer);
+  const both = await Promise.all([won.pointer.set, lost.mine ?? ''].map((set) => readLimits(set, table)));
+  expect(both.map((each) => each.change.actor).sort()).toEqual(['ann', 'ben']);
+  expect(await edit(4, 'late')).toEqual({ outcome: 'stale', live: won.pointer });
+});
+
+test('a flip whose answer is lost is one edit, not a stale one', async () => {
+  let flips = 0;
+  const table = new MemoryLimitTable((operation: LimitOperation) => {
+    if (operation !== 'flip') return undefined;
+    flips += 1;
+    return flips === 1 ? 'lost-after' : undefined;
+  });
+  expect(await publishLimits({ limits: [money(1, 1)] }, change(), deps(table))).toMatchObject({
+    outcome: 'live',
+    pointer: { edit: 1 },
+  });
+});
+
+test('published again after no answer at all, the same change is live once', async () => {
+  let gone = true;
+  const table = new MemoryLimitTable((operation) =>
+    operation === 'flip' && gone ? 'lost-after' : undefined,
+  );
+  const again = () => publishLimits({ limits: [money(1, 1)] }, change(), deps(table));
+  await expect(again()).rejects.toMatchObject({ code: 'limits_unavailable' });
+  gone = false;
+  expect(await again()).toMatchObject({ outcome: 'live', pointer: { edit: 1 } });
+});
+
+test('the live set stays readable while the next one is written and fails', async () => {
+  let failing = false;
+  const table = new MemoryLimitTable((operation) =>
+    operation === 'putChunk' && failing ? 'lost-before' : undefined,
+  );
+  const first = await publishLimits({ limits: [money(100, 1)] }, change(), deps(table));
+  if (first.outcome !== 'live') throw new Error(first.outcome);
+  failing = true;
+  const { set: base } = first.pointer;
+  await expect(
+    publishLimits({ limits: [money(100, 2)] }, change({ base }), deps(table)),
+  ).rejects.toMatchObject({ code: 'limits_unavailable' });
+  expect(await table.getPointer(WAIT)).toEqual(first.pointer);
+  expect((await readLimits(base, table)).document).toEqual({ limits: [money(100, 1)] });
+});
+
+test('the set that was replaced goes in ninety days, and so does one that came too late; the live one stays', async () => {
+  const table = new MemoryLimitTable();
+  const publish = async (amount: number, base?: string) =>
+    publishLimits(
+      { limits: [money(100, amount)] },
+      change({ ...(base !== undefined && { base }) }),
+      deps(table),
+    );
+  const first = await publish(1);
+  if (first.outcome !== 'live') throw new Error(first.outcome);
+  expect([...table.retired.keys()]).toEqual([]);
+  const flip = table.flip.bind(table);
+  let mine: string | undefined;
+  table.flip = async (to, base, options) => {
+    table.flip = flip;
+    // Somebody else is faster.
+    const other = await publish(3, first.pointer.set);
+    if (other.outcome !== 'live') throw new Error(other.outcome);
+    mine = to.set;
+    return flip(to, base, options);
+  };
+  expect((await publish(2, first.pointer.set)).outcome).toBe('stale');
+  const live = await table.getPointer(WAIT);
+  expect([...table.retired]).toEqual([
+    [first.pointer.set, 1 + KEPT_DAYS * 86_400],
+    [mine, 1 + KEPT_DAYS * 86_400],
+  ]);
+  expect(table.retired.has(live?.set ?? '')).toBe(false);
+});
+
+test('limits are live also when the old ones could not be retired', async () => {
+  const table = new MemoryLimitTable((operation) => (operation === 'retire' ? 'lost-before' : undefined));
+  const first = await publishLimits({ limits: [money(100, 1)] }, change(), deps(table));
+  if (first.outcome !== 'live') throw new Error(first.outcome);
+  const edit = change({ base: first.pointer.set });
+  expect(await publishLimits({ limits: [money(100, 2)] }, edit, deps(table))).toMatchObject({
+    outcome: 'live',
+  });
+});

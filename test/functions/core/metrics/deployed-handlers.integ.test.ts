@@ -1,0 +1,232 @@
+/** What a dashboard shows must be written by what is deployed: each handler is run as Lambda runs it, and its lines are read. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ADMISSIONS_PATH } from '../../../../functions/core/contract/admissions.ts';
+import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
+import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
+import { truthText } from '../../../../functions/core/truth/truth-text.ts';
+import * as names from '../../../../functions/names.ts';
+import { importFor } from '../../../support/import-for.ts';
+import { emfProblems, measuredOf } from './emf-spec.ts';
+import { type Failure, type FakeServices, startFakeServices } from './fake-services.ts';
+
+const INSTANCE = 'metrics.example.com';
+const DEPLOYMENT = 'test/metrics.example.com';
+/** Stands wherever a secret could: a token, a variable, a name. */
+const MARKER = 'not-a-secret';
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-metrics-'));
+const saved = { ...process.env };
+const failOnce: Failure[] = [];
+const said: string[] = [];
+
+let services: FakeServices;
+
+const RULES = {
+  policy: {
+    version: 'metrics',
+    document: {
+      currency: 'EUR',
+      prices: {
+        version: 'metrics',
+        classes: [{ name: 'small', tags: [], rate_per_minute: '0.10' }],
+        default_class: 'small',
+      },
+      estimate: { default: '10m' },
+      rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }],
+    },
+  },
+  limits: { version: 'metrics', document: { limits: [{ on: { group: 100 }, money: 5, per: 'month' }] } },
+  directory: { groups: [{ id: 100, path: 'acme' }], projects: [] },
+};
+
+beforeAll(async () => {
+  services = await startFakeServices(MARKER, failOnce);
+  writeFileSync(join(folder, 'rules.json'), JSON.stringify(RULES));
+  Object.assign(process.env, {
+    [names.ENV_DEPLOYMENT]: DEPLOYMENT,
+    [names.ENV_LEDGER_TABLE]: 'metrics',
+    [names.ENV_GITLAB_INSTANCE]: INSTANCE,
+    [names.ENV_RULES_FILE]: join(folder, 'rules.json'),
+    [names.ENV_DYNAMODB_ENDPOINT]: services.url,
+    [names.ENV_GITLAB_URL]: services.url,
+    [names.ENV_GITLAB_TOKEN_PARAMETER]: '/tollgate/token',
+    [names.ENV_WEBHOOK_SECRETS_PARAMETER]: '/tollgate/secrets',
+    AWS_ENDPOINT_URL_SSM: services.url,
+    AWS_REGION: 'local',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  });
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => said.push(String(text)) > 0);
+});
+
+afterAll(() => {
+  vi.restoreAllMocks();
+  process.env = saved;
+  rmSync(folder, { recursive: true, force: true });
+  services?.close();
+});
+
+/** The metrics lines since the last look. */
+function linesSaid(): readonly string[] {
+  const lines = said.splice(0).flatMap((text) => text.split('\n'));
+  return lines.filter((line) => line.startsWith('{"_aws"'));
+}
+
+const written = new Set<string>();
+
+/** What an invocation wrote: one line, nothing else beside it, and nobody's words in it. */
+function measuredBy(): Readonly<Record<string, readonly number[]>> {
+  const lines = linesSaid();
+  expect(lines).toHaveLength(1);
+  const [line = ''] = lines;
+  expect(emfProblems(line)).toEqual([]);
+  expect(line).not.toContain(MARKER);
+  const { deployment, values } = measuredOf(line);
+  expect(deployment).toBe(DEPLOYMENT);
+  for (const name of Object.keys(values)) written.add(name);
+  return values;
+}
+
+const post = (path: string, body: string, headers: Readonly<Record<string, string>> = {}) => ({
+  version: '2.0',
+  routeKey: '$default',
+  rawPath: path,
+  rawQueryString: '',
+  headers: { 'content-type': 'application/json', ...headers },
+  requestContext: { http: { method: 'POST', path }, domainName: 'metrics.example.com' },
+  body,
+  isBase64Encoded: false,
+});
+
+test('the admit function: a group it does not know, a lost race, limits it could not read', async () => {
+  const { handler } = await importFor<typeof import('../../../../functions/admit/handler.ts')>(
+    import.meta.url,
+    'functions/admit/handler.ts',
+  );
+  const admit = async (jobId: number, namespaceId: number): Promise<number> => {
+    const request = { jobId, jobName: MARKER, projectId: 1, namespaceId, rootNamespaceId: 100 };
+    const body = JSON.stringify({ requests: [request], remainingMs: 5_000 });
+    const event = post(ADMISSIONS_PATH, body) as unknown as Parameters<typeof handler>[0];
+    return (await handler(event, undefined)).statusCode;
+  };
+  failOnce.push({ operation: 'GetItem', about: `${INSTANCE}@limits`, type: 'InternalServerError' });
+  expect(await admit(1, 100)).toBe(500);
+  expect(measuredBy()).toEqual({ LimitsUnreadable: [1] });
+
+  failOnce.push({
+    operation: 'TransactWriteItems',
+    about: '',
+    type: 'TransactionCanceledException',
+    reasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }],
+  });
+  expect(await admit(2, 999)).toBe(200);
+  expect(measuredBy()).toEqual({ UnknownGroups: [1], LedgerRetries: [1] });
+
+  expect(await admit(3, 100)).toBe(200);
+  expect(linesSaid()).toEqual([]);
+});
+
+test('the stream: how many jobs ended, how long ago, and who cannot have run so long', async () => {
+  const { handler } = await importFor<typeof import('../../../../functions/settle/stream/handler.ts')>(
+    import.meta.url,
+    'functions/settle/stream/handler.ts',
+  );
+  const nowMs = Date.now();
+  const truth = {
+    jobId: 7,
+    projectId: 1,
+    jobName: MARKER,
+    status: 'success',
+    startedAtMs: nowMs - 90_000,
+    finishedAtMs: nowMs - 30_000,
+    durationSeconds: 40 * 86_400,
+  } as const;
+  const item = { id: 'x', body: truthText(truth), receivedAtMs: nowMs, untilMs: nowMs };
+  const NewImage = inboxItem(item, ledgerKeys(INSTANCE));
+  await handler({ Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] });
+  const { JobEvents: events, SettlementLagSeconds: lag, ClampedDurations: clamped } = measuredBy();
+  expect(clamped).toEqual([1]);
+  expect(events).toEqual([1]);
+  expect(lag?.[0]).toBeGreaterThanOrEqual(30);
+});
+
+test('the sweep: all its numbers, also when they are zero', async () => {
+  const { handler } = await importFor<typeof import('../../../../functions/sweep/handler.ts')>(
+    import.meta.url,
+    'functions/sweep/handler.ts',
+  );
+  await handler();
+  expect(measuredBy()).toEqual({
+    LiveHolds: [0],
+    OldestDueAgeSeconds: [0],
+    GitLabSilent: [0],
+    HealedBySweep: [0],
+    AdmittedYetFailed: [0],
+    BypassJobs: [0],
+    OutOfScopeJobs: [0],
+    RanJobs: [0],
+  });
+});
+
+test('the check for drift: how many counters drift', async () => {
+  const { handler } = await importFor<typeof import('../../../../functions/drift/handler.ts')>(
+    import.meta.url,
+    'functions/drift/handler.ts',
+  );
+  await handler();
+  expect(measuredBy()).toEqual({ DriftedCounters: [0] });
+});
+
+test('the rollup: what nobody can read', async () => {
+  const { handler } = await importFor<typeof import('../../../../functions/rollup/handler.ts')>(
+    import.meta.url,
+    'functions/rollup/handler.ts',
+  );
+  const { pk, sk } = ledgerKeys(INSTANCE).record(9);
+  const NewImage = { pk: { S: pk }, sk: { S: sk }, jn: { S: MARKER } };
+  await handler({ Records: [{ eventName: 'MODIFY', dynamodb: { SequenceNumber: '1', NewImage } }] });
+  expect(measuredBy()).toEqual({ RollupLeftOut: [1] });
+});
+
+test('the directory: how old it is', async () => {
+  const { handler } = await importFor<typeof import('../../../../functions/directory-sync/handler.ts')>(
+    import.meta.url,
+    'functions/directory-sync/handler.ts',
+  );
+  await handler();
+  expect(measuredBy()).toEqual({ DirectoryAgeSeconds: [0] });
+});
+
+test('every metric in the names of the functions is written by one of them, and no other', () => {
+  expect([...written].sort()).toEqual(names.FUNCTION_METRICS.map(({ name }) => name).sort());
+});
+
+test('under another name than the books have, no function works on the table, and each says what to do', async () => {
+  vi.resetModules();
+  services.known.push('gitlab.before-the-move.com');
+  const before = services.written.length;
+  Object.assign(process.env, {
+    [names.ENV_THRESHOLDS_TOPIC]: 'arn:aws:sns:local:111122223333:owners',
+    [names.ENV_LIMITS_PATH]: '/tollgate/test/limits',
+  });
+  const handlers = await Promise.all([
+    import('../../../../functions/admit/handler.ts'),
+    import('../../../../functions/settle/stream/handler.ts'),
+    import('../../../../functions/rollup/handler.ts'),
+    import('../../../../functions/sweep/handler.ts'),
+    import('../../../../functions/directory-sync/handler.ts'),
+    import('../../../../functions/drift/handler.ts'),
+    import('../../../../functions/ssm-limits/handler.ts'),
+    import('../../../../functions/notices/handler.ts'),
+  ]);
+  for (const { handler } of handlers) {
+    const run = handler as (event: unknown, context: unknown) => Promise<unknown>;
+    await expect(run({}, undefined)).rejects.toThrow(
+      /\[foreign_books\].*gitlab\.before-the-move\.com, and none of metrics\.example\.com.*gitlab\.instance/,
+    );
+  }
+  expect(services.written.slice(before)).toEqual([]);
+});

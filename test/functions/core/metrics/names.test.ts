@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import * as functionNames from '../../../../functions/names.ts';
+import * as relayNames from '../../../../relay/names.ts';
+
+const { FUNCTION_METRICS } = functionNames;
+const { RELAY_METRICS } = relayNames;
+const METRICS = [...FUNCTION_METRICS, ...RELAY_METRICS];
+
+/** Custom metrics cost $0.30 each a month and dimension set; the idle price of the default shape has room for these. */
+const METRICS_MAX = 33;
+
+test('metrics are no more than the deployment’s price allows for, each under a name of its own', () => {
+  expect(METRICS.length).toBeLessThanOrEqual(METRICS_MAX);
+  expect(new Set(METRICS.map(({ name }) => name)).size).toBe(METRICS.length);
+});
+
+test.each([
+  ['functions', functionNames, FUNCTION_METRICS],
+  ['relay', relayNames, RELAY_METRICS],
+] as const)('every metric in the names of the %s is in their list', (_, names, list) => {
+  const metrics = Object.values<unknown>(names).filter(
+    (value) => typeof value === 'object' && value !== null && 'statistic' in value,
+  );
+  expect(new Set(metrics)).toEqual(new Set<unknown>(list));
+});
+
+test.each(METRICS)('$name says in a sentence what it means', ({ name, says }) => {
+  expect(name).toMatch(/^([A-Z][a-zA-Z]+)$/);
+  expect(says).toMatch(/^(\d: .*|[A-Z].*)\.$/);
+});
+
+test('functions and relay hear of their deployment under one name', () => {
+  expect(relayNames.ENV_DEPLOYMENT).toBe(functionNames.ENV_DEPLOYMENT);
+});

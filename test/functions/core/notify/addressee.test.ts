@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { subjectHref } from '../../../../functions/console/pages/links.ts';
+import { addresseeKey, addresseeOf, subjectLabel } from '../../../../functions/core/notify/addressee.ts';
+import { linkTo, subjectPage } from '../../../../functions/core/notify/console-links.ts';
+import { aPolicy, someLimits } from '../../../policies/documents.ts';
+import { DIRECTORY } from '../../console/house.ts';
+
+const money = (on: object, over: object = {}) => ({ on, money: 9, per: 'month', ...over });
+
+const limits = someLimits(
+  {
+    limits: [
+      money({ group: 100 }, { owner: 'acme-leads', contact: 'acme@example.com' }),
+      money({ group: 101 }),
+      { on: { group: 101 }, jobs: 3, owner: 'slots-team' },
+      money({ group: 101 }, { per: 'day', owner: 'Daily\nteam' }),
+      money({ group: 200 }, { owner: 'acme-leads' }),
+      money({ runner_class: 'large' }, { owner: 'gpu-team' }),
+    ],
+  },
+  aPolicy(),
+  DIRECTORY,
+);
+const ownership = { limits, directory: DIRECTORY };
+const of = (subject: string, limit?: string) => addresseeOf(subject, limit, ownership);
+
+describe('who is told', () => {
+  test.each<[string, string | undefined, string, string]>([
+    ['group/101', 'jobs-now', 'slots-team', 'the owner of the limit itself goes first'],
+    ['group/101', 'money-month', 'slots-team', 'else whoever the subject’s other limits name'],
+    ['group/101', 'money-day', 'Daily team', 'a name is one line'],
+    ['group/104', undefined, 'slots-team', 'else the closest group above'],
+    ['project/1', undefined, 'slots-team', 'of a project, too'],
+    ['group/102', undefined, 'acme-leads', 'up to the root'],
+    ['group/190', undefined, 'finance', 'and finance where nobody is named'],
+    ['runner-class/large', undefined, 'gpu-team', 'runner classes stand alone'],
+    ['instance', undefined, 'finance', 'as the instance does'],
+    ['group/999', undefined, 'finance', 'nobody knows an unknown group'],
+  ])('%s %s: %s (%s)', (subject, limit, owner) => {
+    expect(of(subject, limit).owner).toBe(owner);
+  });
+
+  test('teams of different companies that are called alike are two', () => {
+    expect(of('group/100')).toMatchObject({ owner: 'acme-leads', root: 100, contact: 'acme@example.com' });
+    expect(of('group/200')).toEqual({ owner: 'acme-leads', root: 200 });
+    expect(addresseeKey(of('group/100'))).not.toBe(addresseeKey(of('group/200')));
+    expect(addresseeKey(of('group/100'))).toBe(addresseeKey(of('group/102')));
+  });
+});
+
+test.each([
+  'instance',
+  'group/101',
+  'project/7',
+  'runner-class/gpu large',
+  'user/5',
+  'groups/acme/*',
+  'personal',
+])('the link of %s leads to where the console shows it', (subject) => {
+  expect(subjectPage(subject)).toBe(subjectHref(subject) ?? '/history');
+});
+
+test('without a console there is no link', () => {
+  expect(linkTo(undefined, '/instance')).toBeUndefined();
+  expect(linkTo('https://budget.example.com', '/instance')).toBe('https://budget.example.com/instance');
+});
+
+test.each([
+  ['group/101', 'group acme/payments'],
+  ['group/190', 'personal namespace jane'],
+  ['project/1', 'project acme/payments/cards/api'],
+  ['runner-class/large', 'runner class large'],
+  ['instance', 'the whole GitLab'],
+  ['group/999', 'group 999'],
+])('%s is called %s', (subject, label) => {
+  expect(subjectLabel(subject, DIRECTORY)).toBe(label);
+});

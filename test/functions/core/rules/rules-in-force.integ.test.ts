@@ -1,0 +1,13 @@
+import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { localTable } from '../../../support/ledger/local-table.ts';
+import { liveLimitsContract } from '../../admit/live-limits.ts';
+
+const TABLE = 'live-limits';
+
+const local = localTable(TABLE);
+
+liveLimitsContract((instance, clock) => {
+  const table = { client: local.client, tableName: TABLE, instance, clock, random: Math.random };
+  return { store: new DynamoStore(table), limits: new DynamoLimitTable(table) };
+});

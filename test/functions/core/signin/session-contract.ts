@@ -1,0 +1,66 @@
+/** What every store of sessions must do. Run on the one in memory and on DynamoDB Local. */
+import { expect, test } from 'vitest';
+import type { Session, SessionStore } from '../../../../functions/core/signin/session-store.ts';
+
+export const SESSION: Session = {
+  userId: 42,
+  username: 'fin',
+  name: 'Fin Anz ☃',
+  roles: { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [101, 2_147_483_648] },
+  rolesReadAtMs: 1_795_262_400_000,
+  seenAtMs: 1_795_262_400_001,
+  endsAtMs: 1_795_298_400_000,
+};
+
+export function sessionStoreContract(newStore: (instance: string) => SessionStore): void {
+  let stores = 0;
+  const build = (): SessionStore => {
+    stores += 1;
+    return newStore(`sessions-${stores}.example.com`);
+  };
+
+  test('a session comes back as it was written, under its own hash only', async () => {
+    const store = build();
+    await store.create('a', SESSION);
+    expect(await store.read('a')).toEqual(SESSION);
+    expect(await store.read('b')).toBeUndefined();
+  });
+
+  test('a session of two thousand groups fits', async () => {
+    const store = build();
+    const ids = Array.from({ length: 2_000 }, (_, index) => 2_147_483_647 - index);
+    const roles = { ...SESSION.roles, ownedGroupIds: ids, viewerGroupIds: ids };
+    await store.create('a', { ...SESSION, roles });
+    expect((await store.read('a'))?.roles).toEqual(roles);
+  });
+
+  test('a change leaves what it does not name, and the end where it was', async () => {
+    const store = build();
+    await store.create('a', SESSION);
+    expect(await store.change('a', { seenAtMs: 7 })).toBe(true);
+    const roles = { admin: true, finance: false, ownedGroupIds: [1], viewerGroupIds: [1] };
+    expect(await store.change('a', { roles, rolesReadAtMs: 8, username: 'fin2' })).toBe(true);
+    expect(await store.read('a')).toEqual({
+      ...SESSION,
+      seenAtMs: 7,
+      roles,
+      rolesReadAtMs: 8,
+      username: 'fin2',
+    });
+  });
+
+  test('a session that was removed is not brought back by a change that was on its way', async () => {
+    const store = build();
+    await store.create('a', SESSION);
+    await store.remove('a');
+    await store.remove('a');
+    expect(await store.change('a', { seenAtMs: 7 })).toBe(false);
+    expect(await store.read('a')).toBeUndefined();
+  });
+
+  test('two GitLab instances do not see each other', async () => {
+    const [one, other] = [build(), build()];
+    await one.create('a', SESSION);
+    expect(await other.read('a')).toBeUndefined();
+  });
+}

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
+import {
+  enforcementProof,
+  hasRun,
+  unadmittedShare,
+} from '../../../../functions/core/truth/enforcement-proof.ts';
+import { blocked, someFacts } from '../../../support/ledger/asks.ts';
+
+const NOW_MS = 10_000_000;
+
+const aRecord = (jobId: number, more: Partial<JobRecord> = {}): JobRecord => ({
+  jobId,
+  state: 'HELD',
+  generation: 1,
+  rev: 1,
+  ...((more.state ?? 'HELD') === 'HELD' && { dueAtMs: NOW_MS }),
+  facts: someFacts({ projectId: 9 }),
+  claims: [],
+  violations: [],
+  shadow: [],
+  answered: 'ledger',
+  flagged: false,
+  decidedAtMs: 0,
+  entries: 0,
+  ...more,
+});
+
+const aTruth = (jobId: number, more: Partial<JobTruth> = {}): JobTruth => ({
+  jobId,
+  projectId: 9,
+  status: 'success',
+  startedAtMs: 1_000,
+  finishedAtMs: 61_000,
+  durationSeconds: 60,
+  ...more,
+});
+
+const byRouter: Partial<JobTruth> = {
+  status: 'failed',
+  failureReason: 'job_router_failure',
+  durationSeconds: 0.1,
+};
+const { durationSeconds: _, finishedAtMs: __, ...running } = aTruth(1, { status: 'running' });
+const settled: Partial<JobRecord> = { state: 'SETTLED', durationSeconds: 60 };
+const bypassed: Partial<JobRecord> = { ...settled, violations: [blocked], unchecked: 'bypass' };
+
+test.each<[string, Partial<JobRecord> | undefined, Partial<JobTruth> | undefined, string | undefined]>([
+  ['a rejected job that failed in the router is as it should be', { state: 'REJECTED' }, byRouter, undefined],
+  ['a rejected job that ran is charged', { state: 'REJECTED' }, {}, 'rejected_ran: settle'],
+  ['a rejected job that ran and is charged is still told', bypassed, {}, 'rejected_ran: none'],
+  ['a rejected job that runs is waited for', { state: 'REJECTED' }, running, 'rejected_ran: wait'],
+  ['a job that ran unseen is a bypass', undefined, {}, 'unseen: charge as bypass'],
+  ['a job the router let fail is no bypass', undefined, byRouter, undefined],
+  ['a hold of a running job stands', {}, running, undefined],
+  ['a hold of a finished job is settled', {}, {}, 'ended: settle'],
+  ['a hold of a job another controller rejected goes back', {}, byRouter, 'admitted_rejected: release'],
+  [
+    'a hold of a job canceled before it began goes back',
+    {},
+    { status: 'canceled', startedAtMs: undefined, durationSeconds: undefined } as unknown as JobTruth,
+    'never_started: release',
+  ],
+  ['a hold of a job GitLab does not know expires', {}, undefined, 'gone: expire'],
+  [
+    'a hold that is not due waits for a job GitLab does not know yet',
+    { dueAtMs: NOW_MS + 1 },
+    undefined,
+    'gone: wait',
+  ],
+  ['a settled job GitLab has forgotten stays', settled, undefined, undefined],
+  ['a settled job with the same duration agrees', settled, { durationSeconds: 59.4 }, undefined],
+  ['a settled job that ran longer is corrected', settled, { durationSeconds: 60.2 }, 'duration: correct'],
+  ['a released job that ran is corrected', { state: 'RELEASED' }, {}, 'released_ran: correct'],
+  ['a settled job the router let fail is corrected', settled, byRouter, 'admitted_rejected: correct'],
+])('%s', (_name, record, truth, told) => {
+  const { findings, verdicts } = enforcementProof(
+    [{ record: record && aRecord(1, record), truth: truth && aTruth(1, truth) }],
+    NOW_MS,
+  );
+  expect(findings.map(({ kind, remedy }) => `${kind}: ${remedy}`)).toEqual(told === undefined ? [] : [told]);
+  const acts = told !== undefined && !told.endsWith('wait') && !told.endsWith('none');
+  expect(verdicts).toHaveLength(acts ? 1 : 0);
+});
+
+test('the share of unadmitted jobs is that of all jobs that ran', () => {
+  const { figures } = enforcementProof(
+    [
+      { record: aRecord(1, settled), truth: aTruth(1) },
+      { record: aRecord(2, settled), truth: aTruth(2) },
+      { record: undefined, truth: aTruth(3) },
+      { record: aRecord(4, bypassed), truth: aTruth(4) },
+      { record: aRecord(5, { state: 'REJECTED' }), truth: aTruth(5, byRouter) },
+    ],
+    NOW_MS,
+  );
+  expect(figures).toEqual({
+    compared: 5,
+    rejected: 2,
+    rejectedRan: 1,
+    admitted: 2,
+    admittedRan: 2,
+    ran: 4,
+    unadmitted: 2,
+    unseen: 1,
+    outOfScope: 0,
+  });
+  expect(unadmittedShare(figures)).toBe(0.5);
+});
+
+test('a job shown as running for a moment before the router let it fail has not run', () => {
+  expect(hasRun(aTruth(1, byRouter))).toBe(false);
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { JobFacts, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
+import { isInNoGroup, wasBelowPath, wasInGroup } from '../../../../functions/core/truth/recorded-groups.ts';
+import { placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { someFacts } from '../../../support/ledger/asks.ts';
+
+/** The groups by now: 111 below 110 below 200, which was called `north` before 100 was. */
+const NOW = directoryOf([
+  { id: 100, path: 'north', personal: false },
+  { id: 200, path: 'south', personal: false },
+  { id: 110, parentId: 200, path: 'south/g110', personal: false },
+  { id: 111, parentId: 110, path: 'south/g110/g111', personal: false },
+]);
+
+const aRecord = (facts: Partial<JobFacts>, countedOn: readonly string[] = []): JobRecord => ({
+  jobId: 1,
+  state: 'SETTLED',
+  generation: 1,
+  rev: 2,
+  facts: someFacts(facts),
+  claims: countedOn.map((subject) => ({
+    counter: { subject, limit: 'money-month', period: '2026-11' },
+    unit: 'micros',
+    held: 1,
+    counted: 1,
+    corrected: 0,
+    fitted: true,
+    checked: true,
+  })),
+  violations: [],
+  shadow: [],
+  answered: 'ledger',
+  flagged: false,
+  decidedAtMs: 0,
+  entries: 0,
+});
+
+const groupsOf = (record: JobRecord): readonly number[] =>
+  [100, 110, 111, 200].filter((id) => wasInGroup(record, id, NOW));
+
+test.each<[string, JobRecord, readonly number[]]>([
+  [
+    'the groups it was decided below, not those of now',
+    aRecord({ rootId: 100, groupId: 111, groupIds: [100, 110, 111] }),
+    [100, 110, 111],
+  ],
+  [
+    'where some were not known, the root and its own',
+    aRecord({ rootId: 100, groupId: 111, groupIds: [100] }),
+    [100, 111],
+  ],
+  [
+    'of an older record: those it is counted on',
+    aRecord({ rootId: 100, groupId: 111 }, ['group/110']),
+    [100, 110, 111],
+  ],
+  [
+    'of an older record below another root by now: root and own',
+    aRecord({ rootId: 100, groupId: 111 }),
+    [100, 111],
+  ],
+  [
+    'of an older record below its root still: those between',
+    aRecord({ rootId: 200, groupId: 111 }),
+    [110, 111, 200],
+  ],
+  ['of a job that nobody could place: none, whatever its path', aRecord({ projectPath: 'north/app' }), []],
+])('%s', (_, record, groups) => {
+  expect(groupsOf(record)).toEqual(groups);
+});
+
+test('a path that the directory does not know finds no job whose root is known by another name', () => {
+  const ofSouth = aRecord({ rootId: 200, groupIds: [200], projectPath: 'old/gone/app' });
+  expect(wasBelowPath(ofSouth, 'old', NOW)).toBe(false);
+  expect(wasBelowPath({ ...ofSouth, facts: { ...ofSouth.facts, rootId: 999 } }, 'old/Gone', NOW)).toBe(true);
+  expect(wasBelowPath(aRecord({ rootId: 200, projectPath: 'south/gone/app' }), 'south/gone', NOW)).toBe(true);
+});
+
+test('a job without any group is told from the others', () => {
+  expect(isInNoGroup(aRecord({ projectPath: 'north/app' }))).toBe(true);
+  expect(isInNoGroup(aRecord({ groupId: 7 }))).toBe(false);
+  expect(isInNoGroup(aRecord({}, ['group/110']))).toBe(false);
+});
+
+test('usage is counted on the groups of the record, also when it is counted after they were moved', () => {
+  const record = aRecord({ rootId: 100, groupId: 111, groupIds: [100, 110, 111] });
+  expect(placeBy(NOW, 'UTC')(record).subjects).toEqual([
+    'instance',
+    'group/100',
+    'group/110',
+    'group/111',
+    'runner-class/small',
+  ]);
+});

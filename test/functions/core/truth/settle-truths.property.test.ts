@@ -1,0 +1,109 @@
+/** GitLab's words in any order, cut into batches anyhow, repeated, between admissions: the same charges in the end. */
+import fc from 'fast-check';
+import { test } from 'vitest';
+import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
+import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
+import { History, must } from '../../../support/ledger/history.ts';
+import { aTruth, books, ranFor, STARTED_MS } from '../../settle/truths.ts';
+
+const RUNS = 500;
+const JOBS = 5;
+
+/** What became of a job: how long it ran, or never. */
+type Fate = number | 'canceled' | 'refused';
+
+const fate: fc.Arbitrary<Fate> = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 600 }) },
+  { weight: 1, arbitrary: fc.constantFrom('canceled' as const, 'refused' as const) },
+);
+
+/** Everything GitLab says about it on the way. */
+const wordsOf = (jobId: number, one: Fate): readonly JobTruth[] => [
+  aTruth(jobId, { status: 'pending' }),
+  aTruth(jobId, { status: 'running', startedAtMs: STARTED_MS, runnerId: 12 }),
+  one === 'canceled'
+    ? aTruth(jobId, { status: 'canceled' })
+    : one === 'refused'
+      ? ranFor(jobId, 1, { status: 'failed', failureReason: 'job_router_failure' })
+      : ranFor(jobId, one),
+];
+
+/** Priced as the rules price a bypass, so that it does not matter who comes first. */
+const ask = (jobId: number) =>
+  anAsk(jobId, [claim('group/100', 600, 1e9)], {
+    facts: someFacts({ microsPerMinute: 60, policyVersion: JSON.stringify({ 'group/100': 1e9 }) }),
+  });
+
+type Step = { readonly admit: number } | { readonly say: JobTruth };
+
+test('whatever order, batches and repetitions GitLab’s words come in, each job that ran is charged its duration once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fate, { minLength: 1, maxLength: JOBS }).chain((fates) => {
+        const words = fates.flatMap((one, index) => wordsOf(index + 1, one));
+        const admissions = fates.map((_, index): Step => ({ admit: index + 1 }));
+        const steps: readonly Step[] = [...words.map((say) => ({ say })), ...admissions];
+        return fc.record({
+          fates: fc.constant(fates),
+          // Every step once, and some again.
+          order: fc
+            .subarray([...steps])
+            .chain((again) =>
+              fc.shuffledSubarray([...steps, ...again], { minLength: steps.length + again.length }),
+            ),
+          cuts: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 10 }),
+        });
+      }),
+      async ({ fates, order, cuts }) => {
+        const house = books({ onCommit: (writes) => history.onCommit(writes) });
+        const history: History = new History(() => house.store.dump());
+        const free = flatRules();
+        const deps = { ...house.deps, currentRules: free };
+        const batch: JobTruth[] = [];
+        let cut = 0;
+        const flush = async (): Promise<void> => {
+          await settleTruths(batch.splice(0), deps);
+          cut += 1;
+        };
+        for (const step of order) {
+          if ('say' in step) batch.push(step.say);
+          else {
+            await flush();
+            const askedAt = history.commits;
+            const [outcome] = await house.ledger.hold([ask(step.admit)], house.clock.monotonicMs() + 30_000);
+            if (outcome !== undefined) history.answered(step.admit, outcome, askedAt);
+          }
+          if (batch.length >= (cuts[cut % cuts.length] ?? 1)) await flush();
+        }
+        await flush();
+        // A question after the end holds anew; GitLab's last word, said again, takes it back.
+        await settleTruths(
+          fates.flatMap((one, index) => wordsOf(index + 1, one)),
+          deps,
+        );
+        for (const [index, one] of fates.entries()) {
+          const seconds = typeof one === 'number' ? one : 0;
+          const record = await house.ledger.readRecord(index + 1);
+          const { micros = 0 } = await house.charged(index + 1);
+          must(micros === seconds, `job ${index + 1} (${record?.state}) pays ${micros} for ${seconds} s`);
+          must(record?.dueAtMs === undefined, `job ${index + 1} is still live`);
+        }
+        const { drift } = await house.ledger.rebuild({ repair: false });
+        must(drift.length === 0, `drift: ${JSON.stringify(drift)}`);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+/** The rules of the house at 60 micro-units a minute: what the history takes a second to cost. */
+function flatRules() {
+  const { currentRules } = books().deps;
+  return async () => {
+    const rules = await currentRules([]);
+    const { prices } = rules.policy;
+    const defaultClass = { ...prices.defaultClass, microsPerMinute: 60 };
+    return { ...rules, policy: { ...rules.policy, prices: { ...prices, classes: [], defaultClass } } };
+  };
+}

@@ -1,0 +1,288 @@
+import { expect, test } from 'vitest';
+import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import type { JobState } from '../../../../functions/core/ledger/ledger.ts';
+import { settleTruths, type TruthOutcome } from '../../../../functions/core/truth/settle-truths.ts';
+import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
+import { aTruth, type Books, books, ranFor, STARTED_MS } from '../../settle/truths.ts';
+
+/** 600 held; a minute costs 60. */
+const ask = anAsk(1, [
+  claim('group/100', 600, 1_000),
+  claim('group/100', 1, 10, { unit: 'jobs', counter: counter('group/100', 'at-once', 'now') }),
+]);
+
+const hold = ({ ledger, clock }: Books, one = ask) => ledger.hold([one], clock.monotonicMs() + 30_000);
+
+/** Brings job 1 into a state. */
+const INTO: Record<JobState | 'none', (house: Books) => Promise<unknown>> = {
+  none: async () => {},
+  HELD: (house) => hold(house),
+  RUNNING: async (house) => {
+    await hold(house);
+    const held = await house.ledger.readRecord(1);
+    if (held === undefined) throw new Error('job 1 was held and has no record');
+    const record = { ...held, state: 'RUNNING', rev: held.rev + 1 } as const;
+    await house.store.transact([{ kind: 'record', record, replaces: held }], {
+      token: 't',
+      timeoutMs: 1_000,
+    });
+  },
+  SETTLED: async (house) => {
+    await hold(house);
+    await house.ledger.settle([{ jobId: 1, durationSeconds: 50, endedAtMs: STARTED_MS + 50_000 }]);
+  },
+  RELEASED: async (house) => {
+    await hold(house);
+    await house.ledger.release([{ jobId: 1, cause: 'canceled' }]);
+  },
+  EXPIRED: async (house) => {
+    await hold(house);
+    await house.ledger.expire([{ jobId: 1, cause: '404', charge: 'nothing' }]);
+  },
+  REJECTED: (house) => hold(house, { ...ask, claims: [claim('group/100', 600, 500)] }),
+};
+
+const EVENTS = {
+  pending: aTruth(1, { status: 'pending' }),
+  started: aTruth(1, { status: 'running', runnerId: 12, startedAtMs: STARTED_MS }),
+  finished: ranFor(1, 90),
+  'failed after 90 s': ranFor(1, 90, { status: 'failed', failureReason: 'script_failure' }),
+  'canceled after 90 s': ranFor(1, 90, { status: 'canceled' }),
+  'canceled before start': aTruth(1, { status: 'canceled', finishedAtMs: STARTED_MS }),
+  'failed before start': aTruth(1, { status: 'failed', durationSeconds: 0 }),
+  skipped: aTruth(1, { status: 'skipped' }),
+  'rejected by the router': ranFor(1, 2, { status: 'failed', failureReason: 'job_router_failure' }),
+  'ended without a word on when': aTruth(1, { status: 'success' }),
+  'started and ended without a word on when': aTruth(1, { status: 'failed', startedAtMs: STARTED_MS }),
+} satisfies Record<string, JobTruth>;
+
+type Event = keyof typeof EVENTS;
+
+const RAN: readonly Event[] = ['finished', 'failed after 90 s', 'canceled after 90 s'];
+const GONE: readonly Event[] = [
+  'canceled before start',
+  'failed before start',
+  'skipped',
+  'rejected by the router',
+];
+const OPEN: readonly Event[] = ['pending', 'started'];
+const UNCLEAR: readonly Event[] = [
+  'ended without a word on when',
+  'started and ended without a word on when',
+];
+
+/** What each state becomes, and what job 1 is charged in micro-units. */
+const AFTER: Record<
+  JobState | 'none',
+  { before: number; ran: [TruthOutcome, JobState, number]; gone: [TruthOutcome, JobState | 'none', number] }
+> = {
+  // The rules charge 90 s at 0.10 a minute.
+  none: { before: 0, ran: ['bypass', 'SETTLED', 150_000], gone: ['ignored', 'none', 0] },
+  HELD: { before: 600, ran: ['applied', 'SETTLED', 90], gone: ['applied', 'RELEASED', 0] },
+  RUNNING: { before: 600, ran: ['applied', 'SETTLED', 90], gone: ['applied', 'RELEASED', 0] },
+  SETTLED: { before: 50, ran: ['corrected', 'SETTLED', 90], gone: ['unchanged', 'SETTLED', 50] },
+  RELEASED: { before: 0, ran: ['corrected', 'SETTLED', 90], gone: ['unchanged', 'RELEASED', 0] },
+  EXPIRED: { before: 0, ran: ['corrected', 'SETTLED', 90], gone: ['unchanged', 'EXPIRED', 0] },
+  REJECTED: { before: 0, ran: ['applied', 'SETTLED', 90], gone: ['unchanged', 'REJECTED', 0] },
+};
+
+/** Only what the router failed was refused by somebody; what was never started is no contradiction to an admission. */
+const told = (event: Event, outcome: TruthOutcome): TruthOutcome =>
+  event === 'rejected by the router' && outcome === 'applied' ? 'admitted_yet_failed' : outcome;
+
+const rows = Object.entries(AFTER).flatMap(([from, { before, ran, gone }]) => [
+  ...RAN.map((event) => [from as JobState | 'none', event, ...ran] as const),
+  ...GONE.map((event) => [from as JobState | 'none', event, told(event, gone[0]), gone[1], gone[2]] as const),
+  ...OPEN.map((event) => [from as JobState | 'none', event, 'ignored', from, before] as const),
+  ...UNCLEAR.map((event) => [from as JobState | 'none', event, 'unclear', from, before] as const),
+]);
+
+test.each(rows)('%s, %s → %s, %s, charged %i', async (from, event, outcome, state, micros) => {
+  const house = books();
+  await INTO[from](house);
+  expect(await settleTruths([EVENTS[event]], house.deps)).toEqual([outcome]);
+  expect((await house.ledger.readRecord(1))?.state ?? 'none').toBe(state);
+  expect((await house.charged(1)).micros ?? 0).toBe(micros);
+  // A job that ended takes no slot, whatever it is charged.
+  const slots = (await house.charged(1)).jobs ?? 0;
+  expect(slots).toBe(state === 'HELD' || state === 'RUNNING' ? 1 : 0);
+  expect((await house.ledger.rebuild({ repair: false })).drift).toEqual([]);
+  // Said again, nothing changes any more.
+  const before = await house.ledger.readRecord(1);
+  const [again] = await settleTruths([EVENTS[event]], house.deps);
+  expect(['unchanged', 'ignored', 'unclear']).toContain(again);
+  expect(await house.ledger.readRecord(1)).toEqual(before);
+});
+
+test('a job that is called running before the router asks is still judged by its limits', async () => {
+  const house = books();
+  await settleTruths([EVENTS.started], house.deps);
+  expect(await hold(house, { ...ask, claims: [claim('group/100', 600, 500)] })).toMatchObject([
+    { outcome: 'rejected', repeated: false },
+  ]);
+});
+
+test('finished before its admission returned: the admission stands, and it is charged once', async () => {
+  const house = books();
+  expect(await settleTruths([EVENTS.finished], house.deps)).toEqual(['bypass']);
+  expect(await hold(house)).toMatchObject([{ outcome: 'admitted', repeated: true }]);
+  expect(await settleTruths([EVENTS.finished], house.deps)).toEqual(['unchanged']);
+  expect(await house.charged(1)).toMatchObject({ micros: 150_000, jobs: 0 });
+  expect((await house.ledger.readCounters([counter('group/100')]))[0]?.committed).toBe(150_000);
+});
+
+test('an admission that commits between the two steps of a bypass is settled, not charged beside it', async () => {
+  const house = books();
+  const currentRules = async () => {
+    await hold(house);
+    return house.deps.currentRules([]);
+  };
+  await settleTruths([EVENTS.finished], { ...house.deps, currentRules });
+  expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'SETTLED', answered: 'ledger' });
+  expect(await house.charged(1)).toEqual({ micros: 90, jobs: 0 });
+});
+
+test('a bypass is charged to the counters its groups have by the rules, in the month it started in, and logged', async () => {
+  const house = books();
+  house.clock.advance(14 * 24 * 3_600_000);
+  await settleTruths([ranFor(1, 90, { runnerTags: ['docker'] })], house.deps);
+  const record = await house.ledger.readRecord(1);
+  expect(
+    record?.claims.map(({ counter, unit, counted }) => [counter.subject, counter.period, unit, counted]),
+  ).toEqual([
+    ['group/100', '2026-11', 'micros', 150_000],
+    ['group/101', 'now', 'jobs', 0],
+  ]);
+  expect(record).toMatchObject({
+    unchecked: 'bypass',
+    facts: { jobName: 'unit', projectId: 1001, rootId: 100, groupId: 101, pipelineId: 5000, userId: 7 },
+  });
+  expect(house.lines).toEqual([
+    '{"message":"job ran without admission","jobId":1,"projectId":1001,"unknownGroup":false}',
+  ]);
+});
+
+test('a bypass of a month whose books may be closed is charged to the open one', async () => {
+  const house = books();
+  house.clock.advance(40 * 24 * 3_600_000);
+  await settleTruths([EVENTS.finished], house.deps);
+  expect((await house.ledger.readRecord(1))?.claims[0]?.counter.period).toBe('2026-12');
+});
+
+test('a bypass that ran longer than any timeout the policy knows is charged in full', async () => {
+  const house = books();
+  await settleTruths([ranFor(1, 20 * 3_600)], house.deps);
+  expect(await house.charged(1)).toMatchObject({ micros: 20 * 60 * 100_000 });
+});
+
+test('without a duration the time from start to finish counts, and a clock that stepped back makes it 0', async () => {
+  const house = books();
+  await hold(house);
+  const { durationSeconds: _, ...undated } = EVENTS.finished;
+  await settleTruths([{ ...undated, finishedAtMs: STARTED_MS + 61_200 }], house.deps);
+  expect(await house.charged(1)).toMatchObject({ micros: 62 });
+
+  const other = books();
+  await hold(other);
+  expect(await settleTruths([{ ...undated, finishedAtMs: STARTED_MS - 5_000 }], other.deps)).toEqual([
+    'applied',
+  ]);
+  expect(await other.charged(1)).toMatchObject({ micros: 0 });
+});
+
+test('of several words about one job in a batch the end counts, in whatever order', async () => {
+  const words = [EVENTS.started, EVENTS['canceled before start'], ranFor(1, 80), EVENTS.finished];
+  for (const batch of [words, [...words].reverse()]) {
+    const house = books();
+    await hold(house);
+    expect(new Set(await settleTruths(batch, house.deps))).toEqual(new Set(['applied']));
+    expect(await house.charged(1)).toMatchObject({ micros: 90 });
+    expect((await house.ledger.readRecord(1))?.entries).toBe(0);
+  }
+});
+
+test('jobs of many groups in one batch each get their own outcome, in the order they came', async () => {
+  const house = books();
+  await house.ledger.hold(
+    [3, 1].map((jobId) => anAsk(jobId, [claim(`group/${jobId}`, 10, 100)])),
+    house.clock.monotonicMs() + 30_000,
+  );
+  const truths = [
+    ranFor(3, 30, { projectPath: 'zoo/a' }),
+    aTruth(2, { status: 'running' }),
+    aTruth(1, { status: 'canceled', projectPath: 'acme/b' }),
+    ranFor(4, 60),
+  ];
+  expect(await settleTruths(truths, house.deps)).toEqual(['applied', 'ignored', 'applied', 'bypass']);
+});
+
+test('a table that does not answer leaves every end undecided, to be said again', async () => {
+  let silent = true;
+  const house = books({ fault: () => (silent ? { kind: 'lost-before' } : undefined) });
+  expect(await settleTruths([ranFor(1, 90), aTruth(2, { status: 'canceled' })], house.deps)).toEqual([
+    'undecided',
+    'undecided',
+  ]);
+  silent = false;
+  expect(await settleTruths([ranFor(1, 90)], house.deps)).toEqual(['bypass']);
+});
+
+test('rules that cannot be read hold up only the jobs that need them', async () => {
+  const house = books();
+  await hold(house);
+  const currentRules = () => Promise.reject(new Error('no such file'));
+  expect(await settleTruths([ranFor(1, 90), ranFor(2, 90)], { ...house.deps, currentRules })).toEqual([
+    'applied',
+    'undecided',
+  ]);
+  expect(house.lines.join()).not.toContain('no such file');
+});
+
+test('a job at which the ledger throws fails alone', async () => {
+  const house = books();
+  await house.ledger.hold(
+    [1, 2].map((jobId) => ({ ...ask, jobId })),
+    house.clock.monotonicMs() + 30_000,
+  );
+  const ledger = createLedger({ store: house.store, clock: house.clock });
+  const settle: typeof ledger.settle = async (ends) => {
+    if (ends.some(({ jobId }) => jobId === 2)) throw new RangeError('boom');
+    return ledger.settle(ends);
+  };
+  const deps = { ...house.deps, ledger: { ...ledger, settle } };
+  expect(await settleTruths([ranFor(2, 90), ranFor(1, 90)], deps)).toEqual(['failed', 'applied']);
+  expect(house.lines).toEqual([
+    '{"message":"end of job refused by the ledger","jobId":2,"error":"RangeError"}',
+  ]);
+});
+
+test('a bypass that could not be written is undecided, and charged when it is said again', async () => {
+  let silent = true;
+  const house = books({
+    fault: (operation) => (silent && operation === 'transact' ? { kind: 'lost-before' } : undefined),
+  });
+  expect(await settleTruths([ranFor(1, 90)], house.deps)).toEqual(['undecided']);
+  silent = false;
+  expect(await settleTruths([ranFor(1, 90)], house.deps)).toEqual(['bypass']);
+});
+
+test('a bypass that cannot be evaluated fails alone', async () => {
+  const house = books();
+  const rules = await house.deps.currentRules([]);
+  if (rules.directory === undefined) throw new Error('these rules have a directory');
+  const projectById = new Map(rules.directory.projectById);
+  projectById.get = (id) => {
+    if (id === 666) throw new RangeError('boom');
+    return rules.directory?.projectById.get(id);
+  };
+  const directory = { ...rules.directory, projectById };
+  const deps = { ...house.deps, currentRules: async () => ({ ...rules, directory }) };
+  expect(await settleTruths([ranFor(1, 90, { projectId: 666 }), ranFor(2, 90)], deps)).toEqual([
+    'failed',
+    'bypass',
+  ]);
+  expect(house.lines).toContain(
+    '{"message":"job without admission could not be evaluated","jobId":1,"error":"RangeError"}',
+  );
+});

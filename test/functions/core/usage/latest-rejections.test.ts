@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
+import {
+  noteRejections,
+  REJECTIONS_MAX,
+  withRejected,
+} from '../../../../functions/core/usage/latest-rejections.ts';
+import { usageOf } from '../../../../functions/core/usage/usage.ts';
+import { blocked } from '../../../support/ledger/asks.ts';
+import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { aRecord, Feed, rollupBench } from './rollup-bench.ts';
+
+const rejected = (jobId: number, decidedAtMs = NOVEMBER_21_MS): JobRecord => {
+  const { dueAtMs: _due, ...rest } = aRecord({ jobId, decidedAtMs });
+  return { ...rest, state: 'REJECTED', endedAtMs: decidedAtMs, violations: [blocked] };
+};
+
+test('a rejected job is on the list of every group above it, of its project and of the instance, and of nobody else', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  feed.push(aRecord({ jobId: 1 }));
+  feed.push(rejected(2));
+  feed.push(rejected(3, NOVEMBER_21_MS + 1));
+  await deliver(feed.records);
+  await deliver(feed.records);
+  const subjects = ['instance', 'group/100', 'group/101', 'group/104', 'project/7'];
+  for (const { jobs } of await store.readRejections(subjects))
+    expect(jobs.map(({ jobId }) => jobId)).toEqual([3, 2]);
+  const [other] = await store.readRejections(['group/999']);
+  expect(other).toEqual({ subject: 'group/999', jobs: [], rev: 0 });
+});
+
+test('a list keeps the latest and has an end', () => {
+  const many = Array.from({ length: REJECTIONS_MAX + 5 }, (_, jobId) => ({ jobId, atMs: jobId }));
+  const { jobs } = withRejected({ subject: 'instance', jobs: many.slice(0, 3), rev: 1 }, many);
+  expect(jobs).toHaveLength(REJECTIONS_MAX);
+  expect(jobs[0]?.jobId).toBe(REJECTIONS_MAX + 4);
+  expect(jobs.at(-1)?.jobId).toBe(5);
+});
+
+test('two readers that write the same list at once lose no rejection', async () => {
+  const { store, deps } = rollupBench();
+  const changes = (record: JobRecord) => [
+    { record, before: undefined, after: { subjects: ['instance'] } as never },
+  ];
+  let raced = false;
+  await noteRejections(changes(rejected(1)), {
+    log: silentLog,
+    store: {
+      readRejections: (subjects) => store.readRejections(subjects),
+      writeRejections: async (latest) => {
+        if (!raced) {
+          raced = true;
+          await noteRejections(changes(rejected(2)), deps);
+        }
+        return store.writeRejections(latest);
+      },
+    },
+  });
+  const [list] = await store.readRejections(['instance']);
+  expect(list?.jobs.map(({ jobId }) => jobId).sort()).toEqual([1, 2]);
+});
+
+test('what a rule that only watches would have rejected is counted under it, but no warning and no exemption', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  const watched = { ...blocked, mode: 'shadow' as const };
+  const exempt = { ...watched, rule: 'images', exempt: true as const };
+  feed.push(aRecord({ shadow: [watched, watched, exempt] }));
+  feed.push({ ...rejected(2), shadow: [watched] });
+  await deliver(feed.records);
+  const [tally] = await store.readUsage([{ subject: 'instance', day: '2026-11-21' }]);
+  expect([...usageOf(tally ?? new Map()).watchedBy]).toEqual([['budget', 1]]);
+});

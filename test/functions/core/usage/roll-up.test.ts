@@ -1,0 +1,300 @@
+import { expect, test } from 'vitest';
+import type { Metric } from '../../../../functions/core/contract/emf-document.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { encodeCounter, encodeRecord } from '../../../../functions/core/ledger/item.ts';
+import type { Counter, JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
+import type { Metrics } from '../../../../functions/core/metrics/metrics.ts';
+import { applyRecords } from '../../../../functions/core/usage/apply-records.ts';
+import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { type CounterStep, TellTransitions } from '../../../../functions/core/usage/tell-transitions.ts';
+import { usageOf } from '../../../../functions/core/usage/usage.ts';
+import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
+import { historiesOf } from '../../../../policies/estimate/project-history.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { blocked, counter, someFacts } from '../../../support/ledger/asks.ts';
+import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { aRecord, directory, Feed, keys, rollupBench, settled } from './rollup-bench.ts';
+
+const DAY = '2026-11-21';
+
+test('a job counts on every level above it, in its project and in its class, on the day it was decided', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  feed.push(aRecord());
+  await deliver(feed.records);
+  expect([...store.usage().keys()].sort()).toEqual([
+    `group/100|${DAY}`,
+    `group/101|${DAY}`,
+    `group/104|${DAY}`,
+    `instance|${DAY}`,
+    `project/7|${DAY}`,
+    `runner-class/small|${DAY}`,
+  ]);
+  const [usage] = await store.readUsage([{ subject: 'group/101', day: DAY }]);
+  expect(usageOf(usage ?? new Map())).toMatchObject({
+    jobs: 1,
+    admitted: 1,
+    heldMicros: 600,
+    settledMicros: 0,
+  });
+});
+
+test('a group that moved between hold and settlement does not tear the job apart', () => {
+  const held = contributionOf(aRecord(), undefined, placeBy(directory, 'UTC'));
+  const moved = directoryOf([
+    { id: 200, path: 'other', personal: false },
+    { id: 104, parentId: 200, path: 'other/cards', personal: false },
+  ]);
+  const after = contributionOf(settled(aRecord(), 30), held, placeBy(moved, 'Asia/Tokyo'));
+  expect(after.subjects).toEqual(held.subjects);
+  expect(after.day).toBe(held.day);
+  const anew = contributionOf({ ...aRecord(), generation: 2 }, held, placeBy(moved, 'UTC'));
+  expect(anew.subjects).toContain('group/200');
+});
+
+test('a rejected job counts once under each rule that rejected it, however often the rule was broken', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  const { dueAtMs: _due, ...rest } = aRecord();
+  const other = { ...blocked, rule: 'slots' };
+  feed.push({ ...rest, state: 'REJECTED', endedAtMs: 1, violations: [blocked, blocked, other] });
+  await deliver(feed.records);
+  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
+  const { jobs, rejected, admitted, rejectedBy } = usageOf(tally ?? new Map());
+  expect({ jobs, rejected, admitted }).toEqual({ jobs: 1, rejected: 1, admitted: 0 });
+  expect([...rejectedBy].sort()).toEqual([
+    ['budget', 1],
+    ['slots', 1],
+  ]);
+});
+
+test('a begun minute that costs a whole one is charged as the ledger charges it', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  const facts = someFacts({ microsPerMinute: 60, round: 'minute' });
+  feed.push(settled({ ...aRecord(), facts }, 61));
+  await deliver(feed.records);
+  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
+  expect(usageOf(tally ?? new Map()).settledMicros).toBe(120);
+});
+
+test('how well holds foretold is told as the share of jobs that took no longer', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  for (let jobId = 1; jobId <= 10; jobId += 1) {
+    const facts = someFacts({ estimateSeconds: 100 });
+    feed.push(settled({ ...aRecord({ jobId }), facts }, jobId === 10 ? 1_000 : jobId * 10));
+  }
+  await deliver(feed.records);
+  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
+  expect(usageOf(tally ?? new Map()).holdRatioPercent).toEqual({ p50: 50, p90: 90 });
+});
+
+test('each settled run is learned once, for its name and its class, also when its image comes again', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  const record: JobRecord = aRecord();
+  feed.push(record);
+  feed.push(settled(record, 42), record);
+  await deliver(feed.records);
+  await deliver(feed.records);
+  await deliver(feed.records.slice(1));
+  const [stored] = await store.readEstimates([7]);
+  expect(historiesOf(stored?.history ?? new Map(), 'unit', 'small')).toMatchObject([
+    { lastSeconds: [42], runs: 1 },
+  ]);
+  expect(historiesOf(stored?.history ?? new Map(), 'unit', 'large')).toEqual([]);
+});
+
+test('the projects of a group are listed by what they cost, and follow it down', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  const jobOf = (jobId: number, projectId: number, costMicros: number): JobRecord =>
+    aRecord({ jobId, facts: { ...aRecord().facts, projectId, costMicros } });
+  feed.push(jobOf(1, 7, 500));
+  feed.push(jobOf(2, 8, 400));
+  await deliver(feed.records);
+  feed.push(settled(jobOf(1, 7, 500), 10), jobOf(1, 7, 500));
+  await deliver(feed.records.slice(-1));
+  const tops = await store.readTop(['instance', 'group/101'].map((subject) => ({ subject, day: DAY })));
+  for (const { projects } of tops) {
+    expect(projects).toEqual([
+      { projectId: 8, micros: 400 },
+      { projectId: 7, micros: 10 },
+    ]);
+  }
+});
+
+test('only what could not be counted is delivered again', async () => {
+  let busy = true;
+  const { deliver, store } = rollupBench({ fault: () => (busy ? 'contended' : undefined) });
+  const feed = new Feed();
+  feed.push(aRecord());
+  expect(await deliver(feed.records)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
+  expect(store.usage().size).toBe(0);
+  busy = false;
+  expect(await deliver(feed.records)).toEqual({ batchItemFailures: [] });
+  expect(store.usage().size).toBe(6);
+});
+
+const aCounter = (committed: number): Counter => ({
+  key: counter('group/100'),
+  committed,
+  fitted: committed,
+  settled: 0,
+  unchecked: { exempt: 0, unmetered: 0, bypass: 0 },
+  rev: committed,
+});
+
+const counterChange = (sequence: string, before: number | undefined, after: number, prefix = keys) => ({
+  eventName: 'MODIFY',
+  dynamodb: {
+    SequenceNumber: sequence,
+    NewImage: encodeCounter(aCounter(after), prefix),
+    ...(before !== undefined && { OldImage: encodeCounter(aCounter(before), prefix) }),
+  },
+});
+
+test('the steps of counters are told in their order, with what was before', async () => {
+  const told: CounterStep[] = [];
+  const thresholds = new TellTransitions(async (steps) => void told.push(...steps), silentLog);
+  const { deliver } = rollupBench({ thresholds });
+  await deliver([counterChange('1', undefined, 5), counterChange('2', 5, 9)]);
+  expect(told.map(({ before, after }) => [before?.committed, after.committed])).toEqual([
+    [undefined, 5],
+    [5, 9],
+  ]);
+});
+
+test('a topic that refuses holds up no usage, and what it refused is told once it takes messages', async () => {
+  const told: number[] = [];
+  let refuses = true;
+  const thresholds = new TellTransitions(async (steps) => {
+    if (refuses) throw new Error('nobody takes messages');
+    told.push(...steps.map(({ after }) => after.committed));
+  }, silentLog);
+  const measured: number[] = [];
+  const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
+  const { deliver, store } = rollupBench({ thresholds, metrics });
+  const feed = new Feed();
+  feed.push(aRecord());
+  const answer = await deliver([...feed.records, counterChange('2', 1, 2), counterChange('3', 2, 3)]);
+  expect(answer).toEqual({ batchItemFailures: [] });
+  expect(store.usage().size).toBe(6);
+  expect(measured).toEqual([1]);
+  refuses = false;
+  expect(await deliver([])).toEqual({ batchItemFailures: [] });
+  expect(told).toEqual([3]);
+  expect(measured).toEqual([1]);
+});
+
+test('an image that cannot be read fails alone for ten minutes and is then passed over and counted', async () => {
+  const measured: number[] = [];
+  const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
+  let nowMs = NOVEMBER_21_MS;
+  const clock = { nowMs: () => nowMs, sleep: async () => {} };
+  const { deliver, store } = rollupBench({ metrics, clock });
+  const feed = new Feed();
+  feed.push(aRecord());
+  const { pk, sk } = keys.record(2);
+  const batch = [
+    {
+      eventName: 'MODIFY',
+      dynamodb: {
+        SequenceNumber: '7',
+        ApproximateCreationDateTime: NOVEMBER_21_MS / 1000,
+        NewImage: { pk: { S: pk }, sk: { S: sk } },
+      },
+    },
+    {
+      eventName: 'INSERT',
+      dynamodb: { SequenceNumber: '8', NewImage: { pk: { S: pk }, sk: { S: 'rollup' } } },
+    },
+    { eventName: 'REMOVE', dynamodb: { SequenceNumber: '9', OldImage: { pk: { S: pk }, sk: { S: sk } } } },
+    ...feed.records,
+  ];
+  expect(await deliver(batch)).toEqual({ batchItemFailures: [{ itemIdentifier: '7' }] });
+  expect(store.usage().size).toBe(6);
+  expect(measured).toEqual([]);
+  nowMs += 10 * 60_000;
+  expect(await deliver(batch)).toEqual({ batchItemFailures: [] });
+  expect(measured).toEqual([1]);
+});
+
+test('a settled job that is corrected is one run, as it was first told', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  const first = settled(aRecord(), 42);
+  feed.push(first);
+  await deliver(feed.records);
+  feed.push({ ...settled(first, 50), entries: 1 }, first);
+  await deliver(feed.records);
+  const [stored] = await store.readEstimates([7]);
+  expect(historiesOf(stored?.history ?? new Map(), 'unit', 'small')).toMatchObject([
+    { lastSeconds: [42], runs: 1 },
+  ]);
+  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
+  expect(usageOf(tally ?? new Map())).toMatchObject({ jobs: 1, seconds: 50 });
+});
+
+test.each([
+  [0, 0, 'an expired job whose hold went back costs nothing, also when it is flagged for another reason'],
+  [600, 600, 'an expired job whose hold stays charged costs the hold'],
+])('corrected by %i → %i micros: %s', (corrected, settledMicros) => {
+  const { dueAtMs: _due, ...rest } = aRecord();
+  const one = { counter: counter('group/100'), unit: 'micros', fitted: true, checked: false } as const;
+  const claims = [{ ...one, held: 600, counted: 0, corrected }];
+  const expired: JobRecord = { ...rest, state: 'EXPIRED', endedAtMs: 1, flagged: true, claims };
+  const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'));
+  expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
+});
+
+test('an image of a newer program is tried again while a deployment may be under way, then counted and passed over', async () => {
+  let nowMs = NOVEMBER_21_MS;
+  const added: [Metric, number][] = [];
+  const { deliver, store } = rollupBench({
+    clock: { nowMs: () => nowMs, sleep: async () => {} },
+    metrics: { add: (name, amount) => added.push([name, amount]), flush: () => {} },
+  });
+  const feed = new Feed();
+  feed.push(aRecord());
+  const [image] = feed.records;
+  if (image === undefined) throw new Error('the feed has no image');
+  const NewImage = { ...image.dynamodb.NewImage, v: { N: '2' } };
+  const newer = {
+    ...image,
+    dynamodb: { ...image.dynamodb, NewImage, ApproximateCreationDateTime: NOVEMBER_21_MS / 1000 },
+  };
+  expect(await deliver([newer])).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
+  nowMs += 11 * 60_000;
+  expect(await deliver([newer])).toEqual({ batchItemFailures: [] });
+  expect(added).toEqual([[METRIC_ROLLUP_LEFT_OUT, 1]]);
+  expect(store.usage().size).toBe(0);
+});
+
+test.each(['2026-11-21', '2026-11', '2026'])(
+  'a contribution outlives its record by more than garbage collection is late, also of a job that counts in %s',
+  async (period) => {
+    const { store, deps } = rollupBench();
+    let keptUntilSeconds: number | undefined;
+    store.commit = async ({ contributions }) => {
+      keptUntilSeconds = contributions[0]?.expiresAtSeconds;
+      return 'committed';
+    };
+    const key = counter('group/101', 'money', period);
+    const charged: RecordClaim = {
+      counter: key,
+      unit: 'micros',
+      held: 600,
+      counted: 600,
+      corrected: 0,
+      fitted: true,
+      checked: true,
+    };
+    const record = settled(aRecord({ claims: [charged] }), 30);
+    await applyRecords([record], deps);
+    const recordUntilSeconds = Number(encodeRecord(record, keys).ttl?.N);
+    // DynamoDB takes what has expired within a few days; until then the record could be delivered and counted again.
+    expect(keptUntilSeconds).toBeGreaterThan(recordUntilSeconds + 7 * 86_400);
+  },
+);

@@ -1,4 +1,0 @@
-import { MemoryDirectoryTable } from '../../../functions/directory/memory-directory-table.ts';
-import { directoryTableContract } from './contract.ts';
-
-directoryTableContract(() => new MemoryDirectoryTable());

@@ -1,4 +1,0 @@
-import { MemoryStore } from '../../../functions/ledger/memory-store.ts';
-import { ledgerContract } from './contract.ts';
-
-ledgerContract((instance, clock) => new MemoryStore({ instance, clock }));

@@ -1,0 +1,584 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { breakGlassCommandOn } from '../../../../scripts/cli/breakglass/break-command.ts';
+import { endCommandOn, reviewCommandOn } from '../../../../scripts/cli/breakglass/end-commands.ts';
+import { breakGlassLsCommandOn } from '../../../../scripts/cli/breakglass/ls-command.ts';
+import { exportCommandOn } from '../../../../scripts/cli/budget/export-command.ts';
+import { grantCommandOn } from '../../../../scripts/cli/budget/grant-command.ts';
+import { historyCommandOn } from '../../../../scripts/cli/budget/history-command.ts';
+import { importCommandOn } from '../../../../scripts/cli/budget/import-command.ts';
+import { lsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
+import { removeCommandOn } from '../../../../scripts/cli/budget/remove-command.ts';
+import {
+  approveCommandOn,
+  declineCommandOn,
+  requestsCommandOn,
+} from '../../../../scripts/cli/budget/requests-command.ts';
+import { revokeCommandOn } from '../../../../scripts/cli/budget/revoke-command.ts';
+import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
+import { showCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
+import { undoCommandOn } from '../../../../scripts/cli/budget/undo-command.ts';
+import { COMMANDS } from '../../../../scripts/cli/commands.ts';
+import { freezeCommandOn } from '../../../../scripts/cli/freeze/freeze-command.ts';
+import { unfreezeCommandOn } from '../../../../scripts/cli/freeze/unfreeze-command.ts';
+import { aRequest } from '../ledger-bench.ts';
+import { budgetBench, LIMITS } from './budget-bench.ts';
+
+type Bench = Awaited<ReturnType<typeof budgetBench>>;
+
+/** Made by one person and approved by another. */
+async function approved({ run }: Bench, ...[command, args]: Parameters<Bench['run']>): Promise<void> {
+  const { code, err } = await run(command, args);
+  expect(code).toBe(2);
+  const id = /Request (r-\S+) waits/.exec(err)?.[1] ?? '';
+  expect((await run(approveCommandOn, [id, '--actor', 'zoe'])).code).toBe(0);
+}
+
+/** One job of 1.00 that ended, four that hold as much. */
+async function withJobs(): Promise<Bench> {
+  const bench = await budgetBench();
+  await bench.ask([1, 2, 3, 4, 5].map((jobId) => aRequest(jobId)));
+  bench.clock.advance(60_000);
+  await bench.ledger.settle([{ jobId: 1, durationSeconds: 600, endedAtMs: bench.clock.nowMs() }]);
+  return bench;
+}
+
+test('limits are listed the fullest first, with what is used, held and left', async () => {
+  const { run, json } = await withJobs();
+  const { out } = await run(lsCommandOn, []);
+  expect(out.split('\n').slice(0, 3)).toEqual([
+    'group                            limit  used  held      left   %  owner',
+    'acme/payments           7.50 EUR/month  1.00  4.00      2.50  66  payments-leads',
+    'acme                9,000.00 EUR/month  1.00  4.00  8,995.00   0  finance',
+  ]);
+  const { limits } = await json(lsCommandOn, '--over', '50%', '--group', 'acme');
+  expect(limits).toEqual([
+    {
+      subject: 'group/101',
+      path: 'acme/payments',
+      limit: 'money-month',
+      kind: 'money',
+      unit: 'micros',
+      amount: 7_500_000,
+      per: 'month',
+      mode: 'enforce',
+      used: 1_000_000,
+      held: 4_000_000,
+      left: 2_500_000,
+      percent: 66.7,
+      runsOut: null,
+      owner: 'payments-leads',
+    },
+  ]);
+});
+
+test('the groups right below a group, and what its own projects used, come to what the group used this month', async () => {
+  const { run, json, spend } = await budgetBench();
+  await spend('group/100', [50_000_000, 50_000_000]);
+  await spend('group/101', [60_000_000]);
+  const { out } = await run(showCommandOn, ['acme']);
+  const lines = out.split('\n');
+  const first = lines.findIndex((line) => line.startsWith('this month'));
+  expect(lines.slice(first, first + 5).map((line) => line.split(/ {2,}/))).toEqual([
+    ['this month', 'EUR', 'jobs'],
+    ['acme/payments', '60.00', '0'],
+    ['acme/platform', '0.00', '0'],
+    ['Projects right in this group', '40.00', '0'],
+    ['acme', '100.00', '0'],
+  ]);
+  const { below } = await json(showCommandOn, 'acme');
+  expect(below.groups.map(({ settledMicros }: { settledMicros: number }) => settledMicros)).toEqual([
+    60_000_000, 0,
+  ]);
+  expect(below).toMatchObject({
+    total: { settledMicros: 100_000_000 },
+    rest: { settledMicros: 40_000_000 },
+    restLabel: 'Projects right in this group',
+  });
+  expect((await json(showCommandOn, 'acme/payments')).below).toBeNull();
+});
+
+test('--group lists the group and what is below it, and nothing above', async () => {
+  const { json } = await withJobs();
+  const of = async (group: string) =>
+    (await json(lsCommandOn, '--group', group)).limits.map((each: { subject: string }) => each.subject);
+  expect(await of('acme/platform')).toEqual(['group/102', 'group/102']);
+  expect((await of('100')).toSorted()).toEqual(['group/100', 'group/101', 'group/102', 'group/102']);
+});
+
+test('--forecast tells when a limit runs out by the usage of the last weeks, the earliest first', async () => {
+  const bench = await withJobs();
+  await bench.spend('group/101', [400_000, 400_000, 500_000, 300_000, 400_000]);
+  await bench.spend('group/100', [400_000]);
+  const { limits } = await bench.json(lsCommandOn, '--forecast', '--group', 'acme');
+  // 2.50 are left at 0.40 a day, of which half a day is over.
+  expect(limits.slice(0, 2)).toMatchObject([
+    { path: 'acme/payments', runsOut: expect.stringMatching(/^2026-11-27T/) },
+    { path: 'acme', runsOut: 'lasts' },
+  ]);
+  expect((await bench.run(lsCommandOn, ['--forecast'])).out).toContain('2026-11-27  payments-leads');
+});
+
+test('at 80 columns a long path loses its beginning, not its name', async () => {
+  const { run } = await withJobs();
+  const { out } = await run(lsCommandOn, ['--forecast'], { columns: 72 });
+  expect(out).toContain('…');
+  for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
+});
+
+test('at 80 columns no line of a table wraps, and of one change nothing is cut off', async () => {
+  const { run } = await withJobs();
+  const narrow = { columns: 80 };
+  const reason = 'release week of all the teams that we have';
+  const grant = ['acme/payments', '+1', '--until', '2026-12-31', '--reason', reason];
+  const given = await run(grantCommandOn, grant, narrow);
+  expect(given.out.replace(/\s+/g, ' ')).toContain(
+    `until the end of 31 Dec 2026 Europe/Berlin, reason ${reason}`,
+  );
+  await run(grantCommandOn, ['acme/payments', '+90', '--until', '2026-12-31', '--reason', reason], narrow);
+  const requests = await run(requestsCommandOn, [], narrow);
+  expect(requests.out.replace(/\s+/g, ' ')).toMatch(
+    /^r-\S+ pending group acme\/payments, .*why release week/,
+  );
+  const shown = await run(showCommandOn, ['acme/payments'], narrow);
+  const listed = await run(lsCommandOn, ['--forecast'], narrow);
+  for (const { out } of [given, requests, listed])
+    for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
+  expect(shown.out).toContain('+1 on money-month');
+});
+
+test('what is tried on a set that is gone is refused as stale, not as a broken table', async () => {
+  const { run } = await budgetBench();
+  const tried = await run(setCommandOn, ['acme/payments', '9', '--dry-run', '--base', 'gone']);
+  expect([tried.code, tried.out]).toEqual([2, '']);
+  expect(tried.err).toContain('this is an edit of set gone, and another one is live');
+});
+
+test('an edit that cannot be is told by its field and by the group as it was written', async () => {
+  const { run } = await budgetBench();
+  const soft = await run(setCommandOn, ['acme/payments', '9', '--soft', '80', '--reason', 'x']);
+  expect([soft.code, soft.err]).toEqual([3, expect.stringMatching(/^soft: '80'; /)]);
+  const several = await run(setCommandOn, ['acme/platform', '--mode', 'shadow', '--reason', 'x']);
+  expect(several.err).toContain('acme/platform has several limits like this');
+});
+
+test('an edit of more than a page lists says how to read it, not that it is gone', async () => {
+  const many = Array.from({ length: 60 }, (_, id) => ({ on: { group: 1_000 + id }, jobs: 5 }));
+  const { run } = await budgetBench([...LIMITS, ...many]);
+  const { out } = await run(historyCommandOn, []);
+  expect(out).toContain('(too much to list: tollgate budget history <group>');
+});
+
+test('--dry-run shows what changes and which jobs would have failed, and writes nothing', async () => {
+  const { run, live, json } = await withJobs();
+  const before = await live();
+  const args = ['acme/payments', '2', 'EUR/month', '--dry-run'];
+  const { code, out } = await run(setCommandOn, args);
+  expect(code).toBe(0);
+  expect(out).toBe(
+    [
+      'tightens  acme/payments  money-month  amount  7.50 EUR → 2.00 EUR',
+      'last 30 days: 3 of 5 jobs would have failed; 0 with the limits as they are, 0 did',
+      '1 of these change an amount more than threefold, or a mode to a milder one: --confirm is needed',
+      'Nothing was written.',
+      '',
+    ].join('\n'),
+  );
+  expect(await json(setCommandOn, ...args)).toMatchObject({
+    outcome: 'dry_run',
+    base: before?.set,
+    stale: false,
+    rows: [{ field: 'amount', from: 7_500_000, to: 2_000_000 }],
+    backtest: { days: 30, jobs: 5, wouldFail: 3, wouldFailNow: 0, failed: 0 },
+  });
+  expect(await live()).toEqual(before);
+});
+
+test('a set limit is live, and its change is told with who and why', async () => {
+  const { run, json, live } = await budgetBench();
+  const args = ['acme/payments', '9', 'EUR/month', '--reason', 'more people', '--actor', 'ann'];
+  expect(await run(setCommandOn, args)).toMatchObject({ code: 0, err: '' });
+  expect((await live())?.edit).toBe(2);
+  const { edits } = await json(historyCommandOn, 'acme/payments', '--count', '1');
+  expect(edits).toMatchObject([
+    { edit: 2, actor: 'ann', why: 'more people', source: 'cli', rows: [{ from: 7_500_000, to: 9_000_000 }] },
+  ]);
+  expect((await run(historyCommandOn, ['101'])).out).toContain('ann: more people\n');
+  expect(await run(setCommandOn, args)).toMatchObject({
+    code: 0,
+    out: 'It is so already; nothing was written.\n',
+  });
+});
+
+test.each<[readonly string[], object]>([
+  [['acme/platform', '500', 'EUR/month', '--soft', '80%'], { limit: 'money-month', amount: 500_000_000 }],
+  [['102', '100', 'starts/hour'], { limit: 'starts-hour', amount: 100 }],
+  [['acme/platform', '9'], { limit: 'jobs-now', amount: 9 }],
+  [['acme/platform', '--limit', 'jobs-now', '--soft', '5'], { limit: 'jobs-now', amount: 7 }],
+  [['instance', 'unlimited', 'min/week'], { subject: 'instance', amount: 'unlimited' }],
+  [['acme/payments/checkout', '256Gi', 'memory'], { subject: 'project/1001', amount: 2 ** 38 }],
+])('budget set %j', async (args, expected) => {
+  const { run, json } = await budgetBench(LIMITS.filter((each) => !('minutes' in each)));
+  expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
+  const { limits } = await json(lsCommandOn);
+  expect(limits).toContainEqual(expect.objectContaining(expected));
+});
+
+test.each<[Parameters<Bench['run']>[0], readonly string[], string]>([
+  [showCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+  [showCommandOn, ['4711'], 'the directory knows no group of this id'],
+  [showCommandOn, ['project/4711'], 'the directory knows no project of this id'],
+  [showCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
+  [lsCommandOn, ['--group', '4711'], 'the directory knows no group of this id'],
+  [lsCommandOn, ['--group', 'acme/paymets'], 'did you mean acme/payments?'],
+  [historyCommandOn, ['4711'], 'the directory knows no group of this id'],
+  [historyCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
+  [historyCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+])('%# what nobody knows is not shown as nothing: %j', async (command, args, said) => {
+  const { run } = await budgetBench();
+  const { code, out, err } = await run(command, args);
+  expect([code, out]).toEqual([3, '']);
+  expect(err).toContain(said);
+});
+
+test('"none" takes a field out', async () => {
+  const { run, json } = await budgetBench();
+  await run(setCommandOn, ['acme/payments', '--owner', 'none', '--reason', 'left']);
+  expect((await json(lsCommandOn, '--group', '101')).limits).toMatchObject([
+    { amount: 7_500_000, owner: null },
+  ]);
+});
+
+test.each<[readonly string[], string]>([
+  [[], 'expected a group and an amount'],
+  [['acme/payments'], 'expected a group and an amount'],
+  [['acme/paymets', '5'], '"acme/paymets": the directory knows no group'],
+  [['acme/platform', '5'], 'several limits like this; expected --limit with one of minutes-month, jobs-now'],
+  [['acme/payments', '5', 'USD/month'], 'is in USD, and all money here is in EUR'],
+  [['acme/payments', '5', 'widgets'], '"widgets": expected EUR, min'],
+  [['acme/payments', '5', 'EUR/fortnight'], '"fortnight" in "5 EUR/fortnight": expected a period'],
+  [['acme/payments', '5', 'min'], 'expected a period'],
+  [['acme/payments', '5', '--mode', 'hard'], '--mode "hard": expected off'],
+  [['acme/payments', '1.500', 'EUR/month'], 'may be 1500 or 1.5'],
+  [['acme/payments', '8', '--until', '01/02/2027'], 'may be 2027-02-01 or 2027-01-02'],
+  [['instance', '+20%'], 'expected'],
+  [['acme/payments', '5', '--as', 'root'], '--as "root": expected admin'],
+])('budget set %j is refused with the remedy', async (args, message) => {
+  const { run, live } = await budgetBench();
+  const { code, err } = await run(setCommandOn, [...args, '--reason', 'x']);
+  expect([code, (await live())?.edit]).toEqual([3, 1]);
+  expect(err).toContain(message);
+});
+
+test.each<[readonly string[], object]>([
+  [['acme/payments', '+20%'], { amount: 9_000_000 }],
+  [['acme/payments', '9,50 €'], { amount: 9_500_000 }],
+  [['acme/payments', 'EUR', '9.50'], { amount: 9_500_000 }],
+  [['acme/payments', '9,50', 'EUR/month'], { amount: 9_500_000 }],
+])('budget set %j is read as it is written', async (args, expected) => {
+  const { run, json } = await budgetBench();
+  expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject(expected);
+});
+
+test('without a reason nothing is changed', async () => {
+  const { run } = await budgetBench();
+  expect(await run(setCommandOn, ['acme/payments', '9'])).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('--reason: expected why'),
+  });
+});
+
+test('a milder mode needs --confirm', async () => {
+  const { run } = await budgetBench();
+  const args = ['acme/platform', '--limit', 'jobs-now', '--mode', 'warn', '--reason', 'x'];
+  expect(await run(setCommandOn, args)).toMatchObject({ code: 2, out: '' });
+});
+
+test('more than threefold needs --confirm, and then somebody else', async () => {
+  const { run, live } = await budgetBench();
+  const args = ['acme/payments', '75', '--reason', 'x'];
+  const asked = await run(setCommandOn, args);
+  expect([asked.code, (await live())?.edit]).toEqual([2, 1]);
+  expect(asked.err).toContain('Say --confirm');
+  const two = await run(setCommandOn, [...args, '--confirm']);
+  expect([two.code, (await live())?.edit]).toEqual([2, 1]);
+  expect(two.err).toMatch(/Request r-\S+ waits for somebody else/);
+  const id = /Request (r-\S+) waits/.exec(two.err)?.[1] ?? '';
+  expect((await run(requestsCommandOn, [])).out).toContain('7.50 EUR → 75.00 EUR');
+  expect((await run(approveCommandOn, [id])).code).toBe(2);
+  const done = await run(approveCommandOn, [id, '--actor', 'zoe']);
+  expect(done.out).toContain('approved; it is live');
+  expect((await live())?.edit).toBe(2);
+});
+
+test('an edit of a set that is not live any more changes nothing and shows both versions', async () => {
+  const { run, json, live } = await budgetBench();
+  const base = (await live())?.set ?? '';
+  await run(setCommandOn, ['acme/payments', '8', '--reason', 'theirs']);
+  const args = ['acme/payments', '9', '--reason', 'mine', '--base', base];
+  const late = await run(setCommandOn, args);
+  expect(late.code).toBe(2);
+  expect(late.err).toContain('by     jane, from cli: theirs');
+  expect(late.err).toMatch(/theirs\n.*7\.50 EUR → 8\.00 EUR\nmine\n.*7\.50 EUR → 9\.00 EUR\n/);
+  expect(await json(setCommandOn, ...args)).toMatchObject({
+    outcome: 'stale',
+    base,
+    live: { edit: 2 },
+    mine: [{ to: 9_000_000 }],
+    theirs: [{ to: 8_000_000 }],
+  });
+});
+
+test('--as lowers the rights, and what that role may not do is named with who may', async () => {
+  const { run } = await budgetBench();
+  const viewer = await run(setCommandOn, ['acme/payments', '5', '--reason', 'x', '--as', 'viewer']);
+  expect(viewer.code).toBe(2);
+  expect(viewer.err).toContain(
+    'to tighten it you must be an owner of the group, of finance or an administrator',
+  );
+  const owner = ['--reason', 'x', '--as', 'owner:acme/payments'];
+  expect((await run(setCommandOn, ['acme/payments', '5', ...owner])).code).toBe(0);
+  expect((await run(setCommandOn, ['acme/platform', '5', '--limit', 'jobs-now', ...owner])).code).toBe(2);
+});
+
+test('as long as no set is live nothing is changed unless told to begin one', async () => {
+  const { run, live, json } = await budgetBench(LIMITS, false);
+  expect((await json(lsCommandOn)).limits).toHaveLength(5);
+  expect((await run(lsCommandOn, [])).out).toContain('no set was ever published');
+  const args = ['acme/payments', '9', '--reason', 'x'];
+  const refused = await run(setCommandOn, args);
+  expect([refused.code, await live()]).toEqual([1, undefined]);
+  expect(refused.err).toContain('tollgate limits publish');
+  expect((await run(exportCommandOn, [])).code).toBe(1);
+  expect((await run(setCommandOn, [...args, '--base', 'none'])).code).toBe(0);
+  expect((await json(lsCommandOn)).limits).toHaveLength(5);
+});
+
+test('a removed limit asks nothing, and those above it still do', async () => {
+  const bench = await budgetBench();
+  const { run, json } = bench;
+  expect((await run(removeCommandOn, ['acme/payments', 'money-day', '--reason', 'x'])).err).toContain(
+    'expected one of money-month',
+  );
+  await approved(bench, removeCommandOn, ['acme/payments', 'money-month', '--reason', 'x']);
+  const { limits } = await json(showCommandOn, 'acme/payments');
+  expect(limits).toMatchObject([{ subject: 'group/100', own: false }]);
+});
+
+test('a grant is on top at once, shown with its id, and revoked by it', async () => {
+  const { run, json, clock } = await budgetBench();
+  const args = [
+    'acme/payments',
+    '+2.50',
+    '--until',
+    '31.12.2026',
+    '--reason',
+    'release',
+    '--ticket',
+    'FIN-1',
+  ];
+  expect((await run(grantCommandOn, args)).code).toBe(0);
+  const shown = await json(showCommandOn, 'acme/payments');
+  expect(shown.limits[0]).toMatchObject({ amount: 10_000_000, own: true });
+  const [grant] = shown.exceptions;
+  expect(grant).toMatchObject({
+    kind: 'grant',
+    what: '+2.50 on money-month',
+    until: '2026-12-31',
+    by: 'jane',
+  });
+  clock.advance(60_000);
+  expect((await run(revokeCommandOn, [grant.id, '--reason', 'done'])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await run(revokeCommandOn, ['g-none', '--reason', 'x'])).code).toBe(3);
+});
+
+test('a large grant waits until somebody else approves it', async () => {
+  const { run, json } = await budgetBench();
+  const args = ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'release'];
+  const asked = await run(grantCommandOn, args);
+  expect(asked.code).toBe(2);
+  const [{ id }] = (await json(requestsCommandOn)).requests;
+  expect(asked.err).toContain(`tollgate budget approve ${id}`);
+  expect((await run(requestsCommandOn, [])).out).toMatch(/pending +acme\/payments +money-month +\+20/);
+  expect(await run(approveCommandOn, [id])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('a request of your own'),
+  });
+  expect((await run(approveCommandOn, [id, '--actor', 'bob'])).code).toBe(0);
+  expect((await json(lsCommandOn, '--group', '101')).limits).toMatchObject([{ amount: 27_500_000 }]);
+  expect((await run(declineCommandOn, [id, '--actor', 'eve', '--note', 'no'])).err).toContain(
+    'bob has approved it already',
+  );
+  expect((await run(approveCommandOn, ['r-none', '--actor', 'bob'])).code).toBe(2);
+  expect((await run(requestsCommandOn, [])).out).toBe('No request waits.\n');
+});
+
+test('a declined request gives nothing, and needs a note', async () => {
+  const { run, json } = await budgetBench();
+  await run(grantCommandOn, ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'x']);
+  const [{ id }] = (await json(requestsCommandOn)).requests;
+  expect((await run(declineCommandOn, [id, '--actor', 'bob'])).code).toBe(3);
+  expect((await run(declineCommandOn, [id, '--actor', 'bob', '--note', 'too much'])).code).toBe(0);
+  expect((await json(requestsCommandOn, '--all')).requests).toMatchObject([
+    { state: 'declined', note: 'too much' },
+  ]);
+});
+
+test('a frozen group starts no job, is shown as frozen, and is lifted by its name', async () => {
+  const { run, json } = await withJobs();
+  const args = ['acme/payments', '--until', '2026-12-01', '--reason', 'migration'];
+  expect((await run(freezeCommandOn, args)).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).exceptions).toMatchObject([
+    { kind: 'freeze', subject: 'group/101', until: '2026-12-01', reason: 'migration' },
+  ]);
+  expect((await run(unfreezeCommandOn, ['acme/platform', '--reason', 'x'])).err).toContain(
+    'is not frozen itself',
+  );
+  expect((await run(unfreezeCommandOn, ['acme/payments', '--reason', 'done'])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).exceptions).toEqual([]);
+});
+
+test('a broken glass is capped, listed, ended and reviewed', async () => {
+  const { run, json, clock } = await budgetBench();
+  const args = ['acme/payments', '--jobs', '3', '--until', '2026-11-23', '--reason', 'incident'];
+  expect((await run(breakGlassCommandOn, args)).err).toContain('it would let everybody in');
+  expect((await run(breakGlassCommandOn, [...args, '--users', '5,6'])).code).toBe(0);
+  const [glass] = (await json(breakGlassLsCommandOn)).breakglasses;
+  expect(glass).toMatchObject({ subject: 'group/101', users: [5, 6], jobs: 3, used: 0, open: true });
+  expect((await run(breakGlassLsCommandOn, [])).out).toMatch(/open +acme\/payments +0 of 3/);
+  clock.advance(60_000);
+  expect((await run(endCommandOn, [glass.id, '--reason', 'over'])).code).toBe(0);
+  expect((await run(reviewCommandOn, [glass.id, '--reason', 'fine', '--actor', 'bob'])).code).toBe(0);
+  expect((await json(breakGlassLsCommandOn)).breakglasses).toMatchObject([
+    { open: false, reviewedBy: 'bob', note: 'fine' },
+  ]);
+});
+
+test('an export is edited and imported: shown with totals first, then live as a whole', async () => {
+  const { run, json, live, folder } = await withJobs();
+  const file = join(folder, 'limits.csv');
+  await run(exportCommandOn, ['--out', 'limits.csv', '--bom']);
+  expect(await json(importCommandOn, 'limits.csv')).toMatchObject({ rows: [], stale: false });
+  writeFileSync(file, readFileSync(file, 'utf8').replace(',9000,', ',12000,').replace(',7.50,', ',2,'));
+  const { code, out } = await run(importCommandOn, ['limits.csv']);
+  expect(code).toBe(0);
+  expect(out).toContain('5 rows read\n');
+  expect(out).toMatch(/money per month +now +2 +9,007\.50 EUR +2 +12,002\.00 EUR +\+2,994\.50 EUR\n/);
+  expect(out).toContain('loosens   acme           money-month  amount  9,000.00 EUR → 12,000.00 EUR');
+  expect(out).toContain('3 of 5 jobs would have failed');
+  expect((await live())?.edit).toBe(1);
+  const apply = ['limits.csv', '--apply', '--reason', 'Q4', '--confirm'];
+  expect((await run(importCommandOn, apply)).code).toBe(0);
+  expect((await live())?.edit).toBe(2);
+  expect((await json(historyCommandOn, '--count', '1')).edits).toMatchObject([
+    { source: 'file limits.csv', why: 'Q4' },
+  ]);
+  // The same file again: it is an edit of a set that is gone, and both versions are shown.
+  const again = await json(importCommandOn, ...apply);
+  expect(again).toMatchObject({ outcome: 'stale', mine: [{ to: 12_000_000_000 }, { to: 2_000_000 }] });
+});
+
+test('an import of a set that is not live any more shows both versions, also before it is applied', async () => {
+  const { run, json, live, folder } = await budgetBench();
+  const file = join(folder, 'limits.csv');
+  await run(exportCommandOn, ['--out', 'limits.csv']);
+  const base = (await live())?.set;
+  writeFileSync(file, readFileSync(file, 'utf8').replace(',7.50,', ',9,'));
+  await run(setCommandOn, ['acme/payments', '8', '--reason', 'theirs']);
+  const both = /theirs\n.*7\.50 EUR → 8\.00 EUR\nmine\n.*7\.50 EUR → 9\.00 EUR\n/;
+  for (const more of [[], ['--apply', '--reason', 'mine']]) {
+    const late = await run(importCommandOn, ['limits.csv', ...more]);
+    expect([late.code, late.out]).toEqual([2, '']);
+    expect(late.err).toMatch(both);
+  }
+  expect(await json(importCommandOn, 'limits.csv')).toMatchObject({
+    ...{ outcome: 'dry_run', base, stale: true, live: { edit: 2 } },
+    rows: [{ to: 9_000_000 }],
+    theirs: [{ to: 8_000_000 }],
+  });
+  expect((await run(setCommandOn, ['acme/payments', '9', '--dry-run', '--base', base ?? ''])).err).toMatch(
+    both,
+  );
+});
+
+test('an import with a mistake changes nothing and names line and column', async () => {
+  const { run, live, folder } = await budgetBench();
+  const { out } = await run(exportCommandOn, []);
+  writeFileSync(join(folder, 'bad.csv'), out.replace(',7.50,', ',-7,'));
+  const { code, err } = await run(importCommandOn, ['bad.csv', '--apply', '--reason', 'x']);
+  expect([code, (await live())?.edit]).toEqual([3, 1]);
+  expect(err).toContain("bad.csv: line 4, limit: '-7'; expected a decimal number");
+});
+
+test('a file without versions is imported only onto a set that is named', async () => {
+  const { run, live, folder } = await budgetBench();
+  writeFileSync(join(folder, 'own.csv'), 'group_path,unit,limit,period\nacme/payments,money,8,month\n');
+  const args = ['own.csv', '--apply', '--reason', 'x'];
+  const { code, err } = await run(importCommandOn, args);
+  expect([code, (await live())?.edit]).toEqual([3, 1]);
+  const set = (await live())?.set ?? '';
+  expect(err).toContain(`say --base ${set}`);
+  expect((await run(importCommandOn, [...args, '--base', set])).code).toBe(0);
+  expect((await live())?.edit).toBe(2);
+});
+
+test('a file of a set that nobody has any more is refused', async () => {
+  const { run, folder, live } = await budgetBench();
+  const { out } = await run(exportCommandOn, []);
+  writeFileSync(join(folder, 'old.csv'), out.replaceAll((await live())?.set ?? '?', 'f'.repeat(24)));
+  const { code, err } = await run(importCommandOn, ['old.csv', '--apply', '--reason', 'x']);
+  expect(code).toBe(2);
+  expect(err).toContain('too old to compare with');
+  const forced = await run(importCommandOn, ['old.csv', '--base', (await live())?.set ?? '']);
+  expect([forced.code, forced.err.includes('was exported from set')]).toEqual([3, true]);
+});
+
+test('the last edit is taken back by an edit of its own, and only while it is the last', async () => {
+  const { run, json, live } = await budgetBench();
+  await run(setCommandOn, ['acme/payments', '9', '--reason', 'more people']);
+  const dry = await run(undoCommandOn, ['--dry-run']);
+  expect(dry.out).toContain('9.00 EUR → 7.50 EUR');
+  expect((await live())?.edit).toBe(2);
+  expect((await run(undoCommandOn, ['2'])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await json(historyCommandOn, '--count', '1')).edits).toMatchObject([
+    { edit: 3, why: 'undoes edit 2: more people', rows: [{ from: 9_000_000, to: 7_500_000 }] },
+  ]);
+  const late = await run(undoCommandOn, ['2']);
+  expect([late.code, (await live())?.edit]).toEqual([2, 3]);
+  expect(late.err).toContain('others edited since');
+  // Taken back itself, and what takes two by hand takes two here.
+  expect((await run(undoCommandOn, [])).code).toBe(0);
+  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 9_000_000 });
+  await run(setCommandOn, ['acme/payments', '1', '--reason', 'slip', '--confirm']);
+  const back = await run(undoCommandOn, ['--confirm']);
+  expect(back.code).toBe(2);
+  expect(back.err).toMatch(/Request r-\S+ waits for somebody else/);
+});
+
+test('only --prune takes limits out that the file does not name', async () => {
+  const bench = await budgetBench();
+  const { run, json, folder } = bench;
+  const { out } = await run(exportCommandOn, []);
+  writeFileSync(join(folder, 'few.csv'), out.split('\r\n').slice(0, 3).join('\r\n'));
+  const stay = await run(importCommandOn, ['few.csv']);
+  expect(stay.out).toContain('3 limits are not in the file and stay');
+  expect(stay.out).toContain('No limit differs');
+  await approved(bench, importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x']);
+  expect((await json(lsCommandOn)).limits).toHaveLength(2);
+});
+
+const MINE = /^(?:budget|breakglass|freeze|unfreeze|reservations|report chargeback)\b/;
+
+test.each(COMMANDS.filter(({ name }) => MINE.test(name)))(
+  '$name is listed as it calls itself',
+  async (entry) => {
+    const { name, summary, help } = await entry.load();
+    expect({ name, summary }).toEqual({ name: entry.name, summary: entry.summary });
+    expect(help.startsWith(`tollgate ${name} `)).toBe(true);
+    for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(140);
+  },
+);

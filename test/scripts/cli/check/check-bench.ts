@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkCommand } from '../../../../scripts/cli/check/check-command.ts';
+import type { DeskIo, ExitCode } from '../../../../scripts/terminal/command.ts';
+import { NOW_MS, policyDocument } from '../../../policies/documents.ts';
+
+export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+export interface Checked {
+  readonly code: ExitCode;
+  readonly out: string;
+  /** Reads a file the command wrote. */
+  readonly folder: string;
+}
+
+/** Runs `tollgate check` as a terminal of so many columns would. */
+export async function runCheck(cwd: string, args: readonly string[], columns = 120): Promise<Checked> {
+  let out = '';
+  const io: DeskIo = {
+    out: (text) => {
+      out += text;
+    },
+    err: () => {},
+    colours: false,
+    progress: false,
+    columns,
+    cwd,
+    root: ROOT,
+    env: {},
+    nowMs: () => NOW_MS,
+  };
+  const code = await checkCommand.run(args, io);
+  return { code, out, folder: cwd };
+}
+
+const DIRECTORY = {
+  groups: [
+    { id: 100, path: 'acme' },
+    { id: 101, parent: 100, path: 'acme/payments' },
+  ],
+  projects: [{ id: 1001, group: 101, path: 'acme/payments/checkout' }],
+};
+
+/** A repository with documents of its own; it is gone when the test is. */
+export function repository(parts: {
+  readonly files: Readonly<Record<string, string>>;
+  readonly rules: readonly object[];
+  readonly limits?: readonly object[];
+}) {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-check-'));
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  for (const [path, text] of Object.entries(parts.files)) write(path, text);
+  write('policy.yaml', JSON.stringify(policyDocument({ rules: parts.rules })));
+  write('limits.yaml', JSON.stringify({ limits: parts.limits ?? [] }));
+  write('directory.yaml', JSON.stringify(DIRECTORY));
+  const documents = ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, `${name}.yaml`]);
+  return {
+    folder,
+    write,
+    check: (...args: string[]) => runCheck(folder, [...documents, ...args]),
+    at: (columns: number, ...args: string[]) => runCheck(folder, [...documents, ...args], columns),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,313 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Explanation } from '../../../../functions/answers/explain/explanation.ts';
+import { LedgerError } from '../../../../functions/core/ledger/ledger-error.ts';
+import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { explainCommandOn } from '../../../../scripts/cli/explain/explain-command.ts';
+import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { aRequest, ledgerBench } from '../ledger-bench.ts';
+
+const RULES = [
+  { id: 'budgets', kind: 'budget', mode: 'enforce', message: 'Ask finance.' },
+  { id: 'slots', kind: 'concurrency', mode: 'shadow' },
+  { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] },
+  { id: 'branches', kind: 'image', mode: 'warn', deny: ['alpine:*'], match: { refs: ['release/*'] } },
+];
+const LIMITS = [
+  { on: { group: 101 }, money: 2, per: 'month', owner: 'payments-leads' },
+  { on: { group: 100 }, jobs: 1 },
+];
+
+const bench = () => ledgerBench({ policy: { rules: RULES }, limits: LIMITS });
+type Bench = ReturnType<typeof bench>;
+
+async function explained(house: Bench, word: string, ...more: string[]) {
+  const { io, told } = house.desk();
+  const code = await explainCommandOn(house.opening()).run([word, ...house.flags, ...more], io);
+  return { code, ...told };
+}
+
+async function explanationOf(house: Bench, word: string): Promise<Explanation> {
+  const { code, out } = await explained(house, word, '--json');
+  expect(code).toBe(EXIT.ok);
+  expect(house.stillOpen(), 'the ledger is closed again').toBe(0);
+  return JSON.parse(out);
+}
+
+test('people read the times of the deployment, with the name of its zone; --json has instants', async () => {
+  const house = bench();
+  await house.ask([aRequest(1)]);
+  const { io, told } = house.desk();
+  const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
+  await explainCommandOn(house.opening()).run(['d-1-1', ...house.flags], { ...io, env });
+  expect(told.out).toMatch(/decided +21 Nov 2026 13:00 Europe\/Berlin, answered by/);
+  expect(told.out).not.toContain('UTC');
+  expect((await explanationOf(house, 'd-1-1')).decidedAtMs).toBe(Date.parse('2026-11-21T12:00:00Z'));
+});
+
+test('a rejection: the rule, the numbers it met, what they are now, and the text the developer read', async () => {
+  const house = bench();
+  const [, , rejected] = await house.ask([aRequest(1), aRequest(2), aRequest(3)]);
+  await house.ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: house.clock.nowMs() }]);
+  const found = await explanationOf(house, 'd-3-1');
+  expect(found).toMatchObject({
+    jobId: 3,
+    decisionId: 'd-3-1',
+    outcome: 'rejected',
+    state: 'REJECTED',
+    answered: 'ledger',
+    job: { name: 'unit', projectPath: 'acme/payments/checkout', pipelineId: 5000 },
+    atDecision: { costMicros: 1_000_000, runnerClass: 'small', priceVersion: '1' },
+  });
+  const money = found.counters.find(({ unit }) => unit === 'micros');
+  expect(money?.atDecision).toEqual({
+    jobHeld: 0,
+    jobCounts: 0,
+    checked: true,
+    seen: { committed: 2_000_000, settled: 0, held: 2_000_000, bound: 2_000_000, left: 0, asked: 1_000_000 },
+  });
+  // Job 1 turned out to cost 0.10: 0.90 came free, which is not enough.
+  expect(money?.now).toEqual({
+    settled: 100_000,
+    held: 1_000_000,
+    bound: 2_000_000,
+    left: 900_000,
+    mode: 'enforce',
+  });
+  expect(found.now).toMatchObject({
+    outcome: 'rejected',
+    violations: [{ rule: 'budgets', reason: { committed: 1_100_000 } }],
+  });
+  expect(found.rules.find(({ id }) => id === 'budgets')?.atDecision).toMatchObject([
+    { reason: { code: 'BUDGET_EXHAUSTED', committed: 2_000_000 } },
+  ]);
+  expect(rejected?.outcome === 'rejected' && rejected.text).toBe(found.rejectionText);
+});
+
+test('an admitted job: every rule with what it said then and says now, its hold and its shadow', async () => {
+  const house = bench();
+  await house.ask([aRequest(1), aRequest(2, { ref: 'release/1' })]);
+  const found = await explanationOf(house, '2');
+  expect(found).toMatchObject({ outcome: 'admitted', state: 'HELD' });
+  expect(found.rejectionText).toBeUndefined();
+  expect(
+    found.rules.map(({ id, mode, atDecision, now }) => [
+      id,
+      mode,
+      atDecision.map(({ reason }) => reason.code),
+      now?.outcome.outcome,
+      now?.violations.map(({ reason }) => reason.code),
+    ]),
+  ).toEqual([
+    ['budgets', 'enforce', [], 'matched', []],
+    ['slots', 'shadow', ['CONCURRENCY_FULL'], 'matched', ['CONCURRENCY_FULL']],
+    ['images', 'enforce', [], 'matched', []],
+    ['branches', 'warn', ['IMAGE_NOT_ALLOWED'], 'matched', ['IMAGE_NOT_ALLOWED']],
+  ]);
+  // What fitted is not kept by parts.
+  expect(found.counters.find(({ unit }) => unit === 'jobs')?.atDecision?.seen).toEqual({
+    committed: 1,
+    bound: 1,
+    left: 0,
+    asked: 1,
+  });
+  // Its own hold does not stand in its way when it is asked about again.
+  expect(found.now).toMatchObject({ outcome: 'admitted', violations: [] });
+  expect(found.counters.find(({ unit }) => unit === 'micros')).toMatchObject({
+    atDecision: { jobHeld: 1_000_000, jobCounts: 1_000_000 },
+    now: { held: 2_000_000, left: 0 },
+  });
+});
+
+test('a policy that has changed since: both versions, rules that came and rules that went', async () => {
+  const house = bench();
+  await house.ask([aRequest(1, { image: 'ubuntu:26.04' })]);
+  const before = await explanationOf(house, '1');
+  house.documents(
+    { rules: [RULES[0] ?? {}, { id: 'new-images', kind: 'image', mode: 'enforce', allow: ['ubuntu:*'] }] },
+    LIMITS,
+  );
+  const found = await explanationOf(house, '1');
+  expect(before.now?.policyVersion).toBe(found.atDecision.policyVersion);
+  expect(found.now?.policyVersion).not.toBe(found.atDecision.policyVersion);
+  expect(found.now?.outcome).toBe('admitted');
+  expect(found.rules.map(({ id, atDecision, whyNot }) => [id, atDecision.length, whyNot])).toEqual([
+    ['budgets', 0, undefined],
+    ['new-images', 0, undefined],
+    ['images', 1, 'no rule of the policy any more'],
+  ]);
+});
+
+test('a raised limit would admit it now, and a limit that is gone is told as gone', async () => {
+  const house = bench();
+  await house.ask([aRequest(1), aRequest(2), aRequest(3)]);
+  house.documents({ rules: RULES }, [{ on: { group: 101 }, money: 3, per: 'month' }]);
+  const found = await explanationOf(house, '3');
+  expect(found.now).toMatchObject({ outcome: 'admitted' });
+  expect(found.counters.map(({ unit, now }) => [unit, now.bound])).toEqual([
+    ['jobs', undefined],
+    ['micros', 3_000_000],
+  ]);
+});
+
+describe('what was not recorded is said', () => {
+  test("variables' values: the rules that read them are not asked again", async () => {
+    const house = ledgerBench({
+      policy: {
+        rules: [
+          ...RULES,
+          { id: 'sizes', kind: 'resources', mode: 'shadow', build: { cpu: '4' }, on_missing: 'reject' },
+        ],
+      },
+    });
+    const variables = { KUBERNETES_CPU_LIMIT: '64' };
+    await house.ask([aRequest(1, { variables })]);
+    const found = await explanationOf(house, '1');
+    expect(found.rules.find(({ id }) => id === 'sizes')?.whyNot).toMatch(/variables/);
+    expect(found.notRecorded.join()).toContain('sizes');
+    expect(found.now?.shadow).toEqual([]);
+  });
+
+  test('the user, once a pseudonym stands for the id: rules about users are not asked again', async () => {
+    const house = ledgerBench({
+      policy: {
+        rules: [
+          ...RULES,
+          {
+            ...{ id: 'robots', kind: 'image', mode: 'enforce', deny: ['alpine:*'] },
+            ...{ match: { users: [99] }, on_missing: 'reject' },
+          },
+        ],
+      },
+    });
+    const { clock, store } = house;
+    await house.ask([aRequest(1)]);
+    await house.ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+    clock.advance(91 * 86_400_000);
+    const keys = { keyOf: async () => new Uint8Array(32) };
+    await replaceUserIds([1], Number.POSITIVE_INFINITY, { store, keys, clock });
+    const found = await explanationOf(house, '1');
+    expect(found.job).not.toHaveProperty('userId');
+    expect(found.job.userPseudonym).toMatch(/^~/);
+    expect(found.now).toMatchObject({ outcome: 'admitted', violations: [] });
+    expect(found.rules.find(({ id }) => id === 'robots')?.whyNot).toMatch(/user/);
+    expect(found.notRecorded.join()).toContain('robots');
+  });
+
+  test('a record without the question: no rule is asked, the counters are told all the same', async () => {
+    const house = bench();
+    await house.ask([aRequest(1)]);
+    const [record] = await house.store.readRecords([1], { timeoutMs: 1_000 });
+    if (record === undefined) throw new Error('job 1 was held and has no record');
+    const { asked: _asked, ...facts } = record.facts;
+    const older = { ...record, facts, rev: 2 };
+    await house.store.transact([{ kind: 'record', record: older, replaces: record }], {
+      token: 'older',
+      timeoutMs: 1_000,
+    });
+    const found = await explanationOf(house, '1');
+    expect(found.now).toBeUndefined();
+    expect(found.rules.every(({ whyNot }) => whyNot !== undefined)).toBe(true);
+    expect(found.notRecorded[0]).toMatch(/^What the rules looked at/);
+    expect(found.counters).toHaveLength(2);
+  });
+});
+
+test('an answer of the fallback is told as one', async () => {
+  const house = bench();
+  await house.ask([aRequest(1)]);
+  const [record] = await house.store.readRecords([1], { timeoutMs: 1_000 });
+  if (record === undefined) throw new Error('job 1 was held and has no record');
+  const { facts, claims: _, ...rest } = record;
+  const ask = { ...rest, facts, claims: [], cause: 'deadline', answeredAtMs: house.clock.nowMs() };
+  await house.ledger.recordUnmetered([{ ...ask, answered: 'admitted' }], 60_000);
+  expect(await explanationOf(house, '1')).toMatchObject({ answered: 'fallback', outcome: 'admitted' });
+});
+
+test.each([
+  ['a job nobody asked about', '99', /knows no job 99/],
+  ['a decision that was never made', 'd-1-2', /d-1-1; of d-1-2 nothing is kept/],
+])('%s is exit 3 with a sentence', async (_, word, message) => {
+  const house = bench();
+  await house.ask([aRequest(1)]);
+  const { code, err, out } = await explained(house, word);
+  expect([code, out]).toEqual([EXIT.invalid, '']);
+  expect(err).toMatch(message);
+  const json = await explained(house, word, '--json');
+  expect(JSON.parse(json.out).error).toMatchObject({
+    code: 'unknown',
+    message: expect.stringMatching(message),
+  });
+});
+
+test.each([
+  [[]],
+  [['unit']],
+  [['0']],
+  [['f-0b8a2e6c-1f7d-4c55-9a51-6f7f2a3b9f00']],
+  [['1', '2']],
+  [['1', '--region', 'eu-west-1', '--frist']],
+])('%j is wrong usage', async (words) => {
+  const house = bench();
+  const { io } = house.desk();
+  const run = explainCommandOn(house.opening()).run([...words, ...house.flags], io);
+  await expect(run).rejects.toThrow(UsageError);
+});
+
+test('a table that does not answer is a failure, and the ledger is closed all the same', async () => {
+  const house = bench();
+  const gone: LedgerStore = {
+    ...readOnly(house.store),
+    readRecords: () => Promise.reject(new LedgerError('ledger_unavailable', 'no answer')),
+  };
+  const { io } = house.desk();
+  const run = explainCommandOn(house.opening(gone)).run(['1', ...house.flags], io);
+  await expect(run).rejects.toThrow(/no answer/);
+  expect(house.stillOpen()).toBe(0);
+});
+
+test('nothing is written: neither the books nor a note', async () => {
+  const house = bench();
+  await house.ask([aRequest(1), aRequest(2), aRequest(3)]);
+  const before = JSON.stringify([...house.store.dump()]);
+  await explained(house, '1');
+  await explained(house, '3');
+  expect(JSON.stringify([...house.store.dump()])).toBe(before);
+});
+
+test('for people: plain lines that no name can forge or colour', async () => {
+  const house = bench();
+  await house.ask([aRequest(1), aRequest(2), aRequest(3, { jobName: 'unit \u001b[2J\u202e evil' })]);
+  const { out } = await explained(house, '3');
+  expect(out).not.toContain('\u001b');
+  expect(out).not.toContain('\u202e');
+  // The text of a rejection has tests of its own; the version is a hash of the whole document.
+  const [before = '', after = ''] = out.split('What the developer read');
+  expect(after).toContain('Decision: d-3-1');
+  const lines = before.replace(/policy +[\da-f]+/, 'policy       <version>').split('\n');
+  expect(lines.map((line) => line.trimEnd()).join('\n')).toMatchSnapshot();
+});
+
+test('what a limit shows now counts the grants of today, also where the job would not ask it any more', async () => {
+  const house = bench();
+  await house.ask([aRequest(1)]);
+  const grants = [
+    {
+      on: { group: 101 },
+      limit: 'money-month',
+      amount: 3,
+      from: '2026-01-01',
+      until: '2099-12-31',
+      reason: 'x',
+    },
+  ];
+  // The rule is off, so that the job asks nothing; the limit and its grant are still there.
+  const rules = RULES.map((rule) => (rule.id === 'budgets' ? { ...rule, mode: 'off' } : rule));
+  house.documents({ rules }, LIMITS);
+  writeFileSync(join(house.folder, 'limits.yaml'), JSON.stringify({ limits: LIMITS, grants }));
+  const { counters } = await explanationOf(house, '1');
+  expect(counters.find(({ unit }) => unit === 'micros')?.now).toMatchObject({ bound: 5_000_000 });
+});

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
+import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import { forgetUserCommandOn } from '../../../../scripts/cli/forget/forget-user-command.ts';
+import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { aRequest, ledgerBench } from '../ledger-bench.ts';
+
+const DAY_MS = 86_400_000;
+const ALICE = 987_654_321;
+const BOB = 123_456_789;
+
+/** Alice and Bob each have a job of long ago, one of yesterday and one that runs; limits count for users, too. */
+async function house() {
+  const bench = ledgerBench({
+    policy: { rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }] },
+    limits: [
+      { on: { group: 101 }, money: 100_000, per: 'month' },
+      ...[ALICE, BOB].map((user) => ({ on: { user }, money: 1_000, per: 'month' })),
+    ],
+  });
+  const { clock, ledger, store } = bench;
+  const made = new Map<number, Uint8Array>();
+  const keys: PseudonymKeys = {
+    find: async (year) => made.get(year),
+    keyOf: async (year) => {
+      const key = made.get(year) ?? new TextEncoder().encode(`key of ${year}`);
+      made.set(year, key);
+      return key;
+    },
+  };
+  const signedIn = new Map([
+    [ALICE, 2],
+    [BOB, 1],
+  ]);
+  const sessions = {
+    end: async (userId: number, { dryRun }: { readonly dryRun: boolean }) => {
+      const ended = signedIn.get(userId) ?? 0;
+      if (!dryRun) signedIn.delete(userId);
+      return ended;
+    },
+  };
+  const jobs = async (ids: readonly [number, number], ends: boolean): Promise<void> => {
+    await bench.ask([aRequest(ids[0], { userId: ALICE }), aRequest(ids[1], { userId: BOB })]);
+    if (ends)
+      await ledger.settle(ids.map((jobId) => ({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() })));
+  };
+  await jobs([1, 2], true);
+  clock.advance(105 * DAY_MS);
+  store.collectGarbage();
+  await replaceUserIds([1, 2], Number.POSITIVE_INFINITY, { store, keys, clock });
+  await jobs([3, 4], true);
+  await jobs([5, 6], false);
+  const open: OpenLedger = async (flags, io) => ({
+    ...(await bench.opening(store)(flags, io)),
+    names: { rewrite: store, keys, sessions },
+  });
+  const forget = async (...args: string[]) => {
+    const { io, told } = bench.desk();
+    const code = await forgetUserCommandOn({ open, confirm: async () => undefined }).run(args, io);
+    expect(bench.stillOpen()).toBe(0);
+    return { code, ...told };
+  };
+  const everything = (): string => JSON.stringify([...store.dump()]);
+  return { ...bench, forget, everything };
+}
+
+const jsonOf = ({ code, out }: { readonly code: number; readonly out: string }) => ({
+  code,
+  ...JSON.parse(out),
+});
+
+test('a user is taken out of every record, nobody else is, and the books stay right', async () => {
+  const { forget, everything, ledger, clock, store } = await house();
+  const settled = async () =>
+    (await ledger.readCounters([{ subject: 'group/101', limit: 'money-month', period: '2027-03' }]))[0];
+  const before = await settled();
+  const bobs = await ledger.readRecords([2, 4, 6]);
+  const asked = jsonOf(await forget(String(ALICE), '--dry-run', '--json'));
+  expect(asked).toMatchObject({
+    code: EXIT.ok,
+    dryRun: true,
+    records: 2,
+    sessions: 2,
+    stays: { liveJobs: 1 },
+  });
+  expect(await ledger.readRecord(3)).toMatchObject({ facts: { userId: ALICE } });
+
+  const counters = [`user/${ALICE}|money-month|2027-03`];
+  expect(jsonOf(await forget(String(ALICE), '--yes', '--json'))).toEqual({
+    ...{ code: EXIT.ok, user: ALICE, dryRun: false, records: 2, sessions: 2, left: 0 },
+    stays: { liveJobs: 1, counters },
+  });
+  for (const record of await ledger.readRecords([1, 3])) {
+    expect(record?.facts).not.toHaveProperty('userId');
+    expect(record?.facts.userPseudonym).toBe('~');
+  }
+  expect(await ledger.readRecords([2, 4, 6])).toEqual(bobs);
+  expect(await settled()).toEqual(before);
+  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+
+  // The job that was not over ends, and its periods do: then nothing is left of her.
+  await ledger.settle([{ jobId: 5, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+  expect(jsonOf(await forget(String(ALICE), '--yes', '--json'))).toMatchObject({ records: 1, sessions: 0 });
+  clock.advance(122 * DAY_MS);
+  store.collectGarbage();
+  await forget(String(ALICE), '--yes');
+  expect(everything()).not.toContain(String(ALICE));
+  expect(everything()).toContain(String(BOB));
+  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+});
+
+test('a user of whom nothing is kept has an exit code of its own', async () => {
+  const { forget } = await house();
+  expect(await forget('4711', '--yes')).toMatchObject({
+    code: EXIT.wouldReject,
+    out: 'Nothing is kept about user 4711.\n',
+  });
+});
+
+test('it asks first, and takes ids of users alone', async () => {
+  const { forget, everything } = await house();
+  const before = everything();
+  for (const args of [
+    [],
+    ['alice'],
+    ['0'],
+    ['-7'],
+    ['7', '8', '--yes'],
+    ['7', '--yes', '--dry-run'],
+    [String(ALICE)],
+  ])
+    await expect(forget(...args)).rejects.toThrow(UsageError);
+  expect(everything()).toBe(before);
+});

@@ -1,0 +1,106 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decide } from '../../../functions/core/admission/decide.ts';
+import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { Decision } from '../../../policies/decision.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import type { OpenLedger } from '../../../scripts/cli/ledger/open-ledger.ts';
+import { readOnly } from '../../../scripts/cli/ledger/read-only-store.ts';
+import { readRules } from '../../../scripts/cli/rules-flags.ts';
+import type { DeskIo } from '../../../scripts/terminal/command.ts';
+import { policyDocument } from '../../policies/documents.ts';
+import { manualClock } from '../../support/ledger/test-clock.ts';
+
+const INSTANCE = 'gitlab.example.com';
+
+const DIRECTORY = {
+  groups: [
+    { id: 100, path: 'acme' },
+    { id: 101, parent: 100, path: 'acme/payments' },
+    { id: 102, parent: 100, path: 'acme/platform' },
+  ],
+  projects: [{ id: 1001, group: 101, path: 'acme/payments/checkout' }],
+};
+
+/** Documents in a folder of their own, a ledger that decides by them, and a desk that reads both. */
+export function ledgerBench(parts: {
+  readonly policy?: object;
+  readonly limits?: readonly object[];
+  /** Other lists of the limits document: `group_defaults`, `personal_default`. */
+  readonly beside?: object;
+}) {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-desk-'));
+  const write = (name: string, document: object): void =>
+    writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(document));
+  const where = { cwd: folder, root: `${folder}/` };
+  const files = { policy: 'policy.yaml', limits: 'limits.yaml', directory: 'directory.yaml' };
+  const documents = (policy: object, limits: readonly object[], directory: object = DIRECTORY): Rules => {
+    write('policy', policyDocument(policy));
+    write('limits', { limits, ...parts.beside });
+    write('directory', directory);
+    return { ...readRules(files, where), estimator: timeoutEstimator };
+  };
+  const rules = documents(parts.policy ?? {}, parts.limits ?? []);
+  const flags = ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, `${name}.yaml`]);
+  const clock = manualClock();
+  const store = new MemoryStore({ instance: INSTANCE, clock });
+  const ledger = createLedger({ store, clock });
+
+  /** @param by - the documents the bench was made with, unless told otherwise. */
+  const ask = (requests: readonly AdmissionRequest[], by: Rules = rules): Promise<readonly Decision[]> => {
+    const deps = { ledger, currentRules: async () => by, clock, log: silentLog };
+    return decide(requests, clock.monotonicMs() + 60_000, deps);
+  };
+  let open = 0;
+  const opening =
+    (table: LedgerStore = readOnly(store)): OpenLedger =>
+    async () => {
+      open += 1;
+      const close = async (): Promise<void> => {
+        open -= 1;
+      };
+      return { store: table, description: 'the test ledger', instance: INSTANCE, close };
+    };
+  const desk = (colours = false) => {
+    const told = { out: '', err: '' };
+    const io: DeskIo = {
+      out: (text) => {
+        told.out += text;
+      },
+      err: (text) => {
+        told.err += text;
+      },
+      colours,
+      progress: false,
+      columns: 160,
+      ...where,
+      env: {},
+      nowMs: clock.nowMs,
+    };
+    return { io, told };
+  };
+  return { folder, documents, flags, clock, store, ledger, ask, opening, desk, stillOpen: () => open };
+}
+
+export const aRequest = (jobId: number, more: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+  jobId,
+  jobName: 'unit',
+  pipelineId: 5000,
+  projectId: 1001,
+  projectPath: 'acme/payments/checkout',
+  namespaceId: 101,
+  rootNamespaceId: 100,
+  userId: 7,
+  ref: 'main',
+  refProtected: true,
+  image: 'alpine:3.22',
+  timeoutSeconds: 3600,
+  variables: {},
+  ...more,
+});

@@ -1,0 +1,255 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { chunkOfRoot } from '../../../../functions/core/limits/limit-set.ts';
+import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
+import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
+import { checkCommandOn } from '../../../../scripts/cli/limits/check-command.ts';
+import type { OpenLimits } from '../../../../scripts/cli/limits/open-limits.ts';
+import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
+import { setsCommandOn } from '../../../../scripts/cli/limits/sets-command.ts';
+import { showCommandOn } from '../../../../scripts/cli/limits/show-command.ts';
+import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
+import type { Command } from '../../../../scripts/terminal/command.ts';
+import { syncBench } from '../../../functions/core/directory/sync-bench.ts';
+import { policyDocument } from '../../../policies/documents.ts';
+import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+
+const WAIT = { timeoutMs: 1_000 };
+const LIMITS = `
+limits:
+  - { on: { group: 100 }, money: 7.50, per: month, owner: finance }   # a float could not say 7.50
+  - { on: { runner_class: large }, jobs: 2 }
+grants:
+  - { on: { group: 100 }, limit: money-month, amount: +0.10, from: 2026-11-01, until: 2026-11-30, reason: launch }
+`;
+
+function desk() {
+  const table = new MemoryLimitTable();
+  const groups = syncBench();
+  let open = 0;
+  const opening: OpenLimits = async () => {
+    open += 1;
+    const close = async (): Promise<void> => {
+      open -= 1;
+    };
+    return { table, directory: groups.table, description: 'the test table', close };
+  };
+  const commands: readonly Command[] = [
+    showCommandOn(opening),
+    publishCommandOn({ open: opening, userName: () => 'jane' }),
+    setsCommandOn(opening),
+    checkCommandOn(opening),
+  ];
+  const root = aProject({
+    'policies/policy.yaml': JSON.stringify(policyDocument()),
+    'policies/directory.yaml': JSON.stringify({ groups: [{ id: 100, path: 'acme' }] }),
+    'limits.yaml': LIMITS,
+  });
+  const run = async (...args: readonly string[]): Promise<DeskRun> => {
+    const entries = commands.map((each) => ({ ...each, load: async () => each }));
+    const result = await runDesk(['limits', ...args], root, {}, entries);
+    expect(open).toBe(0);
+    return result;
+  };
+  const live = async (): Promise<string | undefined> => (await table.getPointer(WAIT))?.set;
+  const publish = (...more: readonly string[]) => run('publish', 'limits.yaml', '--why', 'new year', ...more);
+  return { table, root, run, live, publish, groups };
+}
+
+test('a document that was published is shown with who, why and where from', async () => {
+  const { run, publish, live } = desk();
+  expect(await publish()).toMatchObject({ code: 0, err: '' });
+  const set = await live();
+  expect((await run('show')).out).toBe(
+    `set    ${set}, edit 1\nsince  21 Nov 2026 12:00 UTC\nby     jane, from file limits.yaml: new year\n`,
+  );
+  expect(JSON.parse((await run('show', '--json')).out)).toMatchObject({
+    live: { set, edit: 1, actor: 'jane', why: 'new year', source: 'file limits.yaml' },
+  });
+});
+
+test('what --document prints can be edited and published again, to the last digit', async () => {
+  const { run, publish, root, live } = desk();
+  await publish();
+  const { out } = await run('show', '--document');
+  expect(out).toContain(`--base ${await live()}`);
+  expect(out).toContain('money: 7.50\n');
+  writeFileSync(join(root, 'again.yaml'), out);
+  const again = await run('publish', 'again.yaml', '--why', 'nothing', '--dry-run');
+  expect(again).toMatchObject({
+    code: 0,
+    out: 'No limit differs from the live set.\nNothing was written.\n',
+  });
+});
+
+test('--dry-run names what would change and writes nothing', async () => {
+  const { publish, live, root } = desk();
+  await publish();
+  const before = await live();
+  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '9'));
+  const { code, out } = await publish('--dry-run');
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /^loosens +limits\.group\/100\.money-month\.amount +7\.50 → 9\.00\nNothing was written\.\n$/,
+  );
+  expect(await live()).toBe(before);
+});
+
+test('what gives more than half as much again waits for somebody else', async () => {
+  const { publish, live, root } = desk();
+  await publish();
+  const before = await live();
+  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '75'));
+  const { code, err } = await publish();
+  expect(code).toBe(2);
+  expect(err).toMatch(/Request r-\S+ waits for somebody else/);
+  expect(await live()).toBe(before);
+  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '9'));
+  expect((await publish()).code).toBe(0);
+});
+
+test('limits are placed by the groups GitLab told last, by a file that is named, and by the packed one before', async () => {
+  const { publish, table, groups } = desk();
+  const chunksOf = async (...more: readonly string[]): Promise<readonly boolean[]> => {
+    const { code, err } = await publish(...more);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const { set = '' } = (await table.getPointer(WAIT)) ?? {};
+    const chunks = await table.readChunks(set, [1, 100].map(chunkOfRoot), WAIT);
+    return chunks.map((chunk) => chunk !== undefined);
+  };
+  expect(await chunksOf()).toEqual([false, true]);
+  groups.places.groups.set(1, { id: 1, slug: 'holding' });
+  groups.places.groups.set(100, { id: 100, parentId: 1, slug: 'acme' });
+  await groups.run();
+  expect(await chunksOf()).toEqual([true, false]);
+  expect(await chunksOf('--directory', 'policies/directory.yaml')).toEqual([false, true]);
+});
+
+test('an edit of a set that is not live any more changes nothing and says whose is live', async () => {
+  const { publish, live } = desk();
+  await publish();
+  const first = await live();
+  await publish('--actor', 'finance bot');
+  const second = await live();
+  const late = await publish('--base', first ?? '');
+  expect(late.code).toBe(2);
+  expect(late.err).toContain(`set    ${second}, edit 2`);
+  expect(late.err).toContain('by     finance bot');
+  expect(await live()).toBe(second);
+  const json = JSON.parse((await publish('--base', 'none', '--json')).out);
+  expect(json).toMatchObject({ outcome: 'stale', base: null, live: { set: second, edit: 2 } });
+});
+
+test('a document that was shown is published only while its set is live, unless told otherwise', async () => {
+  const { run, publish, live, root } = desk();
+  await publish();
+  const first = await live();
+  const { out } = await run('show', '--document');
+  writeFileSync(join(root, 'mine.yaml'), out.replace('7.50', '9'));
+  await publish('--actor', 'finance bot');
+  const second = await live();
+  for (const more of [[], ['--dry-run']]) {
+    const late = await run('publish', 'mine.yaml', '--why', 'mine', ...more);
+    expect(late.code).toBe(2);
+    expect(late.err).toContain(`this is an edit of set ${first}, and another one is live`);
+    expect(late.err).toContain('by     finance bot');
+  }
+  expect(await live()).toBe(second);
+  expect(await run('publish', 'mine.yaml', '--why', 'mine', '--base', second ?? '')).toMatchObject({
+    code: 0,
+  });
+});
+
+test('an edit is undone with the document of the set before it', async () => {
+  const { run, publish, live, root } = desk();
+  await publish();
+  const first = await live();
+  const before = (await run('show', '--document')).out.split('\n').slice(1);
+  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '9'));
+  await publish();
+  const shown = await run('show', '--document', '--set', `${first}`);
+  expect(shown.out.split('\n').slice(1)).toEqual(before);
+  expect(shown.out).toMatch(
+    /^# Set \w+ of 21 Nov 2026 12:00 UTC\. Publish it, and what was done since is undone\n/,
+  );
+  expect(JSON.parse((await run('show', '--json', '--set', `${first}`)).out).kept).toMatchObject({
+    set: first,
+    actor: 'jane',
+    document: { limits: expect.arrayContaining([expect.objectContaining({ money: '7.50' })]) },
+  });
+  writeFileSync(join(root, 'limits.yaml'), shown.out);
+  expect(await publish()).toMatchObject({ code: 0, err: '' });
+  expect((await run('show', '--document')).out.split('\n').slice(1)).toEqual(before);
+  expect(await run('show', '--document', '--set', 'gone')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('there is no set "gone": replaced sets are kept for 90 days'),
+  });
+  expect(await run('show', '--set', `${first}`)).toMatchObject({ code: 3 });
+});
+
+test('sets are told newest first, as far back as they are kept', async () => {
+  const { run, publish } = desk();
+  expect((await run('sets')).out).toMatch(/^No set of limits was ever published/);
+  for (const who of ['one', 'two', 'three']) await publish('--actor', who);
+  const { sets } = JSON.parse((await run('sets', '--count', '2', '--json')).out);
+  expect(sets.map(({ edit, actor }: { edit: number; actor: string }) => [edit, actor])).toEqual([
+    [3, 'three'],
+    [2, 'two'],
+  ]);
+  expect((await run('sets')).out.split('\n')).toHaveLength(5);
+});
+
+test('an invalid document is refused with file, line and path of each problem', async () => {
+  const { run, root, live } = desk();
+  writeFileSync(
+    join(root, 'bad.yaml'),
+    'limits:\n  - { on: instance, jobs: -1 }\n  - { on: instance, cpu: x }\n',
+  );
+  const { code, err } = await run('publish', 'bad.yaml', '--why', 'x');
+  expect(code).toBe(3);
+  expect(err).toContain('bad.yaml:2:');
+  expect(err).toContain('bad.yaml:3:');
+  expect(await live()).toBeUndefined();
+});
+
+test.each([[['limits.yaml']], [['--why', 'x']], [['limits.yaml', '--why', ' ']]])(
+  'publish %j is wrong usage',
+  async (args) => {
+    const { run, live } = desk();
+    expect((await run('publish', ...args)).code).toBe(3);
+    expect(await live()).toBeUndefined();
+  },
+);
+
+test('live limits that a new policy no longer knows fail the check with every problem', async () => {
+  const { run, publish, root } = desk();
+  expect(await run('check')).toMatchObject({ code: 0 });
+  await publish();
+  expect(await run('check')).toMatchObject({ code: 0, err: '' });
+  const policy = join(root, 'policies/policy.yaml');
+  writeFileSync(policy, readFileSync(policy, 'utf8').replaceAll('"large"', '"huge"'));
+  const { code, err } = await run('check');
+  expect(code).toBe(3);
+  expect(err).toMatch(/^set [0-9a-f]{24}: limits\[\d\]\.on\.runner_class/);
+});
+
+test('limits that would reject the jobs of those who deploy are published with --force only', async () => {
+  const { run, root, live, table } = desk();
+  const policy = join(root, 'policies/policy.yaml');
+  const platform = { groups: [100] };
+  const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce', binds_platform: true }];
+  writeFileSync(policy, JSON.stringify(policyDocument({ platform, rules })));
+  writeFileSync(join(root, 'zero.yaml'), 'limits:\n  - { on: { group: 100 }, money: 0, per: month }\n');
+  const refused = await run('publish', 'zero.yaml', '--why', 'x');
+  expect([refused.code, await live()]).toEqual([3, undefined]);
+  expect(refused.err).toContain('say --force');
+  expect((await run('publish', 'zero.yaml', '--why', 'x', '--force')).code).toBe(0);
+  expect((await run('check')).code).toBe(3);
+  // Whoever writes to the table by other means is not asked.
+  const deps = { table, policy: readPolicy(policy) };
+  const base = (await live()) ?? '';
+  const change = { actor: 'a', why: 'w', source: 's', atMs: 1, base };
+  expect((await publishLimits({ limits: [] }, change, deps)).outcome).toBe('live');
+  expect((await run('check')).code).toBe(0);
+});

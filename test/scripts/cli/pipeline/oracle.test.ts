@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { expandPipeline } from '../../../../scripts/cli/pipeline/expand-pipeline.ts';
+import { knownExpander } from '../../../../scripts/cli/pipeline/variables.ts';
+import { ORACLE_RUNS, type OracleJob } from './oracle/runs.ts';
+
+const FOLDER = join(import.meta.dirname, 'oracle');
+const pipelines = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+describe.each(pipelines.map(({ name }) => name))(
+  'the pipeline %s comes to what gitlab-ci-local recorded',
+  (name) => {
+    const folder = join(FOLDER, name);
+    const expected: Readonly<Record<string, readonly OracleJob[]>> = JSON.parse(
+      readFileSync(join(folder, 'expected.json'), 'utf8'),
+    );
+
+    test.each(ORACLE_RUNS)('$name', (run) => {
+      const { ref, source } = run;
+      const pipeline = expandPipeline(folder, {
+        ref,
+        source,
+        projectPath: 'acme/app',
+        predefined: { CI_DEFAULT_BRANCH: 'main' },
+        // Nobody sets it but some of the rules.
+        given: { KIND: null },
+      });
+      expect(pipeline.problems).toEqual([]);
+      expect(pipeline.jobs.filter(({ dependsOn }) => dependsOn !== undefined)).toEqual([]);
+      const jobs = pipeline.jobs.map((job): OracleJob => {
+        const expand = knownExpander(job.variables);
+        const { SIZE = '', IMAGE = '', KIND = '', REGION } = job.variables;
+        return { name: job.name, size: expand(REGION ?? SIZE), image: expand(IMAGE), kind: expand(KIND) };
+      });
+      expect(jobs.sort((one, other) => (one.name < other.name ? -1 : 1))).toEqual(expected[run.name]);
+    });
+  },
+);

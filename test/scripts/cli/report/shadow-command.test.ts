@@ -1,0 +1,340 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LedgerError } from '../../../../functions/core/ledger/ledger-error.ts';
+import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
+import { csvField } from '../../../../scripts/cli/report/shadow-csv.ts';
+import { escaped } from '../../../../scripts/cli/report/shadow-html.ts';
+import type { ShadowReport } from '../../../../scripts/cli/report/shadow-report.ts';
+import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { aRequest, ledgerBench } from '../ledger-bench.ts';
+
+const RULES = [
+  { id: 'budgets', kind: 'budget', mode: 'shadow' },
+  { id: 'images', kind: 'image', mode: 'warn', allow: ['alpine:*'] },
+];
+const LIMITS = [{ on: { group: 101 }, money: 2, per: 'month' }];
+const EVIL = '=HYPERLINK("http://evil")<script>alert(1)</script>\u202e';
+
+/** Five jobs of acme/payments against a budget for two, and one of acme/platform with an image that is not allowed. */
+async function house() {
+  const bench = ledgerBench({ policy: { rules: RULES }, limits: LIMITS });
+  for (const jobId of [1, 2, 3, 4, 5]) {
+    bench.clock.advance(60_000);
+    await bench.ask([aRequest(jobId, { jobName: jobId === 5 ? EVIL : `unit ${jobId}` })]);
+    // Both turn out to need 0.10 of the 1.00 they held: there is room again, but not naively.
+    const ends = [1, 2].map((ended) => ({
+      jobId: ended,
+      durationSeconds: 60,
+      endedAtMs: bench.clock.nowMs(),
+    }));
+    if (jobId === 3) await bench.ledger.settle(ends);
+  }
+  bench.clock.advance(60_000);
+  const image = { image: 'ubuntu:26.04', namespaceId: 102, projectId: 1002 };
+  await bench.ask([aRequest(6, { ...image, projectPath: `acme/platform/=a"b`, jobName: 'build' })]);
+  bench.clock.advance(60_000);
+  return bench;
+}
+type House = Awaited<ReturnType<typeof house>>;
+
+async function report(bench: House, ...args: string[]) {
+  const { io, told } = bench.desk();
+  const code = await shadowReportCommandOn(bench.opening()).run([...args, ...bench.flags], io);
+  expect(bench.stillOpen()).toBe(0);
+  return { code, ...told };
+}
+
+const jsonOf = async (bench: House, ...args: string[]): Promise<ShadowReport> =>
+  JSON.parse((await report(bench, '--json', ...args)).out);
+
+test('the naive count goes by the limits document that is given', async () => {
+  const bench = await house();
+  bench.documents({ rules: RULES }, [{ on: { group: 101 }, money: 100, per: 'month' }]);
+  // What was recorded as refused stays refused.
+  expect((await jsonOf(bench)).totals).toMatchObject({ jobs: 6, wouldFail: 3, naive: 3 });
+});
+
+test.each(['terminal', 'html'])('people read days and times of the deployment: %s', async (format) => {
+  const bench = await house();
+  const { io, told } = bench.desk();
+  const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
+  const args = ['--since', '2026-11-01', '--until', '2026-11-21', '--format', format, ...bench.flags];
+  await shadowReportCommandOn(bench.opening()).run(args, { ...io, env });
+  expect(told.out).toContain('1 Nov 2026 00:00 Europe/Berlin to 22 Nov 2026 00:00 Europe/Berlin');
+  expect(told.out).toContain('21 Nov 2026 13:05 Europe/Berlin');
+  expect(told.out).not.toContain('UTC');
+});
+
+test('totals, rows and jobs with links to their pages', async () => {
+  const found = await jsonOf(await house());
+  expect(found.totals).toMatchObject({ jobs: 6, wouldFail: 3, naive: 4, rejected: 0 });
+  expect(
+    found.rows.map(({ root, group, rule, code, jobs, naive }) => [root, group, rule, code, jobs, naive]),
+  ).toEqual([
+    ['acme', 'acme/payments', 'budgets', 'BUDGET_EXHAUSTED', 2, 3],
+    ['acme', 'acme/platform', 'images', 'IMAGE_NOT_ALLOWED', 1, 1],
+  ]);
+  expect(found.rows[0]?.examples[0]).toMatchObject({
+    jobId: 5,
+    url: 'https://gitlab.example.com/acme/payments/checkout/-/jobs/5',
+  });
+  expect(found.rows[1]?.examples[0]?.url).toBe('https://gitlab.example.com/acme/platform/%3Da%22b/-/jobs/6');
+});
+
+test('--group takes an id or a path, with everything below', async () => {
+  const bench = await house();
+  for (const group of ['101', 'acme/payments', 'ACME/Payments'])
+    expect((await jsonOf(bench, '--group', group)).totals, group).toMatchObject({ jobs: 5, wouldFail: 2 });
+  expect((await jsonOf(bench, '--group', 'acme')).totals.jobs).toBe(6);
+  expect((await jsonOf(bench, '--group', 'instance')).totals).toEqual((await jsonOf(bench)).totals);
+  await expect(jsonOf(bench, '--group', 'acme/paymets')).rejects.toThrow(
+    '--group acme/paymets: is not in the directory; did you mean acme/payments?',
+  );
+});
+
+test('--since and --until are half-open, and the counters know what was before', async () => {
+  const bench = await house();
+  expect((await jsonOf(bench, '--since', '2026-11-21T12:04Z')).totals).toMatchObject({
+    jobs: 3,
+    wouldFail: 2,
+    naive: 3,
+  });
+  expect((await jsonOf(bench, '--until', '2026-11-21T12:04Z')).totals).toMatchObject({
+    jobs: 3,
+    wouldFail: 1,
+  });
+  expect((await jsonOf(bench, '--until', '2026-11-21')).totals.jobs).toBe(6);
+});
+
+test('for people', async () => {
+  const { out, code } = await report(await house());
+  expect(code).toBe(EXIT.ok);
+  expect(out).not.toContain('\u202e');
+  expect(
+    out
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n'),
+  ).toMatchSnapshot();
+});
+
+/** Fourteen jobs of a controller in dry run: GitLab runs them all, whatever it is told. */
+async function dryRun() {
+  const rules = [
+    { id: 'budgets', kind: 'budget', mode: 'enforce' },
+    { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] },
+  ];
+  const bench = ledgerBench({
+    policy: { rules },
+    limits: [{ on: { group: 101 }, money: 100, per: 'month' }],
+  });
+  const evil = { image: 'ubuntu:26.04' };
+  for (let jobId = 1; jobId <= 14; jobId += 1) {
+    bench.clock.advance(60_000);
+    const again = { jobName: 'build', pipelineId: 77, ...evil };
+    await bench.ask([aRequest(jobId, jobId === 5 || jobId === 9 ? again : { jobName: `unit ${jobId}` })]);
+    const end = { jobId, durationSeconds: 60, endedAtMs: bench.clock.nowMs() + 60_000 };
+    await bench.ledger.settle([end]);
+  }
+  bench.clock.advance(60_000);
+  return bench;
+}
+
+test('a job that was rejected and ran would have failed had the controller been armed', async () => {
+  const bench = await dryRun();
+  const { totals, ifArmed } = await jsonOf(bench);
+  expect(totals).toMatchObject({ jobs: 14, rejected: 2, ranRejected: 2, wouldFail: 0, unasked: 0 });
+  expect(ifArmed).toMatchObject({ jobs: 14, wouldFail: 2, repeats: 1, ranRejected: 2, unasked: 0 });
+  expect(ifArmed.rows).toMatchObject([
+    { group: 'acme/payments', rule: 'images', code: 'IMAGE_NOT_ALLOWED', jobs: 2, repeats: 1 },
+  ]);
+  expect(ifArmed.rows[0]?.examples.map(({ jobId }) => jobId)).toEqual([9, 5]);
+  const { out } = await report(bench);
+  expect(out).toContain(
+    'If armed now: 2 of 14 jobs would have failed (14 %); 1 of them is a job tried again',
+  );
+  expect(out).toContain('2 jobs ran although rejected: the controller was in dry_run');
+  expect(out).toContain('0 of 14 jobs would have failed by what only watches.');
+  expect((await report(bench, '--format', 'csv')).out).toMatch(
+    /^acme,acme\/payments,images,,enforce,IMAGE_NOT_ALLOWED,2,,,EUR,/m,
+  );
+  expect((await report(bench, '--format', 'html')).out).toContain('If armed now: 2 of 14 jobs');
+});
+
+test('rejected jobs that ran use up no limit of the forecast: armed, they would not have run', async () => {
+  const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce' }];
+  const bench = ledgerBench({
+    policy: { rules },
+    limits: [{ on: { group: 101 }, money: 2.5, per: 'month' }],
+  });
+  // Ten minutes hold and cost 1.00. The third job does not fit, and runs all the same; the fourth is a short one.
+  for (const [jobId, durationSeconds] of [
+    [1, 600],
+    [2, 600],
+    [3, 600],
+    [4, 300],
+  ] as const) {
+    bench.clock.advance(60_000);
+    await bench.ask([aRequest(jobId, { timeoutSeconds: durationSeconds })]);
+    bench.clock.advance(60_000);
+    await bench.ledger.settle([{ jobId, durationSeconds, endedAtMs: bench.clock.nowMs() }]);
+  }
+  bench.clock.advance(60_000);
+  const { totals, ifArmed } = await jsonOf(bench);
+  // The fourth was refused for what the third had used up, which armed it would not have.
+  expect(totals).toMatchObject({ rejected: 2, ranRejected: 2 });
+  expect(ifArmed).toMatchObject({ jobs: 4, wouldFail: 1 });
+});
+
+test('a bypass that was never asked about is told apart from a rejection that was not followed', async () => {
+  const bench = ledgerBench({});
+  const end = { jobId: 1, durationSeconds: 60, endedAtMs: bench.clock.nowMs() };
+  const facts = {
+    runnerClass: 'any',
+    priceVersion: '',
+    policyVersion: '',
+    estimateSeconds: 60,
+    costMicros: 0,
+  };
+  await bench.ledger.recordBypass([
+    {
+      ...end,
+      facts: { ...facts, microsPerMinute: 0, timeoutSeconds: 3600 },
+      claims: [],
+      violations: [],
+      unchecked: 'bypass',
+    },
+  ]);
+  bench.clock.advance(120_000);
+  const { totals, ifArmed } = await jsonOf(bench);
+  expect(totals).toMatchObject({ jobs: 1, rejected: 0, ranRejected: 0, unasked: 1 });
+  expect(ifArmed).toMatchObject({ jobs: 0, wouldFail: 0, unasked: 1 });
+});
+
+test('nothing found is said in one line', async () => {
+  const bench = ledgerBench({});
+  const { out } = await report(bench);
+  expect(out).toContain('0 of 0 jobs would have failed by what only watches.');
+});
+
+describe('CSV', () => {
+  test('RFC 4180, no formula, whole numbers and plain decimals', async () => {
+    const { out } = await report(await house(), '--format', 'csv');
+    const lines = out.split('\r\n');
+    expect(lines[0]).toBe(
+      'root,group,rule,class,mode,code,would_fail,naive,cost,currency,first_at,last_at,example_jobs',
+    );
+    expect(lines[1]).toMatch(
+      /^acme,acme\/payments,budgets,cost,shadow,BUDGET_EXHAUSTED,2,3,2\.000000,EUR,2026-11-21T12:03:00\.000Z,/,
+    );
+    expect(lines.at(-1)).toBe('');
+  });
+
+  test.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@cmd', "'@cmd"],
+    ['  =1', "'  =1"],
+    ['\t=1', "'\t=1"],
+    ['a,b', '"a,b"'],
+    ['say "hi"', '"say ""hi"""'],
+    ['=a"b', `"'=a""b"`],
+    ['a\r\nb', '"a\r\nb"'],
+    ['acme/web', 'acme/web'],
+  ])('%j is written as %j', (text, field) => {
+    expect(csvField(text)).toBe(field);
+  });
+
+  test('a field read back is the text, or the text made harmless', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const field = csvField(text);
+        const read = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
+        expect([text, `'${text}`]).toContain(read);
+        if (!field.startsWith('"')) expect(field).not.toMatch(/[",\r\n]/);
+        expect(read).not.toMatch(/^\s*[=+@-]/);
+      }),
+    );
+  });
+});
+
+describe('HTML', () => {
+  test('one page that loads nothing and lets no name in as markup', async () => {
+    const { out } = await report(await house(), '--format', 'html');
+    expect(out).toMatch(/^<!doctype html>/);
+    expect(out).not.toMatch(/<script|javascript:|src=|@import|url\(/i);
+    expect(out).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(out).not.toContain('\u202e');
+    expect(out).toContain('href="https://gitlab.example.com/acme/payments/checkout/-/jobs/5"');
+    expect(out).toContain('3 of 6 jobs would have failed by what only watches');
+  });
+
+  test('text never becomes markup, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(escaped(text)).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|#39);)/);
+      }),
+    );
+  });
+});
+
+test('--out writes the report and says where; the result stays off the terminal', async () => {
+  const bench = await house();
+  const { out, err } = await report(bench, '--format', 'csv', '--out', 'shadow.csv');
+  const file = join(bench.folder, 'shadow.csv');
+  expect([out, err]).toEqual(['', `${file} written\n`]);
+  expect(readFileSync(file, 'utf8')).toMatch(/^root,group/);
+});
+
+test.each([
+  [['--since', 'yesterday']],
+  [['--since', '2026-11-31']],
+  [['--since', '1d', '--until', '2d']],
+  [['--format', 'pdf']],
+  [['--format', 'csv', '--json']],
+  [['--gitlab-url', 'javascript:alert(1)']],
+  [['--out', 'no/such/folder/report.csv']],
+  [['word']],
+])('%j is wrong usage', async (args) => {
+  await expect(report(await house(), ...args)).rejects.toThrow(UsageError);
+});
+
+test('nothing is written, and a table that stops answering closes the ledger', async () => {
+  const bench = await house();
+  const before = JSON.stringify([...bench.store.dump()]);
+  await report(bench);
+  expect(JSON.stringify([...bench.store.dump()])).toBe(before);
+  const gone: LedgerStore = {
+    ...readOnly(bench.store),
+    // biome-ignore lint/correctness/useYield: it fails before it has anything to give.
+    async *scan() {
+      throw new LedgerError('ledger_unavailable', 'no answer');
+    },
+  };
+  const { io } = bench.desk();
+  await expect(shadowReportCommandOn(bench.opening(gone)).run([...bench.flags], io)).rejects.toThrow(
+    /no answer/,
+  );
+  expect(bench.stillOpen()).toBe(0);
+});
+
+test('progress is shown where somebody watches, and cleared', async () => {
+  const bench = await house();
+  const [record] = await bench.store.readRecords([1], { timeoutMs: 1_000 });
+  if (record === undefined) throw new Error('job 1 was held and has no record');
+  const many: LedgerStore = {
+    ...readOnly(bench.store),
+    async *scan() {
+      for (let jobId = 1; jobId <= 2_000; jobId += 1)
+        yield { kind: 'record', record: { ...record, jobId } } as const;
+    },
+  };
+  const { io, told } = bench.desk();
+  await shadowReportCommandOn(bench.opening(many)).run([...bench.flags], { ...io, progress: true });
+  expect(told.err).toBe('\r1,000 jobs read\r2,000 jobs read\r\u001b[K');
+});

@@ -1,0 +1,167 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { COMMANDS, type CommandEntry } from '../../../scripts/cli/commands.ts';
+import { DocumentError } from '../../../scripts/policy/yaml-document.ts';
+import { type Command, EXIT, UsageError } from '../../../scripts/terminal/command.ts';
+import { aProject, runDesk } from './desk-run.ts';
+
+const entry = (name: string, run: Command['run'] = async () => EXIT.ok): CommandEntry => ({
+  name,
+  summary: `summary of ${name}`,
+  load: async () => ({ name, summary: `summary of ${name}`, help: `help of ${name}`, run }),
+});
+
+const broken: CommandEntry = {
+  name: 'broken',
+  summary: 'summary of broken',
+  load: () => Promise.reject(new Error('its file is not there')),
+};
+
+const commands: readonly CommandEntry[] = [
+  entry('policy', async (args, io) => {
+    io.out(`policy ${args.join(' ')}`);
+    return EXIT.ok;
+  }),
+  entry('policy test', async (args, io) => {
+    io.out(`policy test ${args.join(' ')}`);
+    return EXIT.wouldReject;
+  }),
+  entry('check'),
+  entry('usage', () => Promise.reject(new UsageError('--x "y": expected z'))),
+  entry('document', () => Promise.reject(new DocumentError(['/project/a.yaml:1:2 one', 'b.yaml:3:4 two']))),
+  entry('bug', () => Promise.reject(new TypeError('x is not a function'))),
+  broken,
+];
+
+const run = (...args: string[]) => runDesk(args, '/project/', { cwd: '/project' }, commands);
+
+test('the longest name wins, and the rest are its arguments', async () => {
+  expect(await run('policy', 'test', 'a', '--b')).toMatchObject({ code: 2, out: 'policy test a --b' });
+  expect(await run('policy', 'toast')).toMatchObject({ code: 0, out: 'policy toast' });
+});
+
+test.each([[[]], [['--help']], [['-h']], [['help']]])(
+  '%j lists every command without loading one',
+  async (args) => {
+    const { code, out } = await runDesk(args, '/project/', {}, commands);
+    expect(code).toBe(0);
+    for (const { name, summary } of commands) {
+      expect(out).toContain(name);
+      expect(out).toContain(summary);
+    }
+  },
+);
+
+test('--version says which one this is', async () => {
+  const root = aProject({ 'package.json': JSON.stringify({ version: '1.2.3' }) });
+  expect(await runDesk(['--version'], root, {}, commands)).toMatchObject({
+    code: 0,
+    out: 'tollgate 1.2.3\n',
+  });
+  expect((await runDesk(['--version', '--json'], root, {}, commands)).out).toBe('{"version":"1.2.3"}\n');
+});
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command and its flags', async (shell) => {
+  const { code, out } = await runDesk(['completion', shell], '/project/', {});
+  expect(code).toBe(0);
+  for (const { name } of COMMANDS) for (const word of name.split(' ')) expect(out).toContain(word);
+  expect(out).toContain(shell === 'fish' ? "__tollgate_is 'budget set'\" -l limit" : '--limit');
+});
+
+test('bash completes commands, then their own flags', async () => {
+  const { out } = await runDesk(['completion', 'bash'], '/project/', {});
+  const complete = (...words: string[]): readonly string[] => {
+    const script = `${out}\nCOMP_WORDS=(tollgate "$@"); COMP_CWORD=$#; _tollgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8' });
+    return stdout.split('\n').filter((line) => line !== '');
+  };
+  expect(complete('bud')).toEqual(['budget']);
+  expect(complete('budget', 'un')).toEqual(['undo']);
+  expect(complete('budget', 'set', 'acme', '--dry')).toEqual(['--dry-run']);
+  expect(complete('breakglass', 'e')).toEqual(['end']);
+  expect(complete('--ver')).toEqual(['--version']);
+  expect(complete('statement', '--al')).toEqual(['--all']);
+});
+
+test('--help and help tell a command’s help and do not run it', async () => {
+  expect(await run('usage', '--help')).toMatchObject({ code: 0, out: 'help of usage\n', err: '' });
+  expect(await run('help', 'policy', 'test')).toMatchObject({ code: 0, out: 'help of policy test\n' });
+});
+
+test('--help after -- is an argument', async () => {
+  expect(await run('policy', '--', '--help')).toMatchObject({ out: 'policy -- --help' });
+});
+
+test('--help after the first word of several commands lists those', async () => {
+  const { code, out } = await runDesk(['report', '--help'], '/project/', {}, [
+    entry('check'),
+    entry('report shadow'),
+  ]);
+  expect(code).toBe(0);
+  expect(out).toContain('report shadow');
+  expect(out).not.toContain('summary of check');
+});
+
+test.each([
+  [['chekc'], 'tollgate chekc: is no command; did you mean tollgate check?'],
+  [['polcy', 'test'], 'tollgate polcy test: is no command; did you mean tollgate policy test?'],
+  [['zzzzzz'], 'tollgate zzzzzz: is no command; expected policy, policy test, check'],
+  [['--verbose'], '--verbose: expected a command before it'],
+])('%j is told what was probably meant and ends with 3', async (args, said) => {
+  const { code, err, out } = await runDesk(args, '/project/', {}, commands);
+  expect(code).toBe(3);
+  expect(err).toContain(said);
+  expect(err).toContain('See: tollgate --help');
+  expect(out).toBe('');
+});
+
+test('wrong usage is told with its remedy and without a stack', async () => {
+  expect(await run('usage')).toEqual({
+    code: 3,
+    out: '',
+    err: '--x "y": expected z\nSee: tollgate usage --help\n',
+  });
+});
+
+test('every problem of a document is told, with paths from the caller’s folder', async () => {
+  expect(await run('document')).toEqual({
+    code: 3,
+    out: '',
+    err: 'a.yaml:1:2 one\nb.yaml:3:4 two\nSee: tollgate document --help\n',
+  });
+});
+
+test('any other failure ends with 1, its stack only where it was asked for', async () => {
+  const plain = await run('bug');
+  expect(plain).toEqual({ code: 1, out: '', err: 'x is not a function\n' });
+  const { err } = await runDesk(['bug'], '/project/', { env: { TOLLGATE_DEBUG: '1' } }, commands);
+  expect(err).toContain('run-tollgate.test.ts');
+});
+
+test('a command that cannot be loaded does not stop the others', async () => {
+  expect(await run('check')).toMatchObject({ code: 0 });
+  expect(await run('broken')).toMatchObject({ code: 1, err: 'its file is not there\n' });
+});
+
+test.each([
+  ['usage', 3, { code: 'usage', message: '--x "y": expected z', problems: [] }],
+  ['document', 3, { code: 'invalid', message: '2 problems', problems: ['a.yaml:1:2 one', 'b.yaml:3:4 two'] }],
+  ['bug', 1, { code: 'failed', message: 'x is not a function', problems: [] }],
+])('with --json the failure of %s is one JSON object on stdout', async (name, code, error) => {
+  const result = await run(name, '--json');
+  expect(result.code).toBe(code);
+  expect(result.err).toBe('');
+  expect(JSON.parse(result.out)).toEqual({ error });
+});
+
+test.each(COMMANDS.map((each) => [each.name, each] as const))(
+  '%s is listed as it calls itself, and has a help text',
+  async (name, listed) => {
+    const command = await listed.load();
+    expect(command.name).toBe(name);
+    expect(command.summary).toBe(listed.summary);
+    const { code, out } = await runDesk([...name.split(' '), '--help'], aProject());
+    expect(code).toBe(0);
+    expect(out).toContain(`tollgate ${name}`);
+  },
+);

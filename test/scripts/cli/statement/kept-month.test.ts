@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { createClosing } from '../../../../functions/core/ledger/create-closing.ts';
+import { placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
+import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
+import { usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-item.ts';
+import type { Tally } from '../../../../functions/core/usage/tally.ts';
+import type { UsageKey } from '../../../../functions/core/usage/usage.ts';
+import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import type { Statement } from '../../../../scripts/cli/statement/statement.ts';
+import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
+import { aRequest, ledgerBench } from '../ledger-bench.ts';
+
+const DAY_MS = 86_400_000;
+const BERLIN = 'Europe/Berlin';
+const JANUARY_MS = Date.UTC(2027, 0, 10);
+
+/** Days of usage are gone after their time, as DynamoDB would have it. */
+class ExpiringUsage extends MemoryRollupStore {
+  readonly #clock: { nowMs(): number };
+
+  constructor(clock: { nowMs(): number }) {
+    super({ instance: 'gitlab.example.com' });
+    this.#clock = clock;
+  }
+
+  override async readUsage(keys: readonly UsageKey[]): Promise<readonly Tally[]> {
+    const tallies = await super.readUsage(keys);
+    return keys.map((key, index) => {
+      const isGone = usageExpiresAtSeconds(key) * 1000 <= this.#clock.nowMs();
+      return (isGone ? undefined : tallies[index]) ?? new Map();
+    });
+  }
+}
+
+/** Six weeks of jobs around December, some of them around midnight, one corrected in January. */
+async function books(usageZone: string) {
+  const bench = ledgerBench({
+    policy: { rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }] },
+    limits: [{ on: { group: 101 }, money: 100_000, per: 'month', zone: BERLIN }],
+  });
+  const { clock, ledger, store } = bench;
+  const usage = new ExpiringUsage(clock);
+  const closePeriods = createClosing({ store, clock, random: () => 0 });
+  const settle = (jobId: number, durationSeconds: number) =>
+    ledger.settle([{ jobId, durationSeconds, endedAtMs: clock.nowMs() }]);
+  for (let job = 1; clock.nowMs() < JANUARY_MS; job += 1) {
+    await bench.ask([
+      aRequest(job, job % 3 === 0 ? { projectId: 1002, projectPath: 'acme/payments/app' } : {}),
+    ]);
+    await settle(job, 100 + (job % 7));
+    clock.advance(5.5 * 3_600_000);
+  }
+  await settle(60, 777);
+  const placeOf = placeBy(undefined, usageZone);
+  await rebuildUsage(store.dump(), { store: usage, clock, random: () => 0, placeOf, log: silentLog });
+  /** Every week's garbage collection and closings. */
+  const live = async (untilMs: number): Promise<void> => {
+    while (clock.nowMs() < untilMs) {
+      clock.advance(7 * DAY_MS);
+      store.collectGarbage();
+      await closePeriods(clock.monotonicMs() + 60_000);
+    }
+  };
+  const unscanned = {
+    ...{ transact: store.transact, announce: store.announce, due: store.due },
+    ...{ readCounters: store.readCounters, readRecords: store.readRecords, readEntries: store.readEntries },
+    scan: () => {
+      throw new Error('nobody reads the whole table for a month of long ago');
+    },
+  };
+  const december = async (long: 'by jobs' | 'kept', ...args: string[]): Promise<string> => {
+    const open: OpenLedger = async (flags, io) => ({
+      ...(await bench.opening(long === 'kept' ? unscanned : store)(flags, io)),
+      usage,
+      periods: store,
+    });
+    const { io, told } = bench.desk();
+    const asked = ['--month', '2026-12', '--group', '101', ...args, ...bench.flags];
+    const env = { TOLLGATE_ROLLUP_ZONE: usageZone };
+    expect(await statementCommandOn(open).run(asked, { ...io, env })).toBe(0);
+    return told.out;
+  };
+  const json = async (...asked: Parameters<typeof december>): Promise<Statement> =>
+    JSON.parse(await december(asked[0], '--json', ...asked.slice(1)));
+  return { bench, live, december, json };
+}
+
+test.each([
+  [BERLIN, 'days of usage are those of the month'],
+  ['UTC', 'the month begins and ends within a day of usage'],
+])(
+  'a December that is asked for in the following autumn comes to what it came to in January (%s: %s)',
+  async (usageZone) => {
+    const { bench, live, json } = await books(usageZone);
+    const before = await json('by jobs');
+    expect(before.totals.correctedMicros).toBeGreaterThan(0);
+    await bench.ledger.adjust({
+      counter: { subject: 'group/101', limit: 'money-month', period: '2026-12' },
+      ...{ amount: -5, id: 'FIN-1', reason: 'outage', actor: 'finance' },
+    });
+    await live(Date.UTC(2027, 9, 1));
+    expect([...bench.store.dump()].some(({ kind }) => kind === 'record')).toBe(false);
+    const after = await json('kept');
+    expect(after.totals.micros).toBe(before.totals.micros);
+    expect(after.lines.reduce((sum, { micros }) => sum + micros, 0)).toBe(before.totals.micros);
+    expect(after.controls).toEqual(before.controls);
+    if (usageZone === BERLIN) {
+      const { jobs, seconds } = before.totals;
+      expect(after.totals).toMatchObject({ jobs, seconds });
+    }
+  },
+);
+
+test('when days of usage are gone, too, the counter of the month still has its sum', async () => {
+  const { live, json } = await books(BERLIN);
+  const { totals } = await json('by jobs');
+  await live(Date.UTC(2029, 5, 1));
+  expect((await json('kept')).totals).toMatchObject({ micros: totals.micros, jobs: 0 });
+});
+
+test('it says what it lacks, and refuses what it cannot be', async () => {
+  const { live, december } = await books(BERLIN);
+  await live(Date.UTC(2027, 9, 1));
+  expect(await december('kept')).toMatch(/records of its jobs may be gone/);
+  for (const lacking of [
+    ['--by', 'job'],
+    ['--format', 'focus'],
+  ])
+    await expect(december('kept', ...lacking)).rejects.toThrow(/only its days are kept/);
+});

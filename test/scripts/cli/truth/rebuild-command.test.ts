@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
+import { counterName } from '../../../../policies/claim.ts';
+import { rebuildCommandOn } from '../../../../scripts/cli/truth/rebuild-command.ts';
+import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { aRequest, ledgerBench } from '../ledger-bench.ts';
+
+const LIMITS = [{ on: { group: 101 }, money: 10, per: 'month' }];
+const KEY = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
+
+async function house(drifting: boolean) {
+  const bench = ledgerBench({ limits: LIMITS });
+  await bench.ask([aRequest(1), aRequest(2)]);
+  if (drifting) await drift(bench.store);
+  return bench;
+}
+
+/** Somebody's mistake: a write without a record. */
+async function drift(store: LedgerStore): Promise<void> {
+  const write = { kind: 'counter', key: KEY, committed: 7, fitted: 7, settled: 0, unchecked: {} } as const;
+  await store.transact([write], { token: 'drift', timeoutMs: 1_000 });
+}
+
+async function run(bench: Awaited<ReturnType<typeof house>>, args: string[], agrees?: boolean) {
+  const { io, told } = bench.desk();
+  let asked = 0;
+  const code = await rebuildCommandOn({
+    open: bench.opening(),
+    openToRepair: bench.opening(bench.store),
+    confirm: async () => {
+      asked += 1;
+      return agrees;
+    },
+  }).run(args, io);
+  expect(bench.stillOpen()).toBe(0);
+  return { code, asked, ...told };
+}
+
+const shown = async (bench: Awaited<ReturnType<typeof house>>): Promise<number | undefined> =>
+  (await bench.ledger.readCounters([KEY]))[0]?.committed;
+
+test('books without drift are told so', async () => {
+  const { code, out } = await run(await house(false), []);
+  expect(code).toBe(EXIT.ok);
+  expect(out).toContain('No drift.\n1 counters of the test ledger, counted from 2 job records');
+});
+
+test('drift is told per counter, with what it shows and what its records make, and nothing is written', async () => {
+  const bench = await house(true);
+  const { code, out } = await run(bench, []);
+  expect(code).toBe(EXIT.wouldReject);
+  expect(out).toMatch(/group\/101\|money-month\|2026-11 +committed +2,000,007 +2,000,000 +7\n/);
+  expect(await shown(bench)).toBe(2_000_007);
+  const found = JSON.parse((await run(bench, ['--json'])).out);
+  expect(found.drift.map(({ key }: { key: typeof KEY }) => counterName(key))).toEqual([counterName(KEY)]);
+});
+
+test.each([
+  { args: ['--repair'], agrees: true, asked: 1 },
+  { args: ['--repair', '--yes'], agrees: undefined, asked: 0 },
+])('$args repairs when that is confirmed', async ({ args, agrees, asked }) => {
+  const bench = await house(true);
+  expect(await run(bench, args, agrees)).toMatchObject({ code: EXIT.ok, asked });
+  expect(await shown(bench)).toBe(2_000_000);
+});
+
+test('a repair that is declined writes nothing', async () => {
+  const bench = await house(true);
+  expect(await run(bench, ['--repair'], false)).toMatchObject({
+    code: EXIT.wouldReject,
+    err: 'Nothing was written.\n',
+  });
+  expect(await shown(bench)).toBe(2_000_007);
+});
+
+test('--usage counts what usage lacks, touches no counter, and finds nothing the second time', async () => {
+  const bench = await house(true);
+  const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
+  const open = bench.opening(bench.store);
+  const command = rebuildCommandOn({
+    open: bench.opening(),
+    openToRepair: async (flags, io) => ({ ...(await open(flags, io)), usage }),
+    confirm: async () => undefined,
+  });
+  const { io, told } = bench.desk();
+  expect(await command.run(['--usage', '--zone', 'Europe/Berlin'], io)).toBe(EXIT.ok);
+  expect(told.out).toContain('2 jobs were missing and are counted now.\n2 job records looked at\n');
+  expect(await command.run(['--usage', '--json'], io)).toBe(EXIT.ok);
+  expect(told.out).toContain('"records":2,"changed":0,"failed":0');
+  expect(usage.usage().size).toBeGreaterThan(0);
+  expect(await shown(bench)).toBe(2_000_007);
+  expect(bench.stillOpen()).toBe(0);
+});
+
+test('--usage and --repair are two things', async () => {
+  await expect(run(await house(false), ['--usage', '--repair'])).rejects.toThrow(UsageError);
+  await expect(run(await house(false), ['--zone', 'UTC'])).rejects.toThrow(UsageError);
+});
+
+test('without a terminal --repair wants --yes', async () => {
+  const bench = await house(true);
+  await expect(run(bench, ['--repair'], undefined)).rejects.toThrow(UsageError);
+  expect(await shown(bench)).toBe(2_000_007);
+});

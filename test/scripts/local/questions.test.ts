@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest';
+import { loadSchema } from '../../../relay/wire/schema.ts';
+import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
+import type { PipelineJob } from '../../../scripts/cli/pipeline/pipeline-job.ts';
+import { pipelineQuestions, type QuestionOptions } from '../../../scripts/local/questions.ts';
+import { questionEncoder } from '../../../scripts/local/router/question.ts';
+
+const projects = [
+  { id: 201, path: 'acme/payments/api', namespaceId: 101, rootNamespaceId: 100 },
+  { id: 202, path: 'acme/data/ml/models', namespaceId: 104, rootNamespaceId: 100, visibility: 'public' },
+];
+const jobs: readonly PipelineJob[] = [
+  {
+    name: 'unit',
+    stage: 'test',
+    image: 'alpine:3',
+    imageAsWritten: '$IMAGE',
+    services: [],
+    tags: ['large'],
+    variables: {},
+  },
+  {
+    name: 'deploy',
+    stage: 'deploy',
+    services: [{ name: 'postgres:17', alias: 'db' }],
+    tags: [],
+    timeoutSeconds: 600,
+    variables: { CI_PROJECT_ID: '1', KUBERNETES_CPU_REQUEST: '8' },
+  },
+];
+
+interface Asked {
+  readonly id: number;
+  readonly job_info: { id: number; name: string; project_id: number; pipeline_id: number; tags: string[] };
+  readonly runner_info: { id: number; timeout: number; tags: string[] };
+  readonly variables: { key: string; value: string; public: boolean; masked: boolean; file: boolean }[];
+  readonly image?: { name: string };
+}
+
+const asked = (options: Partial<QuestionOptions> = {}): Asked[] =>
+  JSON.parse(JSON.stringify([...pipelineQuestions(jobs, { projects, ...options })]));
+
+test('the same seed asks the same questions, another seed others', () => {
+  expect(asked({ seed: 5, count: 40 })).toEqual(asked({ seed: 5, count: 40 }));
+  expect(asked({ seed: 5, count: 40 })).not.toEqual(asked({ seed: 6, count: 40 }));
+});
+
+test('jobs come in the order of the pipeline, with ids that count up, in every project', () => {
+  const questions = asked({ count: 40, firstJobId: 1_000 });
+  expect(questions.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, index) => 1_000 + index));
+  expect(questions.slice(0, 4).map(({ job_info }) => job_info.name)).toEqual([
+    'unit',
+    'deploy',
+    'unit',
+    'deploy',
+  ]);
+  expect(new Set(questions.map(({ job_info }) => job_info.project_id))).toEqual(new Set([201, 202]));
+});
+
+test('a pipeline belongs to one project, and a new pass starts new pipelines', () => {
+  const projectsOf = new Map<number, Set<number>>();
+  const passesOf = new Map<number, Set<number>>();
+  for (const [index, { job_info }] of asked({ count: 60 }).entries()) {
+    const { pipeline_id: pipeline, project_id: project } = job_info;
+    projectsOf.set(pipeline, (projectsOf.get(pipeline) ?? new Set()).add(project));
+    passesOf.set(pipeline, (passesOf.get(pipeline) ?? new Set()).add(Math.floor(index / jobs.length)));
+  }
+  expect([...projectsOf.values()].every(({ size }) => size === 1)).toBe(true);
+  expect([...passesOf.values()].every(({ size }) => size === 1)).toBe(true);
+  expect(projectsOf.size).toBeGreaterThan(30);
+});
+
+test('the default is one question for every job', () => {
+  expect(asked()).toHaveLength(jobs.length);
+});
+
+test('every key is in the wire schema', () => {
+  const encode = questionEncoder(loadSchema().question, true);
+  for (const question of pipelineQuestions(jobs, { projects, count: 4 }))
+    expect(() => encode(question)).not.toThrow();
+});
+
+test('timeouts, tags and images are those of the job', () => {
+  const [unit, deploy] = asked({ timeoutSeconds: 1_800 });
+  expect(unit?.runner_info).toMatchObject({ timeout: 1_800, tags: ['large', 'docker'] });
+  expect(unit?.image).toEqual({ name: 'alpine:3' });
+  expect(deploy?.runner_info).toMatchObject({ timeout: 600, tags: ['untagged'] });
+  expect(deploy).not.toHaveProperty('image');
+  expect(asked({ images: 'as_written' })[0]?.image).toEqual({ name: '$IMAGE' });
+});
+
+test('secrets ride along, never as public, and stand only where secrets do', () => {
+  const [question] = asked();
+  const secret = question?.variables.filter(({ value }) => value.includes(NOT_A_SECRET)) ?? [];
+  expect(secret.map(({ key }) => key)).toContain('CI_JOB_TOKEN');
+  expect(secret.every((variable) => !variable.public && (variable.masked || variable.file))).toBe(true);
+  expect(JSON.stringify({ ...question, variables: [] })).not.toContain(NOT_A_SECRET);
+});
+
+test('a variable that a file sets over GitLab’s own comes as a duplicate, after it', () => {
+  const ids = asked()[1]?.variables.filter(({ key }) => key === 'CI_PROJECT_ID') ?? [];
+  expect(ids).toHaveLength(2);
+  expect(ids[1]?.value).toBe('1');
+});
+
+test('a pipeline without jobs is refused', () => {
+  expect(() => [...pipelineQuestions([], { projects })]).toThrow('no jobs');
+});
+
+test('pull policies, users and a service’s variables are asked as the wire has them', () => {
+  const options = { pullPolicies: ['never'], dockerUser: 'node', kubernetesUser: '1000' };
+  const job: PipelineJob = {
+    name: 'a',
+    stage: 'test',
+    image: 'alpine:3',
+    ...options,
+    services: [{ name: 'db', kubernetesUser: '999', variables: { KUBERNETES_SERVICE_CPU_LIMIT: '2' } }],
+    tags: [],
+    variables: {},
+  };
+  const [question] = [...pipelineQuestions([job], { projects })];
+  const encode = questionEncoder(loadSchema().question, true);
+  expect(() => encode(question ?? {})).not.toThrow();
+  expect(question).toMatchObject({
+    image: {
+      name: 'alpine:3',
+      pull_policy: ['never'],
+      executor_opts: { docker: { user: 'node' }, kubernetes: { user: '1000' } },
+    },
+    services: [
+      {
+        name: 'db',
+        executor_opts: { kubernetes: { user: '999' } },
+        variables: [{ key: 'KUBERNETES_SERVICE_CPU_LIMIT', value: '2', public: true }],
+      },
+    ],
+  });
+});

@@ -1,0 +1,238 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
+import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
+import { question } from '../../flow/support/flow.ts';
+import { PROVING_JOBS, proveSchema } from '../../flow/support/prove-schema.ts';
+
+const START = fileURLToPath(new URL('../../../scripts/local/start.ts', import.meta.url));
+const PIPELINE = fileURLToPath(new URL('../../../scripts/local/pipelines/web-shop', import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `npm start` without npm. */
+const start = (...args: readonly string[]): Promise<Ended> =>
+  promisify(execFile)(process.execPath, [START, ...args], { timeout: 240_000 }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+
+test('replays a pipeline through everything: a line per decision, a summary, exit 0', async () => {
+  const { code, stdout } = await start('--memory', '--pipeline', PIPELINE, '--jobs', '40', '--rate', '200');
+  expect(code).toBe(0);
+  expect(stdout.match(/^\d+\/40 .* (admitted|rejected)/gm)).toHaveLength(40);
+  // On a machine that stood still for seconds the relay answers by itself, as it should.
+  const [, fallbacks] = /40 decisions: \d+ admitted, \d+ rejected, (\d+) by fallback\./.exec(stdout) ?? [];
+  expect(Number(fallbacks)).toBeLessThan(20);
+  expect(stdout).toMatch(/\d+ jobs ran to their end: \d+ told by webhook, \d+ by the sweep\./);
+  expect(stdout).toContain('Nothing is held any more.');
+  expect(stdout).toContain('in memory, forgotten at the end (--memory)');
+});
+
+test('--json prints one object per decision and a summary that adds up, and no secret', async () => {
+  const { code, stdout } = await start(
+    '--memory',
+    '--json',
+    '--pipeline',
+    PIPELINE,
+    '--jobs',
+    '40',
+    '--rate',
+    '200',
+  );
+  expect(code).toBe(0);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const summary = lines.at(-1);
+  const decisions = lines.filter(({ type }) => type === 'decision');
+  expect(decisions).toHaveLength(40);
+  expect(summary).toMatchObject({ type: 'summary', decisions: 40, ends: { holdsLeft: 0 } });
+  expect(summary.fallback).toBeLessThan(20);
+  expect(decisions.filter(({ outcome }) => outcome === 'rejected')).toHaveLength(summary.rejected);
+  expect(stdout).not.toContain(NOT_A_SECRET);
+});
+
+/** A run that is watched, and perhaps interrupted. */
+interface Watched {
+  /** All it printed so far, once `wanted` is in it. */
+  until(wanted: RegExp): Promise<string>;
+  interrupt(): void;
+  /** All it printed, and its exit code. */
+  ended(): Promise<{ readonly code: number | null; readonly text: string }>;
+}
+
+/** Whatever becomes of the test, the run does not stay. */
+async function watching<T>(
+  args: readonly string[],
+  use: (run: Watched) => Promise<T>,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<T> {
+  const child = spawn(process.execPath, [START, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (piece) => {
+    text += String(piece);
+    child.emit('printed');
+  });
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const printed = (): Promise<unknown> => new Promise((resolve) => child.once('printed', resolve));
+  try {
+    return await use({
+      interrupt: () => child.kill('SIGINT'),
+      ended: async () => ({ code: await closed, text }),
+      async until(wanted) {
+        while (!wanted.test(text)) {
+          const code = await Promise.race([printed(), closed.then((ended) => ({ ended }))]);
+          if (code !== undefined) throw new Error(`it ended without ${wanted}:\n${text}`);
+        }
+        return text;
+      },
+    });
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+test('--forever goes on past the end of the pipeline, and Ctrl-C ends it with a summary and exit 0', async () => {
+  await watching(['--memory', '--pipeline', PIPELINE, '--rate', '200', '--forever'], async (run) => {
+    expect(await run.until(/^200 /m)).toMatch(/^closes +with Ctrl-C$/m);
+    run.interrupt();
+    const { code, text } = await run.ended();
+    expect(text).toMatch(/^\d{3,} decisions: /m);
+    expect(text).toContain('Nothing is held any more.');
+    expect(code).toBe(0);
+  });
+});
+
+test('a reader that has enough ends it without a word', async () => {
+  const child = spawn(process.execPath, [START, '--memory', '--pipeline', PIPELINE, '--rate', '200']);
+  try {
+    let complaint = '';
+    child.stderr.on('data', (piece) => {
+      complaint += String(piece);
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    expect(complaint).toBe('');
+    expect(code).toBe(0);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('without Java the ledger is in memory, and one line says so; another tells what rules leave open', async () => {
+  const nowhere = { ...process.env, PATH: '/no-such-folder' };
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
+  writeFileSync(
+    join(folder, '.gitlab-ci.yml'),
+    `a: { script: x, image: "alpine:3", rules: [{ if: $DEPLOY, variables: { A: b } }, { when: always }] }
+b: { script: x, image: "alpine:3" }
+`,
+  );
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  await watching(
+    ['--pipeline', folder, '--jobs', '5', '--rate', '100'],
+    async (run) => {
+      const { code, text } = await run.ended();
+      expect(text.match(/^.*Java.*$/gm)).toEqual([
+        'ledger    in memory, forgotten at the end (no Java found; with Java 8 or newer it is DynamoDB Local)',
+      ]);
+      expect(text).toMatch(/^pipeline {2}.*, 2 jobs$/m);
+      expect(text).toMatch(
+        /^rules {5}1 of them depend on rules; each runs as if all that the file leaves open held/m,
+      );
+      expect(text).toContain('5 decisions: ');
+      expect(code).toBe(0);
+    },
+    nowhere,
+  );
+});
+
+test('--router: the pilot answers the questions of a router it did not start, and Ctrl-C prints the summary', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
+  const token = 'glrct-of-a-test';
+  writeFileSync(join(folder, 'token'), `${token}\n`);
+  const router = await startLocalRouter({ controllers: [{ id: 7, tokens: [token], state: 'dry_run' }] });
+  try {
+    const flags = [
+      ...['--memory', '--router', router.wsUrl ?? '', '--gitlab', 'https://gitlab.example.com'],
+      ...['--token-file', join(folder, 'token')],
+    ];
+    await watching(flags, async (run) => {
+      const head = await run.until(/^ +job +group/m);
+      expect(head).toContain('are taken to last as estimated');
+      expect(head).not.toContain('console');
+      await router.until(() => router.waitingStreams() > 0);
+      await proveSchema(router);
+      await router.admit({ ...question(1), image: { name: 'evil.example/x:1' } });
+      await run.until(new RegExp(`^${PROVING_JOBS + 1} +unit .* rejected`, 'm'));
+      run.interrupt();
+      const { code, text } = await run.ended();
+      expect(text).toContain(`${PROVING_JOBS + 1} decisions: ${PROVING_JOBS} admitted, 1 rejected, `);
+      expect(text).not.toContain(token);
+      expect(code).toBe(0);
+    });
+  } finally {
+    await router.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('says what it can do', async () => {
+  const { code, stdout } = await start('--help');
+  expect(code).toBe(0);
+  for (const flag of [
+    '--router',
+    '--token-file',
+    '--pipeline',
+    '--jobs',
+    '--rate',
+    '--forever',
+    '--json',
+    '--fresh',
+  ]) {
+    expect(stdout).toContain(flag);
+  }
+});
+
+const NAMED = ['--gitlab', 'https://gitlab.example.com'];
+test.each([
+  { args: ['--jobs', 'many'], says: '--jobs is "many"; expected a whole number' },
+  { args: ['--router', 'wss://kas.example.com'], says: '--router needs --token-file' },
+  { args: ['--token-file', 'x'], says: '--token-file belongs to --router' },
+  { args: ['--pipeline', 'no-such-folder'], says: '--pipeline no-such-folder: no such file or folder' },
+  { args: ['--pipeline', fileURLToPath(new URL('.', import.meta.url))], says: 'has no jobs' },
+  {
+    args: ['--router', 'grpc://kas.example.com', ...NAMED, '--token-file', START],
+    says: '--router is "grpc://kas.example.com": without TLS',
+  },
+  {
+    args: ['--router', 'wss://kas.example.com', ...NAMED, '--token-file', 'no-such-token'],
+    says: 'no-such-token cannot be read',
+  },
+  {
+    args: ['--router', 'wss://kas.example.com', '--token-file', START],
+    says: "--gitlab is missing: kas.example.com is the job router's host",
+  },
+  { args: ['--gitlab', 'https://gitlab.example.com'], says: '--gitlab belongs to --router' },
+  { args: ['--jobs', '5', '--forever'], says: '--jobs has no meaning with --forever' },
+  { args: ['--jobs', '0'], says: 'expected a whole number from 1' },
+  { args: ['--insecure'], says: "Unknown option '--insecure'" },
+  { args: ['somewhere'], says: "Unexpected argument 'somewhere'" },
+  { args: ['--policy', 'no-such.yaml'], says: 'no-such.yaml: cannot be read' },
+])('refuses $args with exit 3 and the remedy', async ({ args, says }) => {
+  const { code, stderr } = await start('--memory', ...args);
+  expect(stderr).toContain(says);
+  expect(stderr).not.toMatch(/^\s+at /m);
+  expect(code).toBe(3);
+});
