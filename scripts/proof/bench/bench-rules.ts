@@ -6,6 +6,8 @@ import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
+const BUDGET = 900_000_000;
+
 /** A root group, a subgroup and a project each; ids of the n-th root. */
 export const place = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
 
@@ -14,8 +16,9 @@ export const place = (root: number) => ({ root: 1000 + root, group: 2000 + root,
  * refused: the bench measures admissions.
  *
  * @param moreRules - of the policy document, beside the two that switch on these limits.
+ * @param rootBudget - of each root group, in the currency.
  */
-export function benchRules(roots: number, moreRules: readonly unknown[] = []): Rules {
+export function benchRules(roots: number, moreRules: readonly unknown[] = [], rootBudget = BUDGET): Rules {
   const policy = valid(
     parsePolicy(
       {
@@ -40,8 +43,8 @@ export function benchRules(roots: number, moreRules: readonly unknown[] = []): R
     parseLimits(
       {
         limits: places.flatMap(({ root, group, project }) => [
-          { on: { group: root }, money: 900_000_000, per: 'month', mode: 'enforce' },
-          { on: { group }, money: 900_000_000, per: 'month', mode: 'enforce' },
+          { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
+          { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
           { on: { project }, jobs: 1_000_000_000, mode: 'enforce' },
         ]),
       },

@@ -1,0 +1,83 @@
+/** One edit of limits as finance makes it: a CSV file, exported, changed and imported again through the console's API. */
+import { Hono } from 'hono';
+import { createConsoleRead } from '../../../functions/answers/read/create-console-read.ts';
+import { placesOf } from '../../../functions/answers/read/places.ts';
+import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
+import type { SignInEnv, User } from '../../../functions/core/signin/user.ts';
+import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
+import { directoryOf } from '../../../policies/place/directory.ts';
+import { benchRules, place } from '../bench/bench-rules.ts';
+
+const INSTANCE = 'way.example.com';
+const FINANCE: User = {
+  id: 7,
+  username: 'fritz',
+  name: 'Fritz',
+  roles: { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] },
+  sessionId: 'fritz',
+  csrfToken: 'token',
+};
+
+/** Makes the file of limits live with another amount. @throws {Error} if it is refused. */
+export type EditOnce = (amount: number) => Promise<void>;
+
+export async function startEditing(): Promise<EditOnce> {
+  const { policy, limits, directory = directoryOf([]) } = benchRules(1);
+  const limitTable = new MemoryLimitTable();
+  const ledger = createLedger({ store: new MemoryStore({ instance: INSTANCE }) });
+  const { root } = place(0);
+  let ids = 0;
+  const desk = createLimitsDesk({
+    table: limitTable,
+    policy,
+    packed: { limits: [{ on: { group: root }, money: 900, per: 'month' }] },
+    directory: async () => directory,
+    ledger,
+    clock: systemClock,
+    newId: () => {
+      ids += 1;
+      return `id${ids}`;
+    },
+  });
+  const read = createConsoleRead({
+    desk,
+    limitTable,
+    packedLimits: limits,
+    policy,
+    ledger,
+    usage: new MemoryRollupStore({ instance: INSTANCE }),
+    places: async () => placesOf(directory),
+    zone: 'UTC',
+    clock: systemClock,
+  });
+  const api = createApi({
+    desk,
+    read,
+    policy,
+    directory: async () => directory,
+    clock: systemClock,
+    log: silentLog,
+  });
+  const app = new Hono<SignInEnv>()
+    .use(async (c, next) => {
+      c.set('user', FINANCE);
+      await next();
+    })
+    .route(API_PATH, api);
+  return async (amount) => {
+    const exported = await (await app.request(`${API_PATH}/limits.csv`)).text();
+    const answer = await app.request(`${API_PATH}/limits/import?why=budget+round&confirmed=yes`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv' },
+      body: exported.replace(/(\D)\d+(?:\.\d+)?(,month)/, `$1${amount}$2`),
+    });
+    if (answer.status !== 200)
+      throw new Error(`the edit was answered ${answer.status}: ${await answer.text()}`);
+  };
+}
