@@ -1,7 +1,5 @@
 import type { RelayClock } from './exchange.ts';
-import { readText } from './read-text.ts';
 import { RelayError } from './relay-error.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 /** `fetch`, one of the ways of admit-route.ts, or the admit app in this process. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -115,4 +113,39 @@ function networkProblem(error: unknown): string {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } };
   if (typeof cause?.code === 'string') return cause.code;
   return error instanceof Error ? error.name : 'unknown failure';
+}
+
+/** The answer's text; undefined if it is too long, and then the rest of it is refused. */
+export async function readText(response: Response, bytesMax: number): Promise<string | undefined> {
+  // The length says nothing of a packed answer: `fetch` unpacks it on the way.
+  const { headers } = response;
+  const length = headers.has('content-encoding')
+    ? Number.NaN
+    : Number(headers.get('content-length') ?? Number.NaN);
+  if (length <= bytesMax) return response.text();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the rest.
+    if (bytes > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+/** A year: more is a mistake, and `Date` has bounds of its own. */
+const SECONDS_MAX = 31_536_000;
+
+/**
+ * How long a service asks to be left alone, ms; undefined if it does not say or not in a way that can be read.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+ */
+export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,8}$/.test(text)) return Math.min(Number(text), SECONDS_MAX) * 1_000;
+  // Dates begin with a weekday; `Date.parse` would take much else for one.
+  const atMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }

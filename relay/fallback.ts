@@ -1,13 +1,11 @@
 import type { Decision } from '../policies/decision.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
+import { plainLines } from '../policies/text/plain-text.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
 import type { Answer, RelayClock } from './exchange.ts';
-import { controllerErrorText, repeatedText } from './fallback-text.ts';
-import { reasonText } from './reason-text.ts';
 import { RecentRejections } from './recent-rejections.ts';
 import type { StatelessCheck } from './stateless-check.ts';
-import { UNREADABLE_PER_HOUR, UnreadableAllowance } from './unreadable-allowance.ts';
 import type { FallbackCause, Verdict } from './verdict.ts';
 
 export interface FallbackDeps {
@@ -127,4 +125,80 @@ export function createFallback(deps: FallbackDeps): Fallback {
     answerUnread,
     operatorsWord,
   };
+}
+
+/** What an operator's `fallback: reject`, or the brake on unreadable questions, tells the user. Never the user's fault. */
+export function controllerErrorText(cause: FallbackCause, decisionId: string): string {
+  return [
+    `CONTROLLER_ERROR: Tollgate could not decide about this job (${EXPLAINED[cause]}).`,
+    'This is not the fault of the job. Retry it later; if it fails again, tell whoever runs Tollgate.',
+    `Decision ${decisionId}`,
+  ].join('\n');
+}
+
+/** An earlier answer used again. */
+export const repeatedText = (text: string, ageMs: number): string =>
+  `${text}\n(Decided ${Math.max(1, Math.round(ageMs / 1000))} s ago for an earlier job: the ledger cannot be asked right now.)`;
+
+const EXPLAINED: Readonly<Record<FallbackCause, string>> = {
+  invalid: 'its admission request was not understood',
+  deadline: 'the decision took too long',
+  contended: 'too many jobs asked at the same moment',
+  unavailable: 'the ledger did not answer',
+  error: 'a part of it failed',
+  circuit_open: 'the deciding service is out of reach',
+  unreachable: 'the deciding service is out of reach',
+  refused: 'the deciding service refused the request',
+  malformed: 'the deciding service gave no proper answer',
+  queue_full: 'too many jobs were waiting',
+  unreadable: 'its admission request could not be read',
+  oversized: 'its admission request is too large',
+  stopping: 'it is being restarted',
+  schema_unproven: 'the schema of the router is not certain',
+};
+
+/** Unreadable questions admitted per project and hour: enough for an odd job, too few to live on. */
+export const UNREADABLE_PER_HOUR = 20;
+const HOUR_MS = 3_600_000;
+/** Projects counted in one hour; beyond, the first ones are forgotten. */
+export const PROJECTS_MAX = 10_000;
+
+/**
+ * How many questions that nobody can judge may still be admitted: a job made unreadable on purpose must not be a free
+ * job. Each project has its own number: nobody pays for a neighbour.
+ */
+export class UnreadableAllowance {
+  readonly #monotonicMs: () => number;
+  readonly #perHour: number;
+  readonly #taken = new Map<string, number>();
+  #hour = Number.NEGATIVE_INFINITY;
+
+  constructor(monotonicMs: () => number, perHour: number = UNREADABLE_PER_HOUR) {
+    this.#monotonicMs = monotonicMs;
+    this.#perHour = perHour;
+  }
+
+  /** Takes one of the project's hour; false when there is none left. */
+  take(project: string): boolean {
+    const hour = Math.floor(this.#monotonicMs() / HOUR_MS);
+    if (hour !== this.#hour) {
+      this.#hour = hour;
+      this.#taken.clear();
+    }
+    const taken = this.#taken.get(project) ?? 0;
+    if (taken >= this.#perHour) return false;
+    this.#taken.set(project, taken + 1);
+    const [oldest] = this.#taken.keys();
+    if (this.#taken.size > PROJECTS_MAX && oldest !== undefined) this.#taken.delete(oldest);
+    return true;
+  }
+}
+
+/** GitLab cuts job messages here, and its own prefix needs some room (app/models/ci/job_message.rb). */
+export const REASON_LENGTH_MAX = 9_900;
+
+/** What the router is told: never empty, never more than fits, nothing that cannot be seen but line breaks. */
+export function reasonText(text: string): string {
+  const plain = plainLines(text.slice(0, REASON_LENGTH_MAX)).trim();
+  return plain === '' ? 'Rejected by Tollgate without a reason; ask whoever runs it.' : plain;
 }

@@ -1,5 +1,6 @@
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
+import { isRecord } from '../../policies/document/reading.ts';
 import { decide } from '../core/admission/decide.ts';
 import type { DecideDeps } from '../core/admission/decide-deps.ts';
 import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from '../core/admission/envelope.ts';
@@ -8,15 +9,16 @@ import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
   BODY_BYTES_MAX,
+  DIRECTORY_NAMES_MAX,
   DIRECTORY_PATH,
+  type DirectoryRequest,
   type DirectoryResponse,
   HEALTH_PATH,
   type ProblemsResponse,
   UNMETERED_PATH,
   type UnmeteredResponse,
 } from '../core/contract/admissions.ts';
-import { logWith } from '../core/environment/log-with.ts';
-import { HAVE_EXPECTED, parseHave } from './directory-envelope.ts';
+import { logWith } from '../core/environment/log.ts';
 
 /**
  * The admit function's routes. One app for Lambda, for a local server and for the relay's own process; tests call
@@ -92,4 +94,16 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+export const HAVE_EXPECTED = `expected {"have": {"<part>": "<hash>"}} with at most ${DIRECTORY_NAMES_MAX} parts`;
+
+/** Reads `{have: {name: hash}}`; undefined if it is not that. */
+export function parseHave(body: unknown): DirectoryRequest['have'] | undefined {
+  const have = isRecord(body) ? body.have : undefined;
+  if (!isRecord(have)) return undefined;
+  const entries = Object.entries(have);
+  if (entries.length > DIRECTORY_NAMES_MAX) return undefined;
+  const hashes = entries.flatMap(([name, hash]) => (typeof hash === 'string' ? [[name, hash] as const] : []));
+  return hashes.length === entries.length ? Object.fromEntries(hashes) : undefined;
 }

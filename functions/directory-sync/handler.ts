@@ -11,8 +11,7 @@ import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { dynamoClient } from '../core/store/dynamo-client.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readDirectoryConfig } from './config.ts';
-import { logReport } from './log-report.ts';
-import { measureReport } from './measure-report.ts';
+import { logReport, measureReport } from './report.ts';
 
 const config = readDirectoryConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });

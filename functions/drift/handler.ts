@@ -13,12 +13,11 @@ import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { placeBy } from '../core/usage/contribution.ts';
 import { DynamoRollupStore } from '../core/usage/dynamo-rollup-store.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
-import { agedRecords } from './aged-records.ts';
 import { checkDrift, type DriftReport } from './check-drift.ts';
 import { readDriftConfig } from './config.ts';
 import { measureReport } from './measure-report.ts';
 import { MENDED_MS, mendUsage } from './mend-usage.ts';
-import { recentRecords } from './recent-records.ts';
+import { agedRecords, recentRecords } from './records-to-check.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
 /** Leaves two of the run's 15 minutes: the next night goes on. */

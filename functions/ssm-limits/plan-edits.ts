@@ -2,14 +2,16 @@
  * From what a parameter says to edits. The last edit of a limit wins, wherever it was made: a parameter's counts from its time
  * of modification. The unit is a limit with all its fields.
  */
+
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
+import type { LimitEdit, LimitFields, SetLimit } from '../core/limits/desk/limit-edit.ts';
 import type { LimitsInForce } from '../core/rules/packed-rules.ts';
 import type { ChangedElsewhere } from './edits-elsewhere.ts';
 import type { LimitEntry, OwnedLimit, ParameterMark } from './marks.ts';
 import { parseEntries, type WantedLimit, type WantedLimits } from './parameter-value.ts';
-import { isSame, setEdits } from './set-edit.ts';
 
 /** A parameter whose version is not in force yet, or that is gone. */
 export interface ChangedParameter {
@@ -124,3 +126,53 @@ async function editedBy(
   if (found.changed === 'yes') return found.actor;
   return found.changed === 'unknown' && trace !== undefined ? 'somebody, perhaps,' : undefined;
 }
+
+/** A field that is not in the value is not in the limit, either. */
+const FIELDS = [
+  'per',
+  'zone',
+  'fiscal_start',
+  'soft',
+  'grace',
+  'carry',
+  'overdraft',
+  'mode',
+  'thresholds',
+  'owner',
+  'contact',
+  'cost_center',
+  'from',
+  'until',
+  'reason',
+] as const satisfies readonly (keyof LimitFields)[];
+
+/** Makes the limit what the entry says, whatever it was. @param there - the limit of this id that is live. */
+export function setEdits(group: number, want: WantedLimit, there: Limit | undefined): readonly LimitEdit[] {
+  const { kind, per, id } = want.limit;
+  if (there === undefined || (there.kind === kind && there.per === per))
+    return [setEdit(group, want, there !== undefined)];
+  // What a limit counts cannot be edited: it is another one of the same name.
+  return [{ kind: 'remove', subject: `group/${group}`, limit: id }, setEdit(group, want, false)];
+}
+
+function setEdit(group: number, { entry, limit }: WantedLimit, isThere: boolean): SetLimit {
+  const written = FIELDS.flatMap((field): [string, unknown][] => {
+    const value = field === 'carry' && isRecord(entry.carry) ? entry.carry.max : entry[field];
+    if (value !== undefined && value !== null) return [[field, value]];
+    return isThere ? [[field, null]] : [];
+  });
+  return {
+    kind: 'set',
+    subject: `group/${group}`,
+    limit: limit.id,
+    unit: limit.kind,
+    // The entry was read as a limit, so its fields have the types of one.
+    ...(Object.fromEntries([['amount', entry[limit.kind]], ...written]) as LimitFields),
+  };
+}
+
+/** Whether two limits say the same; what was granted on them or came over is nothing they say. */
+export const isSame = (a: Limit, b: Limit): boolean => isDeepStrictEqual(said(a), said(b));
+
+const said = ({ grants: _grants, opening: _opening, overdrawn: _overdrawn, ...limit }: Limit): object =>
+  limit;

@@ -8,7 +8,7 @@ import {
 } from '../core/gitlab/gitlab.ts';
 import type { JobTruth } from '../core/gitlab/job-truth.ts';
 import type { LedgerClock } from '../core/ledger/ledger.ts';
-import { errorMs } from '../core/truth/back-off.ts';
+import { errorMs } from '../core/truth/verdict.ts';
 import type { Tally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 

@@ -13,8 +13,7 @@
  * minutes. A process that starts anew knows no runners: its first run asks about some jobs to learn them.
  */
 
-import type { LiveHold } from '../core/truth/live-hold.ts';
-import { verdictOf } from '../core/truth/verdict.ts';
+import { type LiveHold, verdictOf } from '../core/truth/verdict.ts';
 import { atOnce } from './at-once.ts';
 import { type Found, listRunning } from './list-runner.ts';
 import { CALLS_AT_ONCE, lookUp } from './look-up.ts';

@@ -17,9 +17,7 @@ import { settleTruths } from '../core/truth/settle-truths.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { readSweepConfig } from './config.ts';
 import { scopeKeeper } from './keep-scope.ts';
-import { logReport } from './log-report.ts';
-import { measureReport } from './measure-report.ts';
-import type { SweepReport } from './report.ts';
+import { logReport, measureReport, type SweepReport } from './report.ts';
 import { sweep } from './sweep.ts';
 import { newSweepMemory } from './sweep-memory.ts';
 

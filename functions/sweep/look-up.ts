@@ -4,7 +4,7 @@
  * show the next hundred.
  */
 import type { JobTruth } from '../core/gitlab/job-truth.ts';
-import type { LiveHold } from '../core/truth/live-hold.ts';
+import type { LiveHold } from '../core/truth/verdict.ts';
 import type { Asking } from './asking.ts';
 import { atOnce } from './at-once.ts';
 import { type Found, listRecent, listRunning } from './list-runner.ts';

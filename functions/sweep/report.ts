@@ -1,4 +1,8 @@
+import type { Log } from '../core/environment/log.ts';
 import type { GitLabErrorCode } from '../core/gitlab/gitlab.ts';
+import type { Metrics } from '../core/metrics/metrics.ts';
+import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
+import * as names from '../names.ts';
 
 /** One run in plain numbers: what metrics and alarms are made of. */
 export interface SweepReport {
@@ -83,3 +87,25 @@ export const newTally = (): Tally => ({
   gitlabSilent: false,
   cutShort: false,
 });
+
+/** One line per run; a warning when GitLab was silent or the run did not get through. Another for whom the router failed. */
+export function logReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
+  tellAdmittedYetFailed(admittedYetFailed, log);
+  const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };
+  if (numbers.gitlabSilent) log.warn('sweep: GitLab does not answer, holds stay as they are', fields);
+  else if (numbers.cutShort) log.warn('sweep: cut short, the next run goes on', fields);
+  else log.info('sweep', fields);
+}
+
+/** One run as metrics, zeros included: minutes without any are minutes without a sweep. */
+export function measureReport(report: SweepReport, metrics: Metrics): void {
+  metrics.add(names.METRIC_LIVE_HOLDS, report.live);
+  metrics.add(names.METRIC_OLDEST_DUE_AGE_SECONDS, report.oldestDueAgeMs / 1000);
+  metrics.add(names.METRIC_GITLAB_SILENT, report.gitlabSilent ? 1 : 0);
+  metrics.add(names.METRIC_HEALED_BY_SWEEP, report.settled + report.released + report.expired);
+  metrics.add(names.METRIC_ADMITTED_YET_FAILED, report.admittedYetFailed.length);
+  metrics.add(names.METRIC_BYPASS_JOBS, report.unadmitted);
+  metrics.add(names.METRIC_OUT_OF_SCOPE_JOBS, report.outOfScope);
+  metrics.add(names.METRIC_RAN_JOBS, report.ran);
+  metrics.flush();
+}

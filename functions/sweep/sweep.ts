@@ -9,19 +9,22 @@
  * runs that a lost process would take along.
  */
 import type { GitLab } from '../core/gitlab/gitlab.ts';
+import type { ClosedPeriods } from '../core/ledger/close-periods.ts';
 import type { ControllerScope } from '../core/ledger/controller-scope.ts';
 import type { LedgerClock } from '../core/ledger/ledger.ts';
 import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
 import type { ChargeBypass } from '../core/truth/charge-found.ts';
 import { newConcluding } from '../core/truth/conclude.ts';
+import { verdictOf } from '../core/truth/verdict.ts';
 import { newAsking } from './asking.ts';
-import { type ClosePeriods, closeOver } from './close-over.ts';
+import { atOnce } from './at-once.ts';
 import { compareLive } from './compare-live.ts';
 import { findBypass } from './find-bypass.ts';
-import { newTally, type SweepReport } from './report.ts';
+import { lookUp } from './look-up.ts';
+import { readLiveHolds } from './read-live-holds.ts';
+import { newTally, type SweepReport, type Tally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 import type { SweepLedger, SweepRun } from './sweep-run.ts';
-import { verifyDue } from './verify-due.ts';
 
 export interface SweepDeps {
   readonly gitlab: GitLab;
@@ -93,4 +96,92 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { closePeriods } = deps;
   if (closePeriods !== undefined) await closeOver(startMs + runMs, { closePeriods, clock, memory, tally });
   return tally;
+}
+
+/*
+ * Due holds, oldest first. Every one that GitLab was asked about ends or gets a later due time, so the due order itself is
+ * the cursor: whatever cuts a run short, the next one begins with who was not asked yet.
+ */
+/** A weekend of lost webhooks on a busy day; the keys of more would be read for nothing, as no minute is enough for them. */
+export const DUE_MAX = 10_000;
+/** A hold GitLab cannot be asked about has an alarm of its own; a table full of them must not stop the others. */
+const UNASKABLE_MS = 60 * 60_000;
+
+export async function verifyDue(run: SweepRun): Promise<void> {
+  const { live, clock, asking, concluding, tally, looked } = run;
+  const nowMs = clock.nowMs();
+  const due = live.filter(({ dueAtMs }) => dueAtMs < nowMs).slice(0, DUE_MAX);
+  tally.due = due.length;
+  tally.oldestDueAgeMs = due[0] === undefined ? 0 : nowMs - due[0].dueAtMs;
+  if (due.length === 0 || !asking.mayAsk()) return;
+
+  const holds = await readLiveHolds(
+    due.map(({ jobId }) => jobId),
+    run,
+  );
+  let seeing: Promise<boolean> | undefined;
+  // A token that is no administrator's sees a 404 where a job lives in a project it may not read.
+  const seesEverything = (): Promise<boolean> => {
+    seeing ??= asking.runners(undefined).then(({ kind }) => kind === 'said');
+    return seeing;
+  };
+  const unasked = await lookUp(
+    // The index lags: what was postponed a moment ago is not due any more.
+    holds.filter(({ dueAtMs }) => dueAtMs <= nowMs),
+    asking,
+    async (hold, answer) => {
+      looked.add(hold.jobId);
+      const { jobId } = hold;
+      if (answer.kind !== 'said')
+        return concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + answer.againMs });
+      tally.verified += 1;
+      const verdict = verdictOf(hold, answer.value, clock.nowMs());
+      if (verdict.do !== 'expire' || (await seesEverything())) return concluding.take(verdict);
+      tally.unaskable += 1;
+      return concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS });
+    },
+    { runningFirst: false },
+  );
+  // GitLab cannot be asked about these at all, so nothing about them may be freed.
+  const unaskable = unasked.filter(({ projectId }) => projectId === undefined);
+  tally.unaskable += unaskable.length;
+  await atOnce(unaskable, 1, ({ jobId }) =>
+    concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS }),
+  );
+  await concluding.flush();
+}
+
+// Closes periods that are over, after everything else of a run: what GitLab said in it is counted by then.
+/** One page of what is due, oldest first. @param deadlineMs - on the monotonic clock */
+export type ClosePeriods = (deadlineMs: number) => Promise<ClosedPeriods>;
+
+/** Periods end once a day at most, and have weeks to be closed. */
+const EVERY_MS = 10 * 60_000;
+/** Some thousand periods; the next time goes on. */
+const PAGES_MAX = 10;
+
+export interface CloseOverDeps {
+  readonly closePeriods: ClosePeriods;
+  readonly clock: LedgerClock;
+  readonly memory: Pick<SweepMemory, 'closedAtMs'>;
+  readonly tally: Tally;
+}
+
+/**
+ * Nothing is closed while GitLab is silent or the table left an end open. Whatever else a run left for the next one, a
+ * period on which a live job holds stays open.
+ */
+export async function closeOver(
+  deadlineMs: number,
+  { closePeriods, clock, memory, tally }: CloseOverDeps,
+): Promise<void> {
+  if (tally.gitlabSilent || tally.undecided > 0) return;
+  if (clock.nowMs() - memory.closedAtMs < EVERY_MS) return;
+  memory.closedAtMs = clock.nowMs();
+  for (let page = 1; page <= PAGES_MAX && clock.monotonicMs() < deadlineMs; page += 1) {
+    const { closed, waiting, undecided } = await closePeriods(deadlineMs);
+    tally.closedPeriods += closed;
+    tally.waitingPeriods += waiting;
+    if (closed + waiting === 0 || undecided > 0) return;
+  }
 }

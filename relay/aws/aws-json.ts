@@ -1,5 +1,4 @@
-import type { Fetch } from '../admit-call.ts';
-import { readText } from '../read-text.ts';
+import { type Fetch, readText } from '../admit-call.ts';
 import { awsError } from './aws-error.ts';
 
 export interface AwsJsonDeps {

@@ -1,5 +1,5 @@
-import type { BatchJob } from './batch-job.ts';
-import { Chain, type Link } from './chain.ts';
+import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/admissions.ts';
+import { type BatchJob, latestDeadlineMs } from './batch-job.ts';
 
 /** Most jobs that wait in one relay: at 2 KB each about 20 MB, and far more than could be decided in time. */
 export const QUEUED_MAX = 10_000;
@@ -115,4 +115,78 @@ export class FairQueue {
   #newestOfLongest(): BatchJob | undefined {
     return this.#byLength.get(this.#longest)?.values().next().value?.jobs.last;
   }
+}
+
+/** A doubly linked list: first out, last out and removal from the middle, each in constant time. */
+export interface Link<T> {
+  readonly value: T;
+  before: Link<T> | undefined;
+  after: Link<T> | undefined;
+}
+
+export class Chain<T> {
+  #first: Link<T> | undefined;
+  #last: Link<T> | undefined;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get first(): T | undefined {
+    return this.#first?.value;
+  }
+
+  get last(): T | undefined {
+    return this.#last?.value;
+  }
+
+  push(value: T): Link<T> {
+    const link: Link<T> = { value, before: this.#last, after: undefined };
+    if (this.#last === undefined) this.#first = link;
+    else this.#last.after = link;
+    this.#last = link;
+    this.#length += 1;
+    return link;
+  }
+
+  /** The link must be of this chain and not removed before. */
+  remove(link: Link<T>): void {
+    if (link.before === undefined) this.#first = link.after;
+    else link.before.after = link.after;
+    if (link.after === undefined) this.#last = link.before;
+    else link.after.before = link.before;
+    this.#length -= 1;
+  }
+}
+
+/** The function starts no transaction with less left, so sending would only cost. */
+export const SEND_MS_MIN = 150;
+
+export interface TakenBatch {
+  readonly jobs: readonly BatchJob[];
+  /** Too late to be sent: for the fallback. */
+  readonly expired: readonly BatchJob[];
+}
+
+/** Takes the next batch of a root: what is in time, in fair order, within the contract's count and bytes. */
+export function takeBatch(queue: FairQueue, root: string, nowMs: number): TakenBatch {
+  const jobs: BatchJob[] = [];
+  const expired: BatchJob[] = [];
+  let bytes = 0;
+  while (jobs.length < REQUESTS_MAX) {
+    const next = queue.first(root);
+    if (next === undefined) break;
+    const inTime = latestDeadlineMs(next) - nowMs >= SEND_MS_MIN;
+    // One job always fits, however large: what may not travel at all is refused before the queue.
+    if (inTime && jobs.length > 0 && bytes + next.bytes > BATCH_BYTES_MAX) break;
+    queue.shift(root);
+    if (inTime) {
+      jobs.push(next);
+      bytes += next.bytes;
+    } else {
+      expired.push(next);
+    }
+  }
+  return { jobs, expired };
 }

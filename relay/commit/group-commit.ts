@@ -3,11 +3,16 @@ import type { Observe } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { ownFault } from '../own-fault.ts';
 import { undecided, type Verdict } from '../verdict.ts';
-import { type BatchJob, createBatchJob, latestDeadlineMs, type OnSent, type Waiter } from './batch-job.ts';
-import { batchStart } from './batch-start.ts';
-import { Deadlines } from './deadlines.ts';
-import { FairQueue } from './fair-queue.ts';
-import { takeBatch } from './take-batch.ts';
+import {
+  type BatchJob,
+  batchStart,
+  createBatchJob,
+  Deadlines,
+  latestDeadlineMs,
+  type OnSent,
+  type Waiter,
+} from './batch-job.ts';
+import { FairQueue, takeBatch } from './fair-queue.ts';
 
 /** Bounds of translation allow less; a request beyond this would push its neighbours out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;

@@ -1,7 +1,7 @@
 /** How a pool leaves: by attrition, so that no question is lost which the router has sent or is about to send. */
 import type { RelayClock } from '../exchange.ts';
+import { Timers } from './entrance.ts';
 import type { Stream } from './stream.ts';
-import { Timers } from './timers.ts';
 
 /**
  * How long waiting streams are left to the router. Under load each goes by its own question; a stream that is cancelled

@@ -2,12 +2,9 @@
 import type { Observe } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { STATUS } from '../router/router.ts';
-import { type Allowance, fullAllowance, spend } from './allowance.ts';
 import { backoffMs, refusesToken, remedyFor } from './backoff.ts';
-import type { EndKind } from './end-kind.ts';
 import { FIRST_GATE, failed, type Gate, lived, PROBATION_MS, waited } from './gate.ts';
-import type { Stream } from './stream.ts';
-import { Timers } from './timers.ts';
+import type { EndKind, Stream } from './stream.ts';
 
 /** While the router refuses the token: whoever replaced it wants to see it work. */
 const LOOK_EVERY_MS = 1_000;
@@ -127,5 +124,64 @@ export class Entrance {
 
   #nowMs(): number {
     return this.#deps.clock.monotonicMs();
+  }
+}
+
+/** Brief ends that cost nothing: a rolling restart of the router ends a pool's streams within moments. */
+const BURST = 32;
+/** Above this rate it is no restart but a loop. */
+const PER_SECOND = 10;
+
+/** A token bucket: how many streams may end right after they were opened before that counts as a failure. */
+export interface Allowance {
+  readonly left: number;
+  readonly atMs: number;
+}
+
+export const fullAllowance = (nowMs: number): Allowance => ({ left: BURST, atMs: nowMs });
+
+/** The allowance after one brief end, or undefined if there was none left. */
+export function spend(allowance: Allowance, nowMs: number): Allowance | undefined {
+  const left = Math.min(BURST, allowance.left + ((nowMs - allowance.atMs) * PER_SECOND) / 1_000);
+  return left < 1 ? undefined : { left: left - 1, atMs: nowMs };
+}
+
+/** Timers by what they are for: setting one again replaces it, and all can be stopped together. */
+export class Timers<Name extends string> {
+  readonly #clock: RelayClock;
+  readonly #cancels = new Map<Name, () => void>();
+
+  constructor(clock: RelayClock) {
+    this.#clock = clock;
+  }
+
+  has(name: Name): boolean {
+    return this.#cancels.has(name);
+  }
+
+  after(name: Name, delayMs: number, run: () => void): void {
+    this.cancel(name);
+    const cancel = this.#clock.after(delayMs, () => {
+      this.#cancels.delete(name);
+      run();
+    });
+    this.#cancels.set(name, cancel);
+  }
+
+  every(name: Name, periodMs: number, run: () => void): void {
+    this.after(name, periodMs, () => {
+      this.every(name, periodMs, run);
+      run();
+    });
+  }
+
+  cancel(name: Name): void {
+    this.#cancels.get(name)?.();
+    this.#cancels.delete(name);
+  }
+
+  cancelAll(): void {
+    for (const cancel of this.#cancels.values()) cancel();
+    this.#cancels.clear();
   }
 }

@@ -7,8 +7,7 @@ import type { AnswerQuestion, RelayClock } from '../exchange.ts';
 import { ownFault } from '../own-fault.ts';
 import type { Router } from '../router/router.ts';
 import { Departure } from './departure.ts';
-import { endKind } from './end-kind.ts';
-import { Entrance } from './entrance.ts';
+import { Entrance, Timers } from './entrance.ts';
 import type { Gate } from './gate.ts';
 import {
   grown,
@@ -17,12 +16,17 @@ import {
   POOL_SIZES,
   type PoolSizes,
   SHRINK_EVERY_MS,
+  StreamCounts,
   shrunk,
 } from './pool-size.ts';
-import { type EncodeAnswer, Stream, type StreamOwner } from './stream.ts';
-import { StreamCounts } from './stream-counts.ts';
-import { type StreamState, wasAsked } from './stream-state.ts';
-import { Timers } from './timers.ts';
+import {
+  type EncodeAnswer,
+  endKind,
+  Stream,
+  type StreamOwner,
+  type StreamState,
+  wasAsked,
+} from './stream.ts';
 
 /** Spreads the reopening of streams that ended together; none waits longer than a person would notice. */
 const REOPEN_JITTER_MS = 50;

@@ -1,10 +1,9 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { Wanted } from '../wire/plan.ts';
 import type { Alias } from './aliases.ts';
-import { type MessageObject, type ResolvedPath, resolvePath } from './field-path.ts';
-import { servicesReader } from './services-reader.ts';
 import { LIST_LENGTH_MAX } from './text-length.ts';
-import { type ValueReader, valueReader } from './value-reader.ts';
+import { servicesReader, type ValueReader, valueReader } from './value-reader.ts';
+import { type MessageObject, type ResolvedPath, resolvePath } from './variables.ts';
 
 /** One place of a schema that can fill a field. */
 export interface AliasSource {

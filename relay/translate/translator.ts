@@ -3,13 +3,11 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { resolveContainers } from '../../policies/variables/resolve-containers.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
-import { withCompared } from './compared-variables.ts';
-import type { MessageObject } from './field-path.ts';
-import { resolutionOf } from './resolution.ts';
+import { type AllowedVariables, variableAllowlist } from './kept-variables.ts';
+import { resolutionOf, withCompared } from './resolution.ts';
+import { LIST_LENGTH_MAX } from './text-length.ts';
 import { text, wholeNumber } from './value-reader.ts';
-import { type AllowedVariables, variableAllowlist } from './variable-allowlist.ts';
-import { readTags } from './variable-tags.ts';
-import { findVariables, readVariables, type SeenVariables } from './variables.ts';
+import { findVariables, type MessageObject, readVariables, type SeenVariables } from './variables.ts';
 
 export type Translation =
   | {
@@ -166,5 +164,22 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
       return readTags(value);
     case 'services':
       return undefined;
+  }
+}
+
+/** `CI_RUNNER_TAGS`: documented as `a, b`, sent by some versions as `["a","b"]`. Anything else says nothing. */
+export function readTags(value: string): readonly string[] | undefined {
+  const trimmed = value.trim();
+  const tags = trimmed.startsWith('[') ? fromJson(trimmed) : trimmed.split(',').map((tag) => tag.trim());
+  const named = tags?.filter((tag) => tag !== '');
+  return named === undefined || named.length > LIST_LENGTH_MAX ? undefined : named;
+}
+
+function fromJson(text: string): readonly string[] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) && parsed.every((tag) => typeof tag === 'string') ? parsed : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -4,10 +4,8 @@
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { FieldPlan, MessagePlan } from './plan.ts';
-import type { ReadingBudget } from './reading-budget.ts';
-import { CUT_OFF, DEPTH_MAX, Skipper, TOO_DEEP } from './skipper.ts';
+import { CUT_OFF, DEPTH_MAX, type ReadingBudget, Skipper, TOO_DEEP, WireText } from './reading-budget.ts';
 import { WIRE_NAMES } from './wire-form.ts';
-import { WireText } from './wire-text.ts';
 
 /** What is read of a message: plain properties under the fields' local names. */
 export type Draft = Record<string, unknown>;

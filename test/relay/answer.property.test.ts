@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SECOND_BATCH_MS } from '../../relay/commit/batch-start.ts';
+import { SECOND_BATCH_MS } from '../../relay/commit/batch-job.ts';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
 import { undecided, type Verdict } from '../../relay/verdict.ts';
 import type { FakeClock } from './streams/support/fake-clock.ts';

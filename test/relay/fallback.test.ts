@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { createFallback, type Fallback, type FallbackAnswer } from '../../relay/fallback.ts';
+import {
+  createFallback,
+  type Fallback,
+  type FallbackAnswer,
+  UNREADABLE_PER_HOUR,
+} from '../../relay/fallback.ts';
 import { statelessCheck } from '../../relay/stateless-check.ts';
-import { UNREADABLE_PER_HOUR } from '../../relay/unreadable-allowance.ts';
 import { type FallbackCause, undecided } from '../../relay/verdict.ts';
 import { aDirectory, aPolicy } from '../policies/documents.ts';
 import { FakeClock } from './streams/support/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
-import { PLACEHOLDER_HASH } from '../../relay/wire/descriptors-hash.ts';
+import { PLACEHOLDER_HASH } from '../../relay/wire/schema.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
 import { freePort } from '../flow/support/free-port.ts';

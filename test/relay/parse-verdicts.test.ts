@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseVerdicts } from '../../relay/parse-verdicts.ts';
+import { parseVerdicts } from '../../relay/match-answers.ts';
 
 const violation = {
   rule: 'budgets',

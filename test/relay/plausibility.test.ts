@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { directoryOf } from '../../policies/place/directory.ts';
-import { JOBS_REMEMBERED, plausibilityJudge } from '../../relay/plausibility.ts';
+import { JOBS_REMEMBERED, plausibilityJudge } from '../../relay/read-question.ts';
 import { range } from './support/commit-bench.ts';
 
 const directory = directoryOf(

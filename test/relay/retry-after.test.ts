@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from '../../relay/retry-after.ts';
+import { retryAfterMs } from '../../relay/admit-call.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 

@@ -25,3 +25,10 @@ function write(level: string, message: string, fields: LogFields = {}): void {
   // Not `console.log`: Lambda's runtime replaces it, and would put our line as escaped text into one of its own.
   process.stdout.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
 }
+
+/** The same log, with these fields in every line. */
+export const logWith = (always: LogFields, log: Log): Log => ({
+  info: (message, fields) => log.info(message, { ...always, ...fields }),
+  warn: (message, fields) => log.warn(message, { ...always, ...fields }),
+  error: (message, fields) => log.error(message, { ...always, ...fields }),
+});

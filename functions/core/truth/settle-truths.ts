@@ -14,12 +14,12 @@
  * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED; if by the router, told: we had admitted it |
  * | | any other, or none | nothing: there is nothing to give back |
  */
+
+import type { Log } from '../environment/log.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import type { JobGone, Ledger } from '../ledger/ledger.ts';
 import { type BypassDeps, chargeBypass, type Ran } from './charge-bypass.ts';
 import { type EndOfJob, endOfJob, outdoes } from './end-of-job.ts';
-import { rootOf } from './root-of.ts';
-import { tellAdmittedYetFailed } from './tell-admitted-yet-failed.ts';
 import { type EndedOutcome, together } from './together.ts';
 
 export interface SettleDeps extends BypassDeps {
@@ -110,5 +110,31 @@ async function settle(
   unknown.forEach(({ truth }, index) => {
     const outcome = charged[index] ?? 'undecided';
     outcomes.set(truth.jobId, outcome === 'applied' || outcome === 'unknown' ? 'bypass' : outcome);
+  });
+}
+
+/**
+ * What jobs that share counters have in common: their top-level group, by the first part of their path. Only for putting
+ * them side by side; a project without a path stands alone.
+ */
+export function rootOf({ projectPath, projectId }: JobTruth): string {
+  const slash = projectPath?.indexOf('/') ?? -1;
+  return slash > 0 && projectPath !== undefined
+    ? projectPath.slice(0, slash).toLowerCase()
+    : `project/${projectId}`;
+}
+
+/** A line of a log holds these and stays readable; the metric counts all. */
+const JOBS_SHOWN_MAX = 50;
+
+/**
+ * Jobs that were admitted and that the router failed with `job_router_failure`: our answer arrived as the other one, another
+ * controller refused them, or no answer arrived in time. One line for all of them.
+ */
+export function tellAdmittedYetFailed(jobIds: readonly number[], log: Log): void {
+  if (jobIds.length === 0) return;
+  log.warn('admitted, yet failed by the job router', {
+    jobs: jobIds.length,
+    jobIds: jobIds.slice(0, JOBS_SHOWN_MAX).map(String),
   });
 }

@@ -1,12 +1,11 @@
 /** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
 
+import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import { GRACE_SECONDS } from '../ledger/draft.ts';
 import type { JobEnd, JobGone, JobRecord } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
-import { waitingMs } from './back-off.ts';
 import { endOfJob } from './end-of-job.ts';
-import { type LiveHold, liveHoldOf } from './live-hold.ts';
 
 export type Verdict =
   | { readonly do: 'settle'; readonly end: JobEnd }
@@ -94,3 +93,57 @@ function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: num
   const longestSeconds = hold.timeoutSeconds + GRACE_SECONDS + SLACK_SECONDS;
   return Math.max((startedAtMs ?? hold.decidedAtMs) + longestSeconds * 1000, nowMs + AHEAD_MS_MIN);
 }
+
+/** What the sweep needs of a live record; ten thousand of them are a few megabytes. */
+export interface LiveHold {
+  readonly jobId: number;
+  readonly decidedAtMs: number;
+  readonly dueAtMs: number;
+  readonly timeoutSeconds: number;
+  readonly estimateSeconds: number;
+  /** Absent: GitLab can only be asked about the job by way of its runner. */
+  readonly projectId?: number;
+  /** As the router told it; it does not always. */
+  readonly runnerId?: number;
+}
+
+/** Undefined: the job ended, or was never held. */
+export function liveHoldOf(record: JobRecord | undefined): LiveHold | undefined {
+  if (record?.dueAtMs === undefined) return undefined;
+  const { jobId, decidedAtMs, dueAtMs, facts } = record;
+  const runnerId = facts.asked?.runnerId;
+  return {
+    jobId,
+    decidedAtMs,
+    dueAtMs,
+    timeoutSeconds: facts.timeoutSeconds,
+    estimateSeconds: facts.estimateSeconds,
+    ...(facts.projectId !== undefined && { projectId: facts.projectId }),
+    ...(runnerId !== undefined && { runnerId }),
+  };
+}
+
+// When to ask about a job again. A function of the job's age and of GitLab's answer: nothing has to be remembered.
+const MINUTE_MS = 60_000;
+
+/** A job nobody ran yet is looked at again after a quarter of its age: a hold of a day costs a few dozen questions. */
+const AGE_SHARE = 1 / 4;
+const WAITING_MS_MIN = 5 * MINUTE_MS;
+const WAITING_MS_MAX = 60 * MINUTE_MS;
+
+export const waitingMs = (ageMs: number): number =>
+  Math.round(Math.min(WAITING_MS_MAX, Math.max(WAITING_MS_MIN, ageMs * AGE_SHARE)));
+
+/** What failed for one job may fail for it for ever; the others must not stand behind it. */
+const ERROR_MS: Readonly<Record<GitLabErrorCode, number>> = {
+  gitlab_unavailable: 2 * MINUTE_MS,
+  gitlab_rate_limited: MINUTE_MS,
+  gitlab_refused: 10 * MINUTE_MS,
+  gitlab_unreadable: 30 * MINUTE_MS,
+};
+
+/** GitLab's own wish counts, but no hold may be put off for ever by it. */
+const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
+
+export const errorMs = (code: GitLabErrorCode, retryAfterMs = 0): number =>
+  Math.max(ERROR_MS[code], Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));

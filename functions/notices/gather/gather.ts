@@ -6,8 +6,10 @@ import type { Known } from '../known.ts';
 import type { Notice, ToldTally } from '../notice.ts';
 import type { NoticesDeps } from '../notices-deps.ts';
 import type { Telling } from '../telling.ts';
-import { noticesDue } from './due.ts';
+import { noticesOfBreakGlasses } from './break-glasses.ts';
+import type { DueAsked } from './due-asked.ts';
 import { noticesOfEdits } from './edits.ts';
+import { noticesOfEnding } from './grants-ending.ts';
 import { type JobsTold, noticesOfRejected } from './rejected.ts';
 import { noticesOfRequests } from './requests.ts';
 import {
@@ -92,3 +94,32 @@ async function noticesOfJobs(
     talliesSince: cursor.talliesSince ?? firstKept(latest),
   };
 }
+
+// What comes of the limits in force as time passes: grants that end soon, and glass that is broken.
+export interface DueTold {
+  readonly notices: readonly Notice[];
+  readonly next: Pick<Cursor, 'due' | 'ending' | 'breakGlasses'>;
+}
+
+/** The first run of a set, and those at which something in it is due, read the limits; the others read nothing. */
+export async function noticesDue(asked: DueAsked): Promise<DueTold> {
+  const { cursor, pointer, known, telling } = asked;
+  const { due, ending, breakGlasses } = cursor;
+  const set = pointer?.set ?? 'packed';
+  if (due?.set === set && telling.nowMs < due.atMs)
+    return { notices: [], next: { due, ending, breakGlasses } };
+  const ownership = await known();
+  const grants = noticesOfEnding(ending, ownership, telling);
+  const glasses = await noticesOfBreakGlasses(breakGlasses, ownership, asked);
+  return {
+    notices: [...grants.notices, ...glasses.notices],
+    next: {
+      due: { set, atMs: Math.min(grants.dueAtMs, glasses.dueAtMs, NEVER_MS) },
+      ending: grants.ending,
+      breakGlasses: glasses.breakGlasses,
+    },
+  };
+}
+
+/** Infinity is no number in JSON. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,6 @@
 /** What is looked at before a deployment begins: what would make it fail, or has made the last one fail. */
 import type { Settings } from '../../../cdk/settings/settings.ts';
 import type { StackProtection } from '../destroy/stack-protection.ts';
-import { reservedConcurrency, UNRESERVED_MIN } from './concurrency.ts';
 import type { StackStatus } from './stack-state.ts';
 
 export interface PreflightDeps {
@@ -90,3 +89,22 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
     ...(console === undefined ? [] : [parameters.signInSecret, parameters.consoleToken]),
   ];
 }
+
+/** What Lambda leaves to functions that reserve nothing. */
+export const UNRESERVED_MIN = 100;
+/** As cdk/constructs reserve it: webhooks, the console's pages, and one run at a time of each program by the clock. */
+const SETTLE = 20;
+const CONSOLE = 10;
+/** sweep, directory, drift, ssm-limits */
+const BY_THE_CLOCK = 4;
+
+export const reservedConcurrency = ({
+  console,
+  watchdog,
+  notices,
+}: Pick<Settings, 'console' | 'watchdog' | 'notices'>): number =>
+  SETTLE +
+  BY_THE_CLOCK +
+  (notices.everyMinutes > 0 ? 1 : 0) +
+  (console === undefined ? 0 : CONSOLE) +
+  (watchdog ? 1 : 0);

@@ -2,9 +2,8 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../../policies/request/request.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/translate/container-paths.ts';
-import { resolvePath } from '../../../relay/translate/field-path.ts';
 import { isText, isTexts } from '../../../relay/translate/value-reader.ts';
-import { findVariables } from '../../../relay/translate/variables.ts';
+import { findVariables, resolvePath } from '../../../relay/translate/variables.ts';
 
 export interface ServiceField {
   readonly field: keyof ServiceRequest;

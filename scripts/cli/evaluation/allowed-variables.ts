@@ -1,11 +1,11 @@
 import type { VariableAllowlist } from '../../../policies/policy.ts';
-import { withCompared } from '../../../relay/translate/compared-variables.ts';
-import { KeptVariables } from '../../../relay/translate/kept-variables.ts';
 import {
   isServiceVariable,
+  KeptVariables,
   type VariableFlags,
   variableAllowlist,
-} from '../../../relay/translate/variable-allowlist.ts';
+} from '../../../relay/translate/kept-variables.ts';
+import { withCompared } from '../../../relay/translate/resolution.ts';
 
 import { runnerVariablesOf } from '../pipeline/variables.ts';
 

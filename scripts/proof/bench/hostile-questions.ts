@@ -4,7 +4,7 @@
  */
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { type MessageObject, resolvePath } from '../../../relay/translate/field-path.ts';
+import { type MessageObject, resolvePath } from '../../../relay/translate/variables.ts';
 import { READING_BOUNDS } from '../../../relay/wire/reading-budget.ts';
 import { questionEncoder } from '../../local/router/question.ts';
 

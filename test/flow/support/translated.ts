@@ -1,6 +1,6 @@
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import type { AllowedVariables } from '../../../relay/translate/kept-variables.ts';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
-import type { AllowedVariables } from '../../../relay/translate/variable-allowlist.ts';
 import { descOf, messageFrom, type Shape } from '../../relay/translate/support/desc-of.ts';
 
 const CONTAINER = {

@@ -3,7 +3,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { usageOf } from '../../../functions/core/usage/usage.ts';
 import { mendUsage } from '../../../functions/drift/mend-usage.ts';
-import { recentRecords } from '../../../functions/drift/recent-records.ts';
+import { recentRecords } from '../../../functions/drift/records-to-check.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { Feed, INSTANCE, rollupBench } from '../core/usage/rollup-bench.ts';

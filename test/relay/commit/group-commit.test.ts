@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SECOND_BATCH_MS } from '../../../relay/commit/batch-start.ts';
+import { SECOND_BATCH_MS } from '../../../relay/commit/batch-job.ts';
 import { REQUEST_BYTES_MAX } from '../../../relay/commit/group-commit.ts';
 import { undecided } from '../../../relay/verdict.ts';
 import { commitBench, range, turn } from '../support/commit-bench.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { Minute } from '../../../relay/emf/minute.ts';
-import { SAMPLE_MAX } from '../../../relay/emf/sample.ts';
+import { Minute, SAMPLE_MAX } from '../../../relay/emf/minute.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 
 const ADMITTED: Extract<RelayEvent, { type: 'answered' }> = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { STATUS } from '../../../relay/router/router.ts';
-import { fullAllowance, spend } from '../../../relay/streams/allowance.ts';
 import { backoffMs, remedyFor } from '../../../relay/streams/backoff.ts';
+import { fullAllowance, spend } from '../../../relay/streams/entrance.ts';
 
 const span = (code: number, attempt: number) => [
   backoffMs(code, attempt, () => 0),

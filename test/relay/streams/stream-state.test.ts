@@ -6,7 +6,7 @@ import {
   type StreamState,
   type StreamStep,
   wasAsked,
-} from '../../../relay/streams/stream-state.ts';
+} from '../../../relay/streams/stream.ts';
 
 const at = (name: StreamState['name']): StreamState => ({ name, sinceMs: 0 });
 

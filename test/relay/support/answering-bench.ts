@@ -4,8 +4,11 @@ import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../re
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { Answer } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback.ts';
-import { type JudgePlausibility, plausibilityJudge } from '../../../relay/plausibility.ts';
-import { createQuestionReader } from '../../../relay/read-question.ts';
+import {
+  createQuestionReader,
+  type JudgePlausibility,
+  plausibilityJudge,
+} from '../../../relay/read-question.ts';
 import { statelessCheck } from '../../../relay/stateless-check.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';

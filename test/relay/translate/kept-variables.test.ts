@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { HIDDEN_VALUE } from '../../../policies/kubernetes/overwrite-variables.ts';
 import {
+  type Fate,
   KeptVariables,
   OVERWRITES_KEPT_MAX,
   VARIABLES_KEPT_MAX,
 } from '../../../relay/translate/kept-variables.ts';
 import { TEXT_LENGTH_MAX } from '../../../relay/translate/text-length.ts';
-import type { Fate } from '../../../relay/translate/variable-allowlist.ts';
 
 type Put = readonly [name: string, value: string, fate?: Fate];
 

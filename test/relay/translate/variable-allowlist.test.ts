@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  type Fate,
-  type VariableFlags,
-  variableAllowlist,
-} from '../../../relay/translate/variable-allowlist.ts';
+import { type Fate, type VariableFlags, variableAllowlist } from '../../../relay/translate/kept-variables.ts';
 
 const PUBLIC: VariableFlags = { public: true, masked: false, file: false };
 const PRIVATE: VariableFlags = { public: false, masked: false, file: false };

@@ -8,8 +8,7 @@ import {
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
-import { descriptorsHash, PLACEHOLDER_HASH } from '../../../relay/wire/descriptors-hash.ts';
-import { loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
+import { descriptorsHash, loadSchema, PLACEHOLDER_HASH, parseSchema } from '../../../relay/wire/schema.ts';
 import { renamedAndRenumbered, schemaVariant } from '../../../scripts/local/router/schemas.ts';
 
 const DESCRIPTORS = readFileSync(new URL('../../../relay/wire/default.binpb', import.meta.url));

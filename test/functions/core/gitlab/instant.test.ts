@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readInstant } from '../../../../functions/core/gitlab/instant.ts';
+import { readInstant } from '../../../../functions/core/gitlab/job-reader.ts';
 
 test.each([
   ['2024-06-11 03:13:06 UTC', '2024-06-11T03:13:06.000Z'],

@@ -5,7 +5,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
-import { agedRecords } from '../../../../functions/drift/aged-records.ts';
+import { agedRecords } from '../../../../functions/drift/records-to-check.ts';
 import { anAsk, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 

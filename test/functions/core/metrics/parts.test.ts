@@ -14,9 +14,9 @@ import { publishLimits } from '../../../../functions/core/limits/publish-limits.
 import { emfMetrics } from '../../../../functions/core/metrics/metrics.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { truthText } from '../../../../functions/core/truth/truth-text.ts';
-import { measureReport as measureDirectory } from '../../../../functions/directory-sync/measure-report.ts';
+import { measureReport as measureDirectory } from '../../../../functions/directory-sync/report.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
-import { measureReport as measureSweep } from '../../../../functions/sweep/measure-report.ts';
+import { measureReport as measureSweep } from '../../../../functions/sweep/report.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';

@@ -8,8 +8,11 @@ import {
   subjectLine,
 } from '../../../../functions/core/notify/notify.ts';
 import { snsNotify } from '../../../../functions/core/notify/sns-notify.ts';
+import {
+  CROSSINGS_PER_MESSAGE_MAX,
+  digest,
+} from '../../../../functions/core/thresholds/announce-crossings.ts';
 import { crossings } from '../../../../functions/core/thresholds/crossings.ts';
-import { CROSSINGS_PER_MESSAGE_MAX, digest } from '../../../../functions/core/thresholds/digest.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { aLimit, step } from '../thresholds/limits.ts';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../../../cdk/settings/read-deployments.ts';
-import { reservedConcurrency } from '../../../../scripts/build/deploy/concurrency.ts';
 import { contextIn } from '../../../../scripts/build/deploy/context.ts';
-import { preflight } from '../../../../scripts/build/deploy/preflight.ts';
+import { preflight, reservedConcurrency } from '../../../../scripts/build/deploy/preflight.ts';
 import { WATCHED } from '../../../cdk/monitored.ts';
 import { DEFAULTS, synthesize } from '../../../cdk/synthesized.ts';
 

@@ -1,5 +1,7 @@
 import type { SyncReport } from '../core/directory/sync.ts';
 import type { Log } from '../core/environment/log.ts';
+import type { Metrics } from '../core/metrics/metrics.ts';
+import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
 /** One line a run; what somebody has to do something about is an error of its own, which an alarm counts. */
 export function logReport(report: SyncReport, log: Log): void {
@@ -20,4 +22,11 @@ export function logReport(report: SyncReport, log: Log): void {
   if (report.failure !== undefined) {
     log.warn('directory: GitLab did not answer to the end', { failure: report.failure, calls: report.calls });
   }
+}
+
+/** One run as a metric. The one of two runs that counts says it; before a first listing there is nothing to say. */
+export function measureReport({ outcome, groupsListedAgeMs }: SyncReport, metrics: Metrics): void {
+  if (outcome === 'stale' || groupsListedAgeMs === undefined) return;
+  metrics.add(METRIC_DIRECTORY_AGE_SECONDS, groupsListedAgeMs / 1000);
+  metrics.flush();
 }
