@@ -1,10 +1,9 @@
-import { html } from 'hono/html';
 import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { Denied } from '../../core/limits/desk/role.ts';
 import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
 import type { User } from '../../core/signin/user.ts';
-import { barePage, page } from './frame.ts';
-import { contactLink } from './links.ts';
+import { barePage, page } from './frame.tsx';
+import { contactLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 
 export interface Problem {
@@ -18,7 +17,20 @@ export interface Problem {
 export const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup =>
   page(
     { title, at: 'none', user },
-    html`<div class="head"><h1>${title}</h1></div><div class="card"><div>${sentence}</div><p>${remedy}</p><p><a class="button" href="${link?.href ?? '/'}">${link?.text ?? 'To the budgets'}</a></p></div>`,
+    <>
+      <div class="head">
+        <h1>{title}</h1>
+      </div>
+      <div class="card">
+        <div>{sentence}</div>
+        <p>{remedy}</p>
+        <p>
+          <a class="button" href={link?.href ?? '/'}>
+            {link?.text ?? 'To the budgets'}
+          </a>
+        </p>
+      </div>
+    </>,
   );
 
 /** How the sign-in tells what stands in the way, in the same dress. */
@@ -26,9 +38,22 @@ export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link
   String(
     await barePage(
       title,
-      html`<div class="head"><h1>${title}</h1></div><div class="card"><p>${sentence}</p><p>${remedy}</p>${
-        link !== undefined && html`<p><a class="button main" href="${link.href}">${link.text}</a></p>`
-      }</div>`,
+      <>
+        <div class="head">
+          <h1>{title}</h1>
+        </div>
+        <div class="card">
+          <p>{sentence}</p>
+          <p>{remedy}</p>
+          {link !== undefined && (
+            <p>
+              <a class="button main" href={link.href}>
+                {link.text}
+              </a>
+            </p>
+          )}
+        </div>
+      </>,
     ),
   );
 
@@ -66,20 +91,55 @@ export const forbiddenPage = (
 ): Markup =>
   problemPage(user, {
     title: 'Not yours to change',
-    sentence: html`Nothing was saved. You are signed in as ${user.username}, and this needs another right:<ul>${denied
-      .slice(0, DENIED_SHOWN)
-      .map(
-        ({ row, act, needs }) =>
-          html`<li>${row.path ?? row.subject} <code>${row.limit}</code> ${row.field.replaceAll('_', ' ')}: to ${ACT_WORDS[act]} you must be ${whoMayText(act, needs)}.</li>`,
-      )}${denied.length > DENIED_SHOWN && html`<li>and ${denied.length - DENIED_SHOWN} more</li>`}</ul>${reachList(reach)}`,
-    remedy: html`Ask somebody who is${user.roles.finance || user.roles.admin ? '' : html`, or <a href="/ask">ask for more</a>: then it is put before them`}. Your rights come from GitLab’s groups and are read anew every 15 minutes; <a href="/me">see yours</a>.`,
+    sentence: (
+      <>
+        Nothing was saved. You are signed in as {user.username}, and this needs another right:
+        <ul>
+          {denied.slice(0, DENIED_SHOWN).map(({ row, act, needs }) => (
+            <li>
+              {row.path ?? row.subject} <code>{row.limit}</code> {row.field.replaceAll('_', ' ')}: to{' '}
+              {ACT_WORDS[act]} you must be {whoMayText(act, needs)}.
+            </li>
+          ))}
+          {denied.length > DENIED_SHOWN && <li>and {denied.length - DENIED_SHOWN} more</li>}
+        </ul>
+        {reachList(reach)}
+      </>
+    ),
+    remedy: (
+      <>
+        Ask somebody who is
+        {user.roles.finance || user.roles.admin ? (
+          ''
+        ) : (
+          <>
+            , or <a href="/ask">ask for more</a>: then it is put before them
+          </>
+        )}
+        . Your rights come from GitLab’s groups and are read anew every 15 minutes;{' '}
+        <a href="/me">see yours</a>.
+      </>
+    ),
     link: { href: back, text: 'Back' },
   });
 
 export const reachList = (reach: readonly Reach[]): Markup | '' =>
-  reach.length === 0
-    ? ''
-    : html`<p>Whom to ask:</p><ul>${reach.map(({ of, owner, contact }) => html`<li>${of}: ${owner}${owner !== undefined && contact !== undefined && ', '}${contact !== undefined && contactLink(contact)}</li>`)}</ul>`;
+  reach.length === 0 ? (
+    ''
+  ) : (
+    <>
+      <p>Whom to ask:</p>
+      <ul>
+        {reach.map(({ of, owner, contact }) => (
+          <li>
+            {of}: {owner}
+            {owner !== undefined && contact !== undefined && ', '}
+            {contact !== undefined && contactLink(contact)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 
 const DENIED_SHOWN = 10;
 
@@ -88,5 +148,10 @@ export const closedPage = (user: User, who: string): Markup =>
   problemPage(user, {
     title: 'Not yours to open',
     sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
-    remedy: html`Your rights come from GitLab’s groups and are read anew every 15 minutes; <a href="/me">see yours</a>. Who gives them: whoever runs Tollgate, or an owner of the group in GitLab.`,
+    remedy: (
+      <>
+        Your rights come from GitLab’s groups and are read anew every 15 minutes; <a href="/me">see yours</a>.
+        Who gives them: whoever runs Tollgate, or an owner of the group in GitLab.
+      </>
+    ),
   });
