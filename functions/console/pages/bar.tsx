@@ -28,11 +28,11 @@ export interface BarFigures {
   readonly held: number;
   readonly limit: number;
   /** What will be spent by the end of the period at the pace of the last weeks; absent: not known. */
-  readonly forecast?: number;
+  readonly forecast?: number | undefined;
 }
 
 /** Solid what is spent, striped what is held, a mark where the forecast ends. The figures stand beside it as text. */
-export function bar({ spent, held, limit, forecast }: BarFigures): Markup {
+export function Bar({ spent, held, limit, forecast }: BarFigures): Markup {
   // Past the limit the bar is the whole, and an edge shows where the limit was.
   const full = Math.max(limit, spent + held, 1);
   const at = (amount: number): string => `${round((amount / full) * 100)}%`;

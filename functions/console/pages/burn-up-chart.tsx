@@ -1,6 +1,7 @@
 import type { LimitRow } from '../../answers/view/limit-row.ts';
 import type { BurnUp } from '../../answers/view/subject.ts';
 import { dayLabel, dayNumberOf, roundTicks } from './chart-scale.ts';
+import { Columns } from './layout.tsx';
 import { forecastSentence } from './limit-words.tsx';
 import type { Markup } from './markup.ts';
 import { bare, type Telling } from './told.tsx';
@@ -47,17 +48,7 @@ export function burnUpChart(burnUp: BurnUp, limit: LimitRow | undefined, telling
         <div class="scroll" role="region" aria-label="Use per day" tabindex={0}>
           <table>
             <caption>{period.label}; each day with what it came to, and all together until its end</caption>
-            <thead>
-              <tr>
-                <th scope="col">Day</th>
-                <th scope="col" class="n">
-                  That day
-                </th>
-                <th scope="col" class="n">
-                  Together
-                </th>
-              </tr>
-            </thead>
+            <Columns of={['Day', ['That day', 'n'], ['Together', 'n']]} />
             <tbody>
               {days.map(({ day, used, total }) => (
                 <tr>

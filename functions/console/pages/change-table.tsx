@@ -1,4 +1,5 @@
 import type { ChangeRow } from '../../core/limits/desk/outcome.ts';
+import { Table } from './layout.tsx';
 import { subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { amount, counted, edge, instant, type Telling } from './told.tsx';
@@ -13,33 +14,21 @@ export function changeTable(rows: readonly ChangeRow[], caption: string, telling
   const shown = named.slice(0, ROWS_SHOWN);
   return (
     <>
-      <div class="scroll" role="region" aria-label={caption} tabindex={0}>
-        <table class="stack">
-          <caption class="hidden">{caption}</caption>
-          <thead>
+      <Table label={caption} columns={['Whose', 'What', 'From', 'To', 'Effect']}>
+        <tbody>
+          {shown.map((row) => (
             <tr>
-              <th scope="col">Whose</th>
-              <th scope="col">What</th>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
-              <th scope="col">Effect</th>
+              <th scope="row" class="path">
+                {subjectLink(row.subject, row.path ?? subjectWords(row.subject))}
+              </th>
+              <td>{whatText(row)}</td>
+              <td data-l="from">{valueText(row.from, row, telling)}</td>
+              <td data-l="to">{valueText(row.to, row, telling)}</td>
+              <td>{effectTag(row)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <tr>
-                <th scope="row" class="path">
-                  {subjectLink(row.subject, row.path ?? subjectWords(row.subject))}
-                </th>
-                <td>{whatText(row)}</td>
-                <td data-l="from">{valueText(row.from, row, telling)}</td>
-                <td data-l="to">{valueText(row.to, row, telling)}</td>
-                <td>{effectTag(row)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </Table>
       {named.length > ROWS_SHOWN && (
         <p>
           <small>{counted(named.length - ROWS_SHOWN, 'more difference')} not shown here.</small>

@@ -56,7 +56,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     ]);
     const owns = user.roles.ownedGroupIds.length > 0;
     if (above === undefined) return send(c, unknownPlace(user), 404);
-    return send(c, overviewPage({ user }, { overview, asked, above, owns }, tellingOf(deps)));
+    return send(c, overviewPage(user, { overview, asked, above, owns }, tellingOf(deps)));
   });
 
   app.get('/instance', (c) => showSubject(c, deps, 'instance'));
@@ -212,7 +212,7 @@ async function showSubject(c: PageContext, deps: PagesDeps, subject: string): Pr
   const limit = query(c, 'limit');
   const view = await deps.read.subject(subject, limit === undefined ? {} : { limit }, user);
   if (view === undefined) return send(c, unknownPlace(user), 404);
-  return send(c, subjectPage({ user }, { view, done: doneText(c) }, tellingOf(deps)));
+  return send(c, subjectPage(user, { view, done: doneText(c) }, tellingOf(deps)));
 }
 
 /** What the page before did. */

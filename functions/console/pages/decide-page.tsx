@@ -3,7 +3,8 @@ import type { BacktestAnswer } from '../../answers/view/backtest.ts';
 import type { RequestRow } from '../../answers/view/request.ts';
 import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.tsx';
-import { csrf, page } from './frame.tsx';
+import { Page } from './frame.tsx';
+import { Card, Crumbs, PostForm } from './layout.tsx';
 import type { Markup } from './markup.ts';
 import { previewPart, type ValidPreview } from './preview-part.tsx';
 import { requestFacts, wantedText } from './request-facts.tsx';
@@ -43,65 +44,59 @@ export const decidePage = (
   user: User,
   { row, preview, exact, note }: DecideShown,
   telling: Telling,
-): Markup =>
-  page(
-    { title: `Decide: ${wantedText(row, telling)} for ${row.path}`, at: 'requests', user },
-    <>
-      <div class="head">
-        <div>
-          <nav class="crumbs" aria-label="Above">
-            <ol>
-              <li>
-                <a href="/requests">Requests</a>
-              </li>
-            </ol>
-          </nav>
-          <h1>
-            {wantedText(row, telling)} for {row.path}
-          </h1>
-          <p>Asked for by {row.requestedBy}. Look at what it does, then decide.</p>
-        </div>
+): Markup => (
+  <Page title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
+    <div class="head">
+      <div>
+        <Crumbs>
+          <li>
+            <a href="/requests">Requests</a>
+          </li>
+        </Crumbs>
+        <h1>
+          {wantedText(row, telling)} for {row.path}
+        </h1>
+        <p>Asked for by {row.requestedBy}. Look at what it does, then decide.</p>
       </div>
-      <section class="card" aria-labelledby="asked">
-        <h2 id="asked">What is asked for</h2>
-        {requestFacts(row, telling)}
-      </section>
-      {preview.outcome === 'valid' ? (
-        <>
-          {previewPart({ ...preview, needsApproval: [] }, telling, exact)}
-          {lockoutPart(preview)}
-        </>
-      ) : (
-        <div class="note bad" role="alert">
-          <p>
-            <strong>It no longer fits the limits.</strong>
-          </p>
-          <ul>
-            {preview.problems.map(({ message }) => (
-              <li>{message}</li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <form class="card" id={SAVE_FORM} method="post" action={`/requests/${row.id}`}>
-        {csrf(user)}
-        <div class="field">
-          <label for="f-note">
-            Note <small class="soft">required to decline</small>
-          </label>
-          <input id="f-note" name="note" value={note} maxlength={500} autocomplete="off" />
-        </div>
-        <div class="actions">
-          <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
-            Approve
-          </button>
-          <button class="danger" name="verdict" value="decline">
-            Decline
-          </button>
-          <a class="button" href="/requests">
-            Cancel
-          </a>
-        </div>
-      </form>
-    </>,
-  );
+    </div>
+    <Card id="asked" title="What is asked for">
+      {requestFacts(row, telling)}
+    </Card>
+    {preview.outcome === 'valid' ? (
+      <>
+        {previewPart({ ...preview, needsApproval: [] }, telling, exact)}
+        {lockoutPart(preview)}
+      </>
+    ) : (
+      <div class="note bad" role="alert">
+        <p>
+          <strong>It no longer fits the limits.</strong>
+        </p>
+        <ul>
+          {preview.problems.map(({ message }) => (
+            <li>{message}</li>
+          ))}
+        </ul>
+      </div>
+    )}
+    <PostForm user={user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
+      <div class="field">
+        <label for="f-note">
+          Note <small class="soft">required to decline</small>
+        </label>
+        <input id="f-note" name="note" value={note} maxlength={500} autocomplete="off" />
+      </div>
+      <div class="actions">
+        <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
+          Approve
+        </button>
+        <button class="danger" name="verdict" value="decline">
+          Decline
+        </button>
+        <a class="button" href="/requests">
+          Cancel
+        </a>
+      </div>
+    </PostForm>
+  </Page>
+);

@@ -7,7 +7,8 @@ import { changeTable } from './change-table.tsx';
 import type { EditForm } from './edit-form-parts.ts';
 import type { EditKind } from './edit-kinds.ts';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from './form-field.tsx';
-import { csrf, page } from './frame.tsx';
+import { Page } from './frame.tsx';
+import { Card, PostForm } from './layout.tsx';
 import { leftClass, leftText, limitAmount } from './limit-words.tsx';
 import { address, subjectHref } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -34,9 +35,8 @@ export function editPage(user: User, shown: FormShown, telling: Telling): Markup
   );
   const labels = new Map(all.map(({ name, label }) => [name, label]));
   const moreOpen = form.more?.some(({ name }) => problems.has(name)) ?? false;
-  return page(
-    { title: form.title, at: 'overview', user },
-    <>
+  return (
+    <Page title={form.title} at="/" user={user}>
       <div class="head">
         <h1>{form.title}</h1>
       </div>
@@ -46,8 +46,7 @@ export function editPage(user: User, shown: FormShown, telling: Telling): Markup
         </div>
       )}
       {problemList(problems, others, labels)}
-      <form class="card" method="post" action="/edit">
-        {csrf(user)}
+      <PostForm user={user} class="card" action="/edit">
         {hiddenFields({ ...along, kind })}
         <input type="hidden" name="step" value="preview" />
         {form.standing !== undefined && standingText(form.standing, telling)}
@@ -72,8 +71,8 @@ export function editPage(user: User, shown: FormShown, telling: Telling): Markup
             </a>
           )}
         </div>
-      </form>
-    </>,
+      </PostForm>
+    </Page>
   );
 }
 
@@ -117,45 +116,42 @@ export const previewPage = (
   user: User,
   { title, values, preview, exact, unconfirmed }: PreviewShown,
   telling: Telling,
-): Markup =>
-  page(
-    { title: `Check: ${title}`, at: 'overview', user },
-    <>
-      <div class="head">
-        <div>
-          <h1>{title}</h1>
-          <p>Not saved yet. Look at what it does, then save it.</p>
-        </div>
+): Markup => (
+  <Page title={`Check: ${title}`} at="/" user={user}>
+    <div class="head">
+      <div>
+        <h1>{title}</h1>
+        <p>Not saved yet. Look at what it does, then save it.</p>
       </div>
-      {unconfirmed && (
-        <div class="note bad" role="alert">
-          <p>
-            <strong>Not saved:</strong> this is a large change and needs to be confirmed.
-          </p>
-        </div>
-      )}
-      {previewPart(preview, telling, exact)}
-      <form class="card" id={SAVE_FORM} method="post" action="/edit">
-        {csrf(user)}
-        {hiddenFields(withoutStep(values))}
+    </div>
+    {unconfirmed && (
+      <div class="note bad" role="alert">
         <p>
-          <span class="soft">Why:</span> {values.why ?? values.reason ?? values.note}
+          <strong>Not saved:</strong> this is a large change and needs to be confirmed.
         </p>
-        {confirmPart(preview, telling)}
-        <div class="actions">
-          <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
-            {preview.needsApproval.length > 0 ? 'File a request' : 'Save'}
-          </button>
-          <button name="step" value="change" formnovalidate>
-            Change
-          </button>
-          <a class="button" href={backOf(values)}>
-            Cancel
-          </a>
-        </div>
-      </form>
-    </>,
-  );
+      </div>
+    )}
+    {previewPart(preview, telling, exact)}
+    <PostForm user={user} class="card" id={SAVE_FORM} action="/edit">
+      {hiddenFields(withoutStep(values))}
+      <p>
+        <span class="soft">Why:</span> {values.why ?? values.reason ?? values.note}
+      </p>
+      {confirmPart(preview, telling)}
+      <div class="actions">
+        <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
+          {preview.needsApproval.length > 0 ? 'File a request' : 'Save'}
+        </button>
+        <button name="step" value="change" formnovalidate>
+          Change
+        </button>
+        <a class="button" href={backOf(values)}>
+          Cancel
+        </a>
+      </div>
+    </PostForm>
+  </Page>
+);
 
 export const withoutStep = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => name !== 'step' && name !== 'confirmed'));
@@ -174,9 +170,8 @@ export interface Again {
 export const stalePage = (user: User, stale: Stale, again: Again, telling: Telling): Markup => {
   const { live, mine, theirs } = stale;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
-  return page(
-    { title: 'Changed meanwhile', at: values === undefined ? 'import' : 'overview', user },
-    <>
+  return (
+    <Page title="Changed meanwhile" at={values === undefined ? '/import' : '/'} user={user}>
       <div class="head">
         <div>
           <h1>Somebody changed it meanwhile</h1>
@@ -195,21 +190,18 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: Telli
         </div>
       </div>
       <div class="compare">
-        <section class="card" aria-labelledby="mine">
-          <h2 id="mine">Yours, not saved</h2>
+        <Card id="mine" title="Yours, not saved">
           {rowsOr(
             mine,
             'The version you began with is gone, so what you changed cannot be told from it.',
             telling,
           )}
-        </section>
-        <section class="card" aria-labelledby="theirs">
-          <h2 id="theirs">Saved since you began</h2>
+        </Card>
+        <Card id="theirs" title="Saved since you began">
           {rowsOr(theirs, 'What the others changed cannot be told any more; look at the history.', telling)}
-        </section>
+        </Card>
       </div>
-      <form class="card" method="post" action="/edit">
-        {csrf(user)}
+      <PostForm user={user} class="card" action="/edit">
         {values !== undefined && hiddenFields(values)}
         {again.hint !== undefined && <p>{again.hint}</p>}
         <div class="actions">
@@ -222,8 +214,8 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: Telli
             Keep theirs
           </a>
         </div>
-      </form>
-    </>,
+      </PostForm>
+    </Page>
   );
 };
 

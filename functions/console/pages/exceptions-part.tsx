@@ -1,5 +1,6 @@
 import type { FreezeRow } from '../../answers/view/limit-row.ts';
 import type { GrantRow, SubjectView } from '../../answers/view/subject.ts';
+import { Table } from './layout.tsx';
 import { address } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { amount, distance, edge, type Telling } from './told.tsx';
@@ -8,45 +9,30 @@ import { amount, distance, edge, type Telling } from './told.tsx';
 export function grantsPart({ grants, may, subject }: SubjectView, telling: Telling): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
   return (
-    <div class="scroll" role="region" aria-label="Grants" tabindex={0}>
-      <table class="stack">
-        <caption class="hidden">Grants</caption>
-        <thead>
+    <Table label="Grants" columns={['Grant', ['Amount', 'n'], 'Counts', [<span class="hidden">Do</span>]]}>
+      <tbody>
+        {grants.map((grant) => (
           <tr>
-            <th scope="col">Grant</th>
-            <th scope="col" class="n">
-              Amount
+            <th scope="row">
+              {grant.reason}
+              <small class="soft">
+                <code>{grant.limit}</code>
+                {grant.ticket !== undefined && <> · {grant.ticket}</>}
+              </small>
             </th>
-            <th scope="col">Counts</th>
-            <th scope="col">
-              <span class="hidden">Do</span>
-            </th>
+            <td class="n">+{amount(grant.amount, grant.unit, telling)}</td>
+            <td>{stateText(grant, telling)}</td>
+            <td>
+              {grant.state !== 'over' && grant.id !== undefined && may.tighten && (
+                <a href={address('/edit', { kind: 'revoke', grant: grant.id, subject })}>
+                  Revoke<span class="hidden"> {grant.reason}</span>
+                </a>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {grants.map((grant) => (
-            <tr>
-              <th scope="row">
-                {grant.reason}
-                <small class="soft">
-                  <code>{grant.limit}</code>
-                  {grant.ticket !== undefined && <> · {grant.ticket}</>}
-                </small>
-              </th>
-              <td class="n">+{amount(grant.amount, grant.unit, telling)}</td>
-              <td>{stateText(grant, telling)}</td>
-              <td>
-                {grant.state !== 'over' && grant.id !== undefined && may.tighten && (
-                  <a href={address('/edit', { kind: 'revoke', grant: grant.id, subject })}>
-                    Revoke<span class="hidden"> {grant.reason}</span>
-                  </a>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 

@@ -1,11 +1,11 @@
 import { raw } from 'hono/html';
+import type { PropsWithChildren } from 'hono/jsx';
 import type { User } from '../../core/signin/user.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
 import { HELD_PATTERNS } from './bar.tsx';
+import { PostForm } from './layout.tsx';
 import type { Markup } from './markup.ts';
-import { mayOpen } from './page-access.ts';
-
-export type Place = 'overview' | 'requests' | 'shadow' | 'break-glass' | 'import' | 'jobs' | 'log' | 'none';
+import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
 
 /** Whoever the page is for. */
 export interface Reader extends User {
@@ -16,81 +16,66 @@ export interface Reader extends User {
 export interface Frame {
   readonly title: string;
   /** Which entry of the navigation this is. */
-  readonly at: Place;
+  readonly at: NavigationHref | 'none';
   readonly user: Reader;
 }
 
-const NAVIGATION: readonly (readonly [Place, string, string])[] = [
-  ['overview', '/', 'Budgets'],
-  ['requests', '/requests', 'Requests'],
-  ['jobs', '/jobs', 'Find a job'],
-  ['shadow', '/shadow', 'Shadow report'],
-  ['break-glass', '/break-glass', 'Break-glass'],
-  ['import', '/import', 'CSV'],
-  ['log', '/history', 'History'],
-];
-
 /** A page of somebody who is signed in. */
-export const page = ({ title, at, user }: Frame, body: Markup): Markup =>
-  document(
-    title,
-    <>
-      <header class="top">
-        <div>
-          {BRAND}
-          <nav aria-label="Main">
-            <ul>
-              {NAVIGATION.filter(([, href]) => mayOpen(`GET ${href}`, user.roles)).map(
-                ([place, href, text]) => (
-                  <li>
-                    <a href={href} aria-current={place === at ? 'page' : undefined}>
-                      {text}
-                      {place === 'requests' && (user.waiting ?? 0) > 0 && (
-                        <>
-                          {' '}
-                          <span class="count">
-                            {user.waiting}
-                            <span class="hidden"> waiting for you</span>
-                          </span>
-                        </>
-                      )}
-                    </a>
-                  </li>
-                ),
-              )}
-            </ul>
-          </nav>
-          <div class="who">
-            <a href="/me">{user.name}</a>
-            <form method="post" action="/signout">
-              {csrf(user)}
-              <button class="plain">Sign out</button>
-            </form>
-          </div>
+export const Page = ({ title, at, user, children }: PropsWithChildren<Frame>): Markup => (
+  <Document title={title}>
+    <header class="top">
+      <div>
+        {BRAND}
+        <nav aria-label="Main">
+          <ul>
+            {NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, user.roles)).map(({ href, text }) => (
+              <li>
+                <a href={href} aria-current={href === at ? 'page' : undefined}>
+                  {text}
+                  {href === '/requests' && <WaitingCount of={user} />}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="who">
+          <a href="/me">{user.name}</a>
+          <PostForm user={user} action="/signout">
+            <button class="plain">Sign out</button>
+          </PostForm>
         </div>
-      </header>
-      <main id="main" tabindex={-1}>
-        {body}
-      </main>
-    </>,
+      </div>
+    </header>
+    <main id="main" tabindex={-1}>
+      {children}
+    </main>
+  </Document>
+);
+
+const WaitingCount = ({ of: { waiting = 0 } }: { readonly of: Reader }): Markup | '' =>
+  waiting === 0 ? (
+    ''
+  ) : (
+    <>
+      {' '}
+      <span class="count">
+        {waiting}
+        <span class="hidden"> waiting for you</span>
+      </span>
+    </>
   );
 
 /** A page of somebody who may not be signed in. */
-export const barePage = (title: string, body: Markup): Markup =>
-  document(
-    title,
-    <>
-      <header class="top">
-        <div>{BRAND}</div>
-      </header>
-      <main id="main" tabindex={-1}>
-        {body}
-      </main>
-    </>,
-  );
-
-/** Goes into every form that changes something. */
-export const csrf = (user: User): Markup => <input type="hidden" name="csrf" value={user.csrfToken} />;
+export const BarePage = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
+  <Document title={title}>
+    <header class="top">
+      <div>{BRAND}</div>
+    </header>
+    <main id="main" tabindex={-1}>
+      {children}
+    </main>
+  </Document>
+);
 
 const BRAND = (
   <a class="brand" href="/">
@@ -102,7 +87,7 @@ const BRAND = (
   </a>
 );
 
-const document = (title: string, body: Markup): Markup => (
+const Document = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
   <>
     {raw('<!doctype html>')}
     <html lang="en">
@@ -120,7 +105,7 @@ const document = (title: string, body: Markup): Markup => (
           To the content
         </a>
         {HELD_PATTERNS}
-        {body}
+        {children}
       </body>
     </html>
   </>

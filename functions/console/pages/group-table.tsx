@@ -1,6 +1,7 @@
 import type { GroupRow } from '../../answers/view/overview.ts';
 import type { GroupSum, UsedInMonth } from '../../core/usage/group-sum.ts';
-import { bar } from './bar.tsx';
+import { Bar } from './bar.tsx';
+import { type Column, Table } from './layout.tsx';
 import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.tsx';
 import { pathText, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -20,41 +21,23 @@ export const groupTable = (
   telling: Telling,
   { tree, sum }: GroupTableParts = {},
 ): Markup => (
-  <div class="scroll" role="region" aria-label={caption} tabindex={0}>
-    <table class="stack">
-      <caption class="hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Whose</th>
-          <th scope="col">Use</th>
-          <th scope="col" class="n wide">
-            Used
-          </th>
-          <th scope="col" class="n wide">
-            Spent
-          </th>
-          <th scope="col" class="n wide">
-            Held
-          </th>
-          <th scope="col" class="n wide">
-            Limit
-          </th>
-          <th scope="col" class="n">
-            Left
-          </th>
-          <th scope="col">Runs out</th>
-          {sum !== undefined && (
-            <th scope="col" class="n">
-              This month
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody>{rows.map((row) => groupLine(row, telling, tree, sum !== undefined))}</tbody>
-      {sumRows(rows, sum)}
-    </table>
-  </div>
+  <Table label={caption} columns={[...COLUMNS, ...(sum === undefined ? [] : [MONTH])]}>
+    <tbody>{rows.map((row) => groupLine(row, telling, tree, sum !== undefined))}</tbody>
+    {sumRows(rows, sum)}
+  </Table>
 );
+
+const COLUMNS: readonly Column[] = [
+  'Whose',
+  'Use',
+  ['Used', 'n wide'],
+  ['Spent', 'n wide'],
+  ['Held', 'n wide'],
+  ['Limit', 'n wide'],
+  ['Left', 'n'],
+  'Runs out',
+];
+const MONTH: Column = ['This month', 'n'];
 
 /** Nothing where all of it is 0. */
 function sumRows(rows: readonly GroupRow[], sum: GroupSum | undefined): Markup | '' {
@@ -131,13 +114,13 @@ function groupLine(
     );
   const { settled, held, unit } = budget;
   const limit = budget.amount === 'unlimited' ? undefined : budget.amount;
-  const forecast = budget.forecast?.atEndAmount;
   return (
     <tr>
       {name}
       <td class="bar-cell">
-        {limit !== undefined &&
-          bar({ spent: settled, held, limit, ...(forecast !== undefined && { forecast }) })}
+        {limit !== undefined && (
+          <Bar spent={settled} held={held} limit={limit} forecast={budget.forecast?.atEndAmount} />
+        )}
       </td>
       <td class="n wide">{limit === undefined ? '–' : percent(settled + held, limit)}</td>
       <td class="n wide">{bare(settled, unit)}</td>

@@ -5,7 +5,8 @@ import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.tsx';
 import type { Values } from './form-field.tsx';
 import { hiddenFields } from './form-field.tsx';
-import { csrf, page } from './frame.tsx';
+import { Page } from './frame.tsx';
+import { Card, PostForm, Table } from './layout.tsx';
 import { limitWords } from './limit-words.tsx';
 import type { Markup } from './markup.ts';
 import { confirmPart, previewPart, type ValidPreview } from './preview-part.tsx';
@@ -15,79 +16,68 @@ const PROBLEMS_SHOWN = 100;
 const NOTES_SHOWN = 20;
 
 /** Down as a file, up as a file. */
-export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup =>
-  page(
-    { title: 'CSV', at: 'import', user },
-    <>
-      <div class="head">
-        <div>
-          <h1>Limits as a spreadsheet</h1>
-          <p>Download, edit, upload. You see every difference before anything is saved.</p>
-        </div>
+export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
+  <Page title="CSV" at="/import" user={user}>
+    <div class="head">
+      <div>
+        <h1>Limits as a spreadsheet</h1>
+        <p>Download, edit, upload. You see every difference before anything is saved.</p>
       </div>
-      {problems.length > 0 && (
-        <div class="note bad" role="alert">
-          <p>
-            <strong>Nothing was changed:</strong> {counted(problems.length, 'problem')} in the file.
-          </p>
-          <ul>
-            {problems.slice(0, PROBLEMS_SHOWN).map((problem) => (
-              <li>{csvProblemText(problem)}</li>
-            ))}
-          </ul>
+    </div>
+    {problems.length > 0 && (
+      <div class="note bad" role="alert">
+        <p>
+          <strong>Nothing was changed:</strong> {counted(problems.length, 'problem')} in the file.
+        </p>
+        <ul>
+          {problems.slice(0, PROBLEMS_SHOWN).map((problem) => (
+            <li>{csvProblemText(problem)}</li>
+          ))}
+        </ul>
+      </div>
+    )}
+    <div class="two">
+      <Card id="down" title="1. Download">
+        <p>
+          All limits in force, one a row. Grants, freezes and break-glass are not in it and stay as they are.
+        </p>
+        <div class="actions">
+          <a class="button" href="/export.csv" download>
+            CSV with commas
+          </a>
+          <a class="button" href="/export.csv?dialect=semicolon" download>
+            CSV with semicolons, decimals with a comma
+          </a>
         </div>
-      )}
-      <div class="two">
-        <section class="card" aria-labelledby="down">
-          <h2 id="down">1. Download</h2>
-          <p>
-            All limits in force, one a row. Grants, freezes and break-glass are not in it and stay as they
-            are.
-          </p>
-          <div class="actions">
-            <a class="button" href="/export.csv" download>
-              CSV with commas
-            </a>
-            <a class="button" href="/export.csv?dialect=semicolon" download>
-              CSV with semicolons, decimals with a comma
-            </a>
+      </Card>
+      <Card id="up" title="2. Upload">
+        <PostForm user={user} action="/import" enctype="multipart/form-data">
+          <div class="field">
+            <label for="f-file">File</label>
+            <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
           </div>
-        </section>
-        <section class="card" aria-labelledby="up">
-          <h2 id="up">2. Upload</h2>
-          <form method="post" action="/import" enctype="multipart/form-data">
-            {csrf(user)}
-            <div class="field">
-              <label for="f-file">File</label>
-              <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
-            </div>
-            <fieldset>
-              <legend>How it is written</legend>
-              <label class="check">
-                <input type="radio" name="dialect" value="comma" checked={values.dialect !== 'semicolon'} />
-                commas between cells, decimals like 500.25
-              </label>
-              <label class="check">
-                <input
-                  type="radio"
-                  name="dialect"
-                  value="semicolon"
-                  checked={values.dialect === 'semicolon'}
-                />
-                semicolons between cells, decimals like 500,25
-              </label>
-            </fieldset>
+          <fieldset>
+            <legend>How it is written</legend>
             <label class="check">
-              <input type="checkbox" name="prune" value="yes" checked={values.prune === 'yes'} />
-              Remove limits that are not in the file
+              <input type="radio" name="dialect" value="comma" checked={values.dialect !== 'semicolon'} />
+              commas between cells, decimals like 500.25
             </label>
-            <p class="soft">Without it, missing rows change nothing.</p>
-            <button class="main">See the differences</button>
-          </form>
-        </section>
-      </div>
-    </>,
-  );
+            <label class="check">
+              <input type="radio" name="dialect" value="semicolon" checked={values.dialect === 'semicolon'} />
+              semicolons between cells, decimals like 500,25
+            </label>
+          </fieldset>
+          <label class="check">
+            <input type="checkbox" name="prune" value="yes" checked={values.prune === 'yes'} />
+            Remove limits that are not in the file
+          </label>
+          <p class="soft">Without it, missing rows change nothing.</p>
+          <button class="main">See the differences</button>
+        </PostForm>
+      </Card>
+    </div>
+  </Page>
+);
 
 export interface ImportShown {
   readonly file: string;
@@ -105,9 +95,8 @@ export interface ImportShown {
 
 export function importPreviewPage(user: User, shown: ImportShown, telling: Telling): Markup {
   const { file, preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
-  return page(
-    { title: 'Check the file', at: 'import', user },
-    <>
+  return (
+    <Page title="Check the file" at="/import" user={user}>
       <div class="head">
         <div>
           <h1>{file}</h1>
@@ -134,55 +123,42 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
           </ul>
         </div>
       )}
-      <section class="card" aria-labelledby="totals">
-        <h2 id="totals">Totals</h2>
-        <div class="scroll" role="region" aria-label="Totals" tabindex={0}>
-          <table class="stack">
-            <caption class="hidden">
-              All limits of a kind that are in force at a date, before and after
-            </caption>
-            <thead>
+      <Card id="totals" title="Totals">
+        <Table
+          label="Totals"
+          caption="All limits of a kind that are in force at a date, before and after"
+          columns={[
+            'Limits',
+            'In force',
+            ['Count before', 'n'],
+            ['Count after', 'n'],
+            ['Sum before', 'n'],
+            ['Sum after', 'n'],
+          ]}
+        >
+          <tbody>
+            {totals.map((total) => (
               <tr>
-                <th scope="col">Limits</th>
-                <th scope="col">In force</th>
-                <th scope="col" class="n">
-                  Count before
-                </th>
-                <th scope="col" class="n">
-                  Count after
-                </th>
-                <th scope="col" class="n">
-                  Sum before
-                </th>
-                <th scope="col" class="n">
-                  Sum after
-                </th>
+                <th scope="row">{limitWords(total)}</th>
+                <td data-l="in force">
+                  {total.since === undefined ? 'now' : <>from {instant(total.since.atMs, total.since)}</>}
+                </td>
+                <td class="n" data-l="count">
+                  {total.before.limits.toLocaleString('en-US')}
+                </td>
+                <td class="n" data-l="then">
+                  {total.after.limits.toLocaleString('en-US')}
+                </td>
+                <td class="n" data-l="sum">
+                  {amount(Number(total.before.amount), total.unit, telling)}
+                </td>
+                <td class="n" data-l="then">
+                  {amount(Number(total.after.amount), total.unit, telling)}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {totals.map((total) => (
-                <tr>
-                  <th scope="row">{limitWords(total)}</th>
-                  <td data-l="in force">
-                    {total.since === undefined ? 'now' : <>from {instant(total.since.atMs, total.since)}</>}
-                  </td>
-                  <td class="n" data-l="count">
-                    {total.before.limits.toLocaleString('en-US')}
-                  </td>
-                  <td class="n" data-l="then">
-                    {total.after.limits.toLocaleString('en-US')}
-                  </td>
-                  <td class="n" data-l="sum">
-                    {amount(Number(total.before.amount), total.unit, telling)}
-                  </td>
-                  <td class="n" data-l="then">
-                    {amount(Number(total.after.amount), total.unit, telling)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+          </tbody>
+        </Table>
         {unnamed > 0 && (
           <p>
             {counted(unnamed, 'limit')} that the file does not name{' '}
@@ -190,10 +166,9 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
             .
           </p>
         )}
-      </section>
+      </Card>
       {previewPart(preview, telling, exact)}
-      <form class="card" id={SAVE_FORM} method="post" action="/import">
-        {csrf(user)}
+      <PostForm user={user} class="card" id={SAVE_FORM} action="/import">
         {hiddenFields(values)}
         <div class="field">
           <label for="f-why">Why</label>
@@ -208,7 +183,7 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
             Another file
           </a>
         </div>
-      </form>
-    </>,
+      </PostForm>
+    </Page>
   );
 }

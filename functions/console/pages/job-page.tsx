@@ -2,140 +2,121 @@ import { amountText } from '../../../policies/text/amount-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import type { Explained, ExplainedCounter, ExplainedTerms } from '../../answers/read/explain/explained.ts';
 import type { User } from '../../core/signin/user.ts';
-import { page } from './frame.tsx';
+import { Page } from './frame.tsx';
 import { rulesPart } from './job-rules-part.tsx';
+import { Card, Columns, Crumbs, Fact, Table } from './layout.tsx';
 import { address, outside, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { amount, distance, instant, modeTag, type Telling } from './told.tsx';
 
 /** Where a job is asked for; with a sentence if the last question had no answer. */
-export const findJobPage = (user: User, word: string, sentence: string | undefined): Markup =>
-  page(
-    { title: 'Find a job', at: 'jobs', user },
-    <>
-      <div class="head">
-        <div>
-          <h1>Find a job</h1>
-          <p>Why a job was admitted or rejected, and what would become of it now.</p>
-        </div>
+export const findJobPage = (user: User, word: string, sentence: string | undefined): Markup => (
+  <Page title="Find a job" at="/jobs" user={user}>
+    <div class="head">
+      <div>
+        <h1>Find a job</h1>
+        <p>Why a job was admitted or rejected, and what would become of it now.</p>
       </div>
-      {sentence !== undefined && (
-        <div class="note warn" role="status">
-          <p>{sentence}</p>
-        </div>
-      )}
-      <form class="card filters" method="get" action="/jobs" role="search">
-        <label>
-          Job id, decision id or the address of the job’s page
-          <input
-            type="search"
-            name="q"
-            value={word}
-            maxlength={500}
-            required
-            autofocus
-            placeholder="4711 or d-4711-1"
-          />
-        </label>
-        <button class="main">Explain</button>
-      </form>
-    </>,
-  );
+    </div>
+    {sentence !== undefined && (
+      <div class="note warn" role="status">
+        <p>{sentence}</p>
+      </div>
+    )}
+    <form class="card filters" method="get" action="/jobs" role="search">
+      <label>
+        Job id, decision id or the address of the job’s page
+        <input
+          type="search"
+          name="q"
+          value={word}
+          maxlength={500}
+          required
+          autofocus
+          placeholder="4711 or d-4711-1"
+        />
+      </label>
+      <button class="main">Explain</button>
+    </form>
+  </Page>
+);
 
-export const jobPage = (user: User, job: Explained, telling: Telling): Markup =>
-  page(
-    { title: `Job ${job.jobId}`, at: 'jobs', user },
-    <>
-      <div class="head">
-        <div>
-          <nav class="crumbs" aria-label="Above">
-            <ol>
-              <li>
-                <a href="/jobs">Find a job</a>
-              </li>
-            </ol>
-          </nav>
-          <h1>{job.job.name ?? `Job ${job.jobId}`}</h1>
-          <p>
-            {verdict(job)} {instant(job.decidedAtMs, telling)} ({distance(job.decidedAtMs, telling.nowMs)})
-          </p>
-        </div>
-        {job.job.url !== undefined && <div class="actions">{outside(job.job.url, 'The job in GitLab')}</div>}
+export const jobPage = (user: User, job: Explained, telling: Telling): Markup => (
+  <Page title={`Job ${job.jobId}`} at="/jobs" user={user}>
+    <div class="head">
+      <div>
+        <Crumbs>
+          <li>
+            <a href="/jobs">Find a job</a>
+          </li>
+        </Crumbs>
+        <h1>{job.job.name ?? `Job ${job.jobId}`}</h1>
+        <p>
+          {verdict(job)} {instant(job.decidedAtMs, telling)} ({distance(job.decidedAtMs, telling.nowMs)})
+        </p>
       </div>
-      {job.now !== undefined && job.now.outcome !== job.outcome && (
-        <div class={`note ${job.now.outcome === 'admitted' ? 'good' : 'warn'}`}>
-          <p>
-            If it came now it would be <strong>{job.now.outcome}</strong>.
-          </p>
-        </div>
-      )}
-      <div class="two">
-        <section class="card" aria-labelledby="decision">
-          <h2 id="decision">Decision</h2>
-          <dl class="facts">
-            <dt>Job</dt>
-            <dd>{job.jobId}</dd>
-            <dt>Decision</dt>
-            <dd>
-              <code>{job.decisionId}</code>
-            </dd>
-            {fact(
-              'Project',
-              job.job.projectId === undefined
-                ? job.job.projectPath
-                : subjectLink(
-                    `project/${job.job.projectId}`,
-                    job.job.projectPath ?? String(job.job.projectId),
-                  ),
-            )}
-            {fact('Pipeline', job.job.pipelineId)}
-            <dt>State</dt>
-            <dd>{STATES[job.state]}</dd>
-            <dt>Answered by</dt>
-            <dd>{ANSWERED[job.answered]}</dd>
-            {fact('Not checked', job.unchecked && UNCHECKED[job.unchecked])}
-            {job.flagged && (
-              <>
-                <dt>Noted</dt>
-                <dd class="bad-text">it was rejected, and yet it ran</dd>
-              </>
-            )}
-            {fact('Ran', job.durationSeconds === undefined ? undefined : durationText(job.durationSeconds))}
-            {fact('Ended', job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, telling))}
-          </dl>
-        </section>
-        <section class="card" aria-labelledby="terms">
-          <h2 id="terms">What it was expected to cost</h2>
-          {termsTable(job, telling)}
-        </section>
+      {job.job.url !== undefined && <div class="actions">{outside(job.job.url, 'The job in GitLab')}</div>}
+    </div>
+    {job.now !== undefined && job.now.outcome !== job.outcome && (
+      <div class={`note ${job.now.outcome === 'admitted' ? 'good' : 'warn'}`}>
+        <p>
+          If it came now it would be <strong>{job.now.outcome}</strong>.
+        </p>
       </div>
-      {job.rejectionText !== undefined && (
-        <section class="card" aria-labelledby="text">
-          <h2 id="text">What its page says</h2>
-          <pre>{job.rejectionText}</pre>
-          {wayOn(job)}
-        </section>
-      )}
-      <section class="card" aria-labelledby="counters">
-        <h2 id="counters">Limits it counted on</h2>
-        {counterTable(job, telling)}
-      </section>
-      <section class="card" aria-labelledby="rules">
-        <h2 id="rules">Rules</h2>
-        {rulesPart(job.rules)}
-      </section>
-      {job.notRecorded.length > 0 && (
-        <section class="card" aria-labelledby="unknown">
-          <h2 id="unknown">What cannot be told</h2>
-          <ul class="soft">
-            {job.notRecorded.map((line) => (
-              <li>{line}</li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </>,
-  );
+    )}
+    <div class="two">
+      <Card id="decision" title="Decision">
+        <dl class="facts">
+          <Fact name="Job">{job.jobId}</Fact>
+          <Fact name="Decision">
+            <code>{job.decisionId}</code>
+          </Fact>
+          <Fact name="Project">{projectOf(job)}</Fact>
+          <Fact name="Pipeline">{job.job.pipelineId}</Fact>
+          <Fact name="State">{STATES[job.state]}</Fact>
+          <Fact name="Answered by">{ANSWERED[job.answered]}</Fact>
+          <Fact name="Not checked">{job.unchecked && UNCHECKED[job.unchecked]}</Fact>
+          {job.flagged && (
+            <>
+              <dt>Noted</dt>
+              <dd class="bad-text">it was rejected, and yet it ran</dd>
+            </>
+          )}
+          <Fact name="Ran">
+            {job.durationSeconds === undefined ? undefined : durationText(job.durationSeconds)}
+          </Fact>
+          <Fact name="Ended">
+            {job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, telling)}
+          </Fact>
+        </dl>
+      </Card>
+      <Card id="terms" title="What it was expected to cost">
+        {termsTable(job, telling)}
+      </Card>
+    </div>
+    {job.rejectionText !== undefined && (
+      <Card id="text" title="What its page says">
+        <pre>{job.rejectionText}</pre>
+        {wayOn(job)}
+      </Card>
+    )}
+    <Card id="counters" title="Limits it counted on">
+      {counterTable(job, telling)}
+    </Card>
+    <Card id="rules" title="Rules">
+      {rulesPart(job.rules)}
+    </Card>
+    {job.notRecorded.length > 0 && (
+      <Card id="unknown" title="What cannot be told">
+        <ul class="soft">
+          {job.notRecorded.map((line) => (
+            <li>{line}</li>
+          ))}
+        </ul>
+      </Card>
+    )}
+  </Page>
+);
 
 /** A rejected job's way on: to ask for more of the limit that refused it, of each that can be added to. */
 function wayOn({ counters, job }: Explained): Markup | '' {
@@ -158,15 +139,10 @@ function wayOn({ counters, job }: Explained): Markup | '' {
 const verdict = ({ outcome }: Explained): Markup =>
   outcome === 'admitted' ? <span class="tag good">admitted</span> : <span class="tag bad">rejected</span>;
 
-const fact = (name: string, value: Markup | string | number | undefined): Markup | '' =>
-  value === undefined ? (
-    ''
-  ) : (
-    <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </>
-  );
+function projectOf({ job: { projectId, projectPath } }: Explained): Markup | string | undefined {
+  if (projectId === undefined) return projectPath;
+  return subjectLink(`project/${projectId}`, projectPath ?? String(projectId));
+}
 
 const STATES: Readonly<Record<Explained['state'], string>> = {
   HELD: 'held: waits or begins',
@@ -201,15 +177,7 @@ function termsTable({ atDecision, now, currency }: Explained, telling: Telling):
   return (
     <table>
       <caption class="hidden">Expected cost then and now</caption>
-      <thead>
-        <tr>
-          <th scope="col">
-            <span class="hidden">What</span>
-          </th>
-          <th scope="col">Then</th>
-          {now !== undefined && <th scope="col">Now</th>}
-        </tr>
-      </thead>
+      <Columns of={[[<span class="hidden">What</span>], 'Then', ...(now === undefined ? [] : ['Now'])]} />
       <tbody>
         {rows.map(([name, told]) => (
           <tr>
@@ -234,27 +202,13 @@ function counterTable({ counters, countersHidden }: Explained, telling: Telling)
     );
   return (
     <>
-      <div class="scroll" role="region" aria-label="Limits" tabindex={0}>
-        <table class="stack">
-          <caption class="hidden">Limits it counted on, then and now</caption>
-          <thead>
-            <tr>
-              <th scope="col">Limit</th>
-              <th scope="col">Then</th>
-              <th scope="col" class="n">
-                Now spent and held
-              </th>
-              <th scope="col" class="n">
-                Limit now
-              </th>
-              <th scope="col" class="n">
-                Left now
-              </th>
-            </tr>
-          </thead>
-          <tbody>{counters.map((counter) => counterLine(counter, telling))}</tbody>
-        </table>
-      </div>
+      <Table
+        label="Limits"
+        caption="Limits it counted on, then and now"
+        columns={['Limit', 'Then', ['Now spent and held', 'n'], ['Limit now', 'n'], ['Left now', 'n']]}
+      >
+        <tbody>{counters.map((counter) => counterLine(counter, telling))}</tbody>
+      </Table>
       {hidden}
     </>
   );

@@ -1,4 +1,5 @@
 import type { ExplainedRuleRow, ToldViolation } from '../../answers/read/explain/explained.ts';
+import { Table } from './layout.tsx';
 import type { Markup } from './markup.ts';
 import { counted, modeTag } from './told.tsx';
 
@@ -30,45 +31,35 @@ const saysSomething = ({ atDecision, now }: ExplainedRuleRow): boolean =>
   (now !== undefined && (now.violations.length > 0 || now.outcome === 'missing' || now.outcome === 'failed'));
 
 const ruleTable = (rules: readonly ExplainedRuleRow[], caption: string): Markup => (
-  <div class="scroll" role="region" aria-label={caption} tabindex={0}>
-    <table class="stack">
-      <caption class="hidden">{caption}, then and now</caption>
-      <thead>
+  <Table label={caption} caption={`${caption}, then and now`} columns={['Rule', 'Then', 'Now']}>
+    <tbody>
+      {rules.map(({ id, kind, mode, atDecision, now, whyNot }) => (
         <tr>
-          <th scope="col">Rule</th>
-          <th scope="col">Then</th>
-          <th scope="col">Now</th>
+          <th scope="row">
+            <code>{id}</code>
+            <small class="soft">
+              {kind} {mode}
+            </small>
+          </th>
+          <td class="full" data-l="Then:">
+            {violations(atDecision)}
+          </td>
+          <td class="full" data-l="Now:">
+            {now === undefined ? (
+              <span class="soft">{whyNot ?? 'not asked again'}</span>
+            ) : now.violations.length > 0 ? (
+              violations(now.violations)
+            ) : (
+              <span class="soft">
+                {NOW_WORDS[now.outcome]}
+                {now.detail !== undefined && <>: {now.detail}</>}
+              </span>
+            )}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rules.map(({ id, kind, mode, atDecision, now, whyNot }) => (
-          <tr>
-            <th scope="row">
-              <code>{id}</code>
-              <small class="soft">
-                {kind} {mode}
-              </small>
-            </th>
-            <td class="full" data-l="Then:">
-              {violations(atDecision)}
-            </td>
-            <td class="full" data-l="Now:">
-              {now === undefined ? (
-                <span class="soft">{whyNot ?? 'not asked again'}</span>
-              ) : now.violations.length > 0 ? (
-                violations(now.violations)
-              ) : (
-                <span class="soft">
-                  {NOW_WORDS[now.outcome]}
-                  {now.detail !== undefined && <>: {now.detail}</>}
-                </span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+      ))}
+    </tbody>
+  </Table>
 );
 
 const NOW_WORDS: Readonly<Record<NonNullable<ExplainedRuleRow['now']>['outcome'], string>> = {

@@ -1,6 +1,7 @@
 import type { LimitRow } from '../../answers/view/limit-row.ts';
 import type { SubjectView } from '../../answers/view/subject.ts';
-import { bar } from './bar.tsx';
+import { Bar } from './bar.tsx';
+import { Table } from './layout.tsx';
 import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.tsx';
 import { address, contactLink } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -16,39 +17,23 @@ export function limitsPart(view: SubjectView, telling: Telling): Markup {
           It has no limit of its own{limitsAbove.length > 0 ? '' : '; the groups above it may have some'}.
         </p>
       ) : (
-        <div class="scroll" role="region" aria-label="Limits" tabindex={0}>
-          <table class="stack">
-            <caption class="hidden">Limits and how they stand</caption>
-            <thead>
-              <tr>
-                <th scope="col">Limit</th>
-                <th scope="col">Use</th>
-                <th scope="col" class="n wide">
-                  Used
-                </th>
-                <th scope="col" class="n wide">
-                  Spent
-                </th>
-                <th scope="col" class="n wide">
-                  Held
-                </th>
-                <th scope="col" class="n">
-                  Limit
-                </th>
-                <th scope="col" class="n">
-                  Left
-                </th>
-                <th scope="col" class="wide">
-                  Runs out
-                </th>
-                <th scope="col">
-                  <span class="hidden">Do</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>{limits.map((limit) => limitLine(limit, view, telling))}</tbody>
-          </table>
-        </div>
+        <Table
+          label="Limits"
+          caption="Limits and how they stand"
+          columns={[
+            'Limit',
+            'Use',
+            ['Used', 'n wide'],
+            ['Spent', 'n wide'],
+            ['Held', 'n wide'],
+            ['Limit', 'n'],
+            ['Left', 'n'],
+            ['Runs out', 'wide'],
+            [<span class="hidden">Do</span>],
+          ]}
+        >
+          <tbody>{limits.map((limit) => limitLine(limit, view, telling))}</tbody>
+        </Table>
       )}
       {aboveList(view, telling)}
     </>
@@ -66,14 +51,9 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: Telling): Mar
         <small class="soft">{factsText(limit, telling)}</small>
       </th>
       <td class="bar-cell">
-        {of !== undefined &&
-          limit.inForce &&
-          bar({
-            spent: settled,
-            held,
-            limit: of,
-            ...(forecast?.atEndAmount !== undefined && { forecast: forecast.atEndAmount }),
-          })}
+        {of !== undefined && limit.inForce && (
+          <Bar spent={settled} held={held} limit={of} forecast={forecast?.atEndAmount} />
+        )}
       </td>
       <td class="n wide">{of === undefined ? '–' : percent(settled + held, of)}</td>
       <td class="n wide">{bare(settled, unit)}</td>

@@ -2,8 +2,9 @@ import type { Me } from '../../answers/view/me.ts';
 import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
 import type { HistoryPage } from '../../core/limits/desk/history.ts';
 import type { User } from '../../core/signin/user.ts';
-import { csrf, page } from './frame.tsx';
+import { Page } from './frame.tsx';
 import { historyPart } from './history-part.tsx';
+import { Card, Columns, Done, Fact, PostForm } from './layout.tsx';
 import { address, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { mayOpen } from './page-access.ts';
@@ -17,9 +18,8 @@ export function breakGlassPage(
   done: string | undefined,
   telling: Telling,
 ): Markup {
-  return page(
-    { title: 'Break-glass', at: 'break-glass', user },
-    <>
+  return (
+    <Page title="Break-glass" at="/break-glass" user={user}>
       <div class="head">
         <div>
           <h1>Break-glass</h1>
@@ -36,11 +36,7 @@ export function breakGlassPage(
           </div>
         )}
       </div>
-      {done !== undefined && (
-        <div class="note good" role="status">
-          <p>{done}</p>
-        </div>
-      )}
+      <Done text={done} />
       {all.length === 0 ? (
         <div class="card">
           <p>Nobody was let in by breaking glass.</p>
@@ -49,7 +45,7 @@ export function breakGlassPage(
       ) : (
         all.map((each) => breakGlassCard(each, mayOpen('GET /edit', user.roles), telling))
       )}
-    </>,
+    </Page>
   );
 }
 
@@ -115,25 +111,19 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telli
         )}
       </p>
       <dl class="facts">
-        <dt>Whose</dt>
-        <dd>{who.filter((part) => part !== '').join(' ')}</dd>
-        <dt>Let in</dt>
-        <dd>
+        <Fact name="Whose">{who.filter((part) => part !== '').join(' ')}</Fact>
+        <Fact name="Let in">
           {used.toLocaleString('en-US')} of {counted(jobs, 'job')}
           {per !== 'once' && <> per {per}</>}
-        </dd>
-        <dt>Until</dt>
-        <dd>
+        </Fact>
+        <Fact name="Until">
           {edge(untilMs, 'end', { zone })} ({distance(untilMs, telling.nowMs)})
-        </dd>
+        </Fact>
         {glass.reviewedBy !== undefined && (
-          <>
-            <dt>Reviewed</dt>
-            <dd>
-              by {glass.reviewedBy}
-              {glass.note !== undefined && <>: {glass.note}</>}
-            </dd>
-          </>
+          <Fact name="Reviewed">
+            by {glass.reviewedBy}
+            {glass.note !== undefined && <>: {glass.note}</>}
+          </Fact>
         )}
       </dl>
       <div class="actions">
@@ -158,34 +148,28 @@ export const historyPage = (
   subject: string | undefined,
   done: string | undefined,
   telling: Telling,
-): Markup =>
-  page(
-    { title: 'History', at: 'log', user },
-    <>
-      <div class="head">
-        <div>
-          <h1>History of edits</h1>
-          <p>
-            {subject === undefined ? (
-              'Every change of a limit you may see, newest first.'
-            ) : (
-              <>
-                Of {subjectLink(subject, subject)}. <a href="/history">All</a>
-              </>
-            )}
-          </p>
-        </div>
+): Markup => (
+  <Page title="History" at="/history" user={user}>
+    <div class="head">
+      <div>
+        <h1>History of edits</h1>
+        <p>
+          {subject === undefined ? (
+            'Every change of a limit you may see, newest first.'
+          ) : (
+            <>
+              Of {subjectLink(subject, subject)}. <a href="/history">All</a>
+            </>
+          )}
+        </p>
       </div>
-      {done !== undefined && (
-        <div class="note good" role="status">
-          <p>{done}</p>
-        </div>
-      )}
-      <section class="card" aria-label="Edits">
-        {historyPart(history, subject, telling)}
-      </section>
-    </>,
-  );
+    </div>
+    <Done text={done} />
+    <section class="card" aria-label="Edits">
+      {historyPart(history, subject, telling)}
+    </section>
+  </Page>
+);
 
 const ROLE_SENTENCES: Readonly<Record<Me['roles'][number], string>> = {
   admin: 'Administrator: everything, also switching rules back.',
@@ -195,77 +179,66 @@ const ROLE_SENTENCES: Readonly<Record<Me['roles'][number], string>> = {
   viewer: 'Viewer: see your groups and all below, ask for more.',
 };
 
-export const mePage = (user: User, me: Me): Markup =>
-  page(
-    { title: 'Who am I', at: 'none', user },
-    <>
-      <div class="head">
-        <div>
-          <h1>{me.name}</h1>
-          <p>
-            {me.username}, user {me.id} in GitLab
-          </p>
-        </div>
+export const mePage = (user: User, me: Me): Markup => (
+  <Page title="Who am I" at="none" user={user}>
+    <div class="head">
+      <div>
+        <h1>{me.name}</h1>
+        <p>
+          {me.username}, user {me.id} in GitLab
+        </p>
       </div>
-      <section class="card" aria-labelledby="may">
-        <h2 id="may">What you may do</h2>
-        {me.roles.length === 0 ? (
-          <p>
-            <strong>You are signed in, and nothing is yours to see.</strong> Rights come from membership in
-            GitLab’s groups and are read anew every 15 minutes. Ask whoever runs Tollgate which groups give
-            them.
-          </p>
-        ) : (
-          <>
-            <ul>
-              {me.roles.map((role) => (
-                <li>{ROLE_SENTENCES[role]}</li>
-              ))}
-            </ul>
-            <p class="soft">From your groups in GitLab; read anew every 15 minutes.</p>
-          </>
-        )}
-        {me.waiting > 0 && (
-          <p>
-            <a href="/requests">{counted(me.waiting, 'request')}</a> {me.waiting === 1 ? 'waits' : 'wait'} for
-            somebody with your rights.
-          </p>
-        )}
-      </section>
-      {me.seesAll ? (
-        <section class="card" aria-labelledby="see">
-          <h2 id="see">What you see</h2>
-          <p>The whole GitLab.</p>
-        </section>
+    </div>
+    <Card id="may" title="What you may do">
+      {me.roles.length === 0 ? (
+        <p>
+          <strong>You are signed in, and nothing is yours to see.</strong> Rights come from membership in
+          GitLab’s groups and are read anew every 15 minutes. Ask whoever runs Tollgate which groups give
+          them.
+        </p>
       ) : (
-        me.groups.length > 0 && (
-          <section class="card" aria-labelledby="see">
-            <h2 id="see">What you see</h2>
-            <table>
-              <caption class="hidden">Groups you see</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Group and all below</th>
-                  <th scope="col">As</th>
-                </tr>
-              </thead>
-              <tbody>
-                {me.groups.map(({ id, path, role }) => (
-                  <tr>
-                    <th scope="row" class="path">
-                      <a href={`/groups/${id}`}>{path}</a>
-                    </th>
-                    <td>{role}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
-        )
+        <>
+          <ul>
+            {me.roles.map((role) => (
+              <li>{ROLE_SENTENCES[role]}</li>
+            ))}
+          </ul>
+          <p class="soft">From your groups in GitLab; read anew every 15 minutes.</p>
+        </>
       )}
-      <form class="actions" method="post" action="/signout">
-        {csrf(user)}
-        <button>Sign out</button>
-      </form>
-    </>,
-  );
+      {me.waiting > 0 && (
+        <p>
+          <a href="/requests">{counted(me.waiting, 'request')}</a> {me.waiting === 1 ? 'waits' : 'wait'} for
+          somebody with your rights.
+        </p>
+      )}
+    </Card>
+    {me.seesAll ? (
+      <Card id="see" title="What you see">
+        <p>The whole GitLab.</p>
+      </Card>
+    ) : (
+      me.groups.length > 0 && (
+        <Card id="see" title="What you see">
+          <table>
+            <caption class="hidden">Groups you see</caption>
+            <Columns of={['Group and all below', 'As']} />
+            <tbody>
+              {me.groups.map(({ id, path, role }) => (
+                <tr>
+                  <th scope="row" class="path">
+                    <a href={`/groups/${id}`}>{path}</a>
+                  </th>
+                  <td>{role}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Card>
+      )
+    )}
+    <PostForm user={user} class="actions" action="/signout">
+      <button>Sign out</button>
+    </PostForm>
+  </Page>
+);

@@ -1,7 +1,9 @@
 import type { Overview, OverviewAsked } from '../../answers/view/overview.ts';
-import { BAR_KEY, bar } from './bar.tsx';
-import { type Frame, page } from './frame.tsx';
+import type { User } from '../../core/signin/user.ts';
+import { BAR_KEY, Bar } from './bar.tsx';
+import { Page } from './frame.tsx';
 import { groupTable } from './group-table.tsx';
+import { Card, Crumbs, PageLinks } from './layout.tsx';
 import { forecastSentence, leftText, limitAmount } from './limit-words.tsx';
 import { address } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -19,28 +21,25 @@ export interface OverviewShown {
 /** How old the directory may be before somebody is told: it is synced every few minutes. */
 const DIRECTORY_OLD_MS = 3_600_000;
 
-export function overviewPage(frame: Pick<Frame, 'user'>, shown: OverviewShown, telling: Telling): Markup {
+export function overviewPage(user: User, shown: OverviewShown, telling: Telling): Markup {
   const { overview, asked, above } = shown;
   const here = above.at(-1);
   const title = here === undefined ? 'Budgets' : here.path;
-  return page(
-    { ...frame, title, at: 'overview' },
-    <>
+  return (
+    <Page title={title} at="/" user={user}>
       <div class="head">
         <div>
           {above.length > 0 && (
-            <nav class="crumbs" aria-label="Above">
-              <ol>
+            <Crumbs>
+              <li>
+                <a href="/?view=tree">Top groups</a>
+              </li>
+              {above.slice(0, -1).map(({ id, path }) => (
                 <li>
-                  <a href="/?view=tree">Top groups</a>
+                  <a href={`/?under=${id}`}>{lastOf(path)}</a>
                 </li>
-                {above.slice(0, -1).map(({ id, path }) => (
-                  <li>
-                    <a href={`/?under=${id}`}>{lastOf(path)}</a>
-                  </li>
-                ))}
-              </ol>
-            </nav>
+              ))}
+            </Crumbs>
           )}
           <h1>{here === undefined ? 'Budgets' : <>Groups in {here.path}</>}</h1>
           <p>{aboutText(overview, telling)}</p>
@@ -72,7 +71,7 @@ export function overviewPage(frame: Pick<Frame, 'user'>, shown: OverviewShown, t
           </>
         )}
       </section>
-    </>,
+    </Page>
   );
 }
 
@@ -103,37 +102,40 @@ function instanceCard({ instance }: Overview, telling: Telling): Markup | '' {
   const { budget, metered } = instance;
   if (budget === undefined || budget.amount === 'unlimited') {
     return (
-      <section class="card" aria-labelledby="whole">
-        <h2 id="whole">
-          <a href="/instance">The whole GitLab</a>
-          <small class="soft">no budget of its own</small>
-        </h2>
+      <Card
+        id="whole"
+        title={
+          <>
+            <a href="/instance">The whole GitLab</a>
+            <small class="soft">no budget of its own</small>
+          </>
+        }
+      >
         <p>
           {amount(metered.settledMicros, 'micros', telling)} spent and{' '}
           {amount(metered.heldMicros, 'micros', telling)} held this month, in {counted(metered.jobs, 'job')}.
         </p>
-      </section>
+      </Card>
     );
   }
   const { settled, held, unit, amount: limit, period, forecast } = budget;
   return (
-    <section class="card" aria-labelledby="whole">
-      <h2 id="whole">
-        <a href="/instance">The whole GitLab</a>
-        <small class="soft">{period?.label}</small>
-      </h2>
-      {bar({
-        spent: settled,
-        held,
-        limit,
-        ...(forecast?.atEndAmount !== undefined && { forecast: forecast.atEndAmount }),
-      })}
+    <Card
+      id="whole"
+      title={
+        <>
+          <a href="/instance">The whole GitLab</a>
+          <small class="soft">{period?.label}</small>
+        </>
+      }
+    >
+      <Bar spent={settled} held={held} limit={limit} forecast={forecast?.atEndAmount} />
       <p>
         {amount(settled, unit, telling)} spent and {amount(held, unit, telling)} held of{' '}
         {limitAmount(budget, telling)}; {leftText(budget, telling)}
         {(budget.left ?? 0) < 0 ? '' : ' left'}. {forecastSentence(budget, telling.nowMs)}
       </p>
-    </section>
+    </Card>
   );
 }
 
@@ -234,29 +236,15 @@ function pages(overview: Overview, asked: OverviewAsked): Markup {
     });
   const last = first + rows.length - 1;
   return (
-    <nav class="pages" aria-label="Pages">
-      <span>
-        {first.toLocaleString('en-US')}–{last.toLocaleString('en-US')} of {total.toLocaleString('en-US')}
-        {unranked > 0 && (
-          <>
-            {' '}
-            <small class="soft">({counted(unranked, 'group')} without a budget come last, by path)</small>
-          </>
-        )}
-      </span>
-      <span class="actions">
-        {previous !== undefined && (
-          <a class="button" rel="prev" href={to(previous)}>
-            Previous
-          </a>
-        )}
-        {next !== undefined && (
-          <a class="button" rel="next" href={to(next)}>
-            Next
-          </a>
-        )}
-      </span>
-    </nav>
+    <PageLinks previous={previous && to(previous)} next={next && to(next)}>
+      {first.toLocaleString('en-US')}–{last.toLocaleString('en-US')} of {total.toLocaleString('en-US')}
+      {unranked > 0 && (
+        <>
+          {' '}
+          <small class="soft">({counted(unranked, 'group')} without a budget come last, by path)</small>
+        </>
+      )}
+    </PageLinks>
   );
 }
 

@@ -7,6 +7,7 @@ import { backtestPart } from './backtest-part.tsx';
 import { changeTable } from './change-table.tsx';
 import { estimatesOf } from './estimates.tsx';
 import { fieldText } from './field-text.ts';
+import { Card, Table } from './layout.tsx';
 import { leftText, limitAmount, limitWords, runsOut } from './limit-words.tsx';
 import type { Markup } from './markup.ts';
 import { amount, counted, type Telling } from './told.tsx';
@@ -16,17 +17,20 @@ export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 /** What would become of it: differences, new run-out dates, jobs that would have failed, pools. @param exact - once counted */
 export const previewPart = (preview: ValidPreview, telling: Telling, exact?: BacktestAnswer): Markup => (
   <>
-    <section class="card" aria-labelledby="differs">
-      <h2 id="differs">
-        What changes<small class="soft">{counted(preview.rows.length, 'difference')}</small>
-      </h2>
+    <Card
+      id="differs"
+      title={
+        <>
+          What changes<small class="soft">{counted(preview.rows.length, 'difference')}</small>
+        </>
+      }
+    >
       {changeTable(preview.rows, 'What changes', telling)}
-    </section>
+    </Card>
     {preview.effects.length > 0 && (
-      <section class="card" aria-labelledby="effects">
-        <h2 id="effects">What it does</h2>
+      <Card id="effects" title="What it does">
         {effectTable(preview.effects, telling)}
-      </section>
+      </Card>
     )}
     {preview.rows.length > 0 && backtestPart(exact, telling, estimatesOf(preview.effects))}
     {preview.oversubscription.length > 0 && (
@@ -116,25 +120,13 @@ const rowList = (rows: readonly ChangeRow[], telling: Telling): Markup => (
 
 function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
   return (
-    <div class="scroll" role="region" aria-label="What it does" tabindex={0}>
-      <table class="stack">
-        <caption class="hidden">Limits before and after</caption>
-        <thead>
-          <tr>
-            <th scope="col">Limit</th>
-            <th scope="col">When</th>
-            <th scope="col" class="n">
-              Amount
-            </th>
-            <th scope="col" class="n">
-              Left
-            </th>
-            <th scope="col">Runs out</th>
-          </tr>
-        </thead>
-        {effects.map((effect) => effectLines(effect, telling))}
-      </table>
-    </div>
+    <Table
+      label="What it does"
+      caption="Limits before and after"
+      columns={['Limit', 'When', ['Amount', 'n'], ['Left', 'n'], 'Runs out']}
+    >
+      {effects.map((effect) => effectLines(effect, telling))}
+    </Table>
   );
 }
 

@@ -2,7 +2,7 @@ import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { Denied } from '../../core/limits/desk/role.ts';
 import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
 import type { User } from '../../core/signin/user.ts';
-import { barePage, page } from './frame.tsx';
+import { BarePage, Page } from './frame.tsx';
 import { contactLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 
@@ -14,47 +14,42 @@ export interface Problem {
 }
 
 /** One thing that stands in the way, and the way on. */
-export const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup =>
-  page(
-    { title, at: 'none', user },
-    <>
-      <div class="head">
-        <h1>{title}</h1>
-      </div>
-      <div class="card">
-        <div>{sentence}</div>
-        <p>{remedy}</p>
-        <p>
-          <a class="button" href={link?.href ?? '/'}>
-            {link?.text ?? 'To the budgets'}
-          </a>
-        </p>
-      </div>
-    </>,
-  );
+export const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
+  <Page title={title} at="none" user={user}>
+    <div class="head">
+      <h1>{title}</h1>
+    </div>
+    <div class="card">
+      <div>{sentence}</div>
+      <p>{remedy}</p>
+      <p>
+        <a class="button" href={link?.href ?? '/'}>
+          {link?.text ?? 'To the budgets'}
+        </a>
+      </p>
+    </div>
+  </Page>
+);
 
 /** How the sign-in tells what stands in the way, in the same dress. */
 export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link }: Notice) =>
   String(
-    await barePage(
-      title,
-      <>
-        <div class="head">
-          <h1>{title}</h1>
-        </div>
-        <div class="card">
-          <p>{sentence}</p>
-          <p>{remedy}</p>
-          {link !== undefined && (
-            <p>
-              <a class="button main" href={link.href}>
-                {link.text}
-              </a>
-            </p>
-          )}
-        </div>
-      </>,
-    ),
+    <BarePage title={title}>
+      <div class="head">
+        <h1>{title}</h1>
+      </div>
+      <div class="card">
+        <p>{sentence}</p>
+        <p>{remedy}</p>
+        {link !== undefined && (
+          <p>
+            <a class="button main" href={link.href}>
+              {link.text}
+            </a>
+          </p>
+        )}
+      </div>
+    </BarePage>,
   );
 
 export const unknownPlace = (user: User): Markup =>

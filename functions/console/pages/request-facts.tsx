@@ -2,6 +2,7 @@ import { readInstant } from '../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import type { RequestRow } from '../../answers/view/request.ts';
 import { fieldText } from './field-text.ts';
+import { Fact } from './layout.tsx';
 import { leftText, limitAmount, limitWords } from './limit-words.tsx';
 import { outside } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -24,14 +25,8 @@ export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
     <>
       <p>{reason}</p>
       <dl class="facts">
-        {row.from !== undefined && (
-          <>
-            <dt>Counts</dt>
-            <dd>{spanText(row)}</dd>
-          </>
-        )}
-        <dt>Limit</dt>
-        <dd>
+        {row.from !== undefined && <Fact name="Counts">{spanText(row)}</Fact>}
+        <Fact name="Limit">
           {limitNow === undefined ? (
             <code>{limit}</code>
           ) : (
@@ -40,21 +35,10 @@ export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
               {(limitNow.left ?? 0) < 0 ? '' : ' left'} of {limitAmount(limitNow, telling)}
             </>
           )}
-        </dd>
-        {ticket !== undefined && (
-          <>
-            <dt>Ticket</dt>
-            <dd>{ticket}</dd>
-          </>
-        )}
-        {link !== undefined && (
-          <>
-            <dt>From</dt>
-            <dd>{outside(link, link)}</dd>
-          </>
-        )}
-        <dt>Waits until</dt>
-        <dd>{instant(expiresAtMs, telling)}</dd>
+        </Fact>
+        <Fact name="Ticket">{ticket}</Fact>
+        {link !== undefined && <Fact name="From">{outside(link, link)}</Fact>}
+        <Fact name="Waits until">{instant(expiresAtMs, telling)}</Fact>
       </dl>
     </>
   );

@@ -5,7 +5,8 @@ import { whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { User } from '../../core/signin/user.ts';
 import { grantFields } from './exception-forms.ts';
 import { type FieldProblems, field, problemList, type Values } from './form-field.tsx';
-import { csrf, page } from './frame.tsx';
+import { Page } from './frame.tsx';
+import { Card, Done, PostForm } from './layout.tsx';
 import { leftText, limitAmount, limitWords } from './limit-words.tsx';
 import { subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -22,9 +23,8 @@ export function requestsPage(
 ): Markup {
   const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > telling.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
-  return page(
-    { title: 'Requests', at: 'requests', user },
-    <>
+  return (
+    <Page title="Requests" at="/requests" user={user}>
       <div class="head">
         <div>
           <h1>Requests for more</h1>
@@ -36,11 +36,7 @@ export function requestsPage(
           </a>
         </div>
       </div>
-      {done !== undefined && (
-        <div class="note good" role="status">
-          <p>{done}</p>
-        </div>
-      )}
+      <Done text={done} />
       <section aria-labelledby="waiting">
         <h2 id="waiting" class="hidden">
           Waiting
@@ -54,12 +50,11 @@ export function requestsPage(
         )}
       </section>
       {over.length > 0 && (
-        <section class="card" aria-labelledby="over">
-          <h2 id="over">Decided</h2>
+        <Card id="over" title="Decided">
           <ol class="timeline">{over.slice(0, OVER_SHOWN).map((row) => overLine(row, telling))}</ol>
-        </section>
+        </Card>
       )}
-    </>,
+    </Page>
   );
 }
 
@@ -137,9 +132,8 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
     } as const,
   ];
   const labels = new Map(fields.map(({ name, label }) => [name, label]));
-  return page(
-    { title: `Ask for more for ${view.path}`, at: 'requests', user },
-    <>
+  return (
+    <Page title={`Ask for more for ${view.path}`} at="/requests" user={user}>
       <div class="head">
         <div>
           <h1>Ask for more for {view.path}</h1>
@@ -170,8 +164,7 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
               ))}
             </ul>
           </div>
-          <form class="card" method="post" action="/ask">
-            {csrf(user)}
+          <PostForm user={user} class="card" action="/ask">
             <input type="hidden" name="subject" value={view.subject} />
             {fields.map((each) => field(each, values, problems))}
             <div class="actions">
@@ -180,10 +173,10 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
                 Cancel
               </a>
             </div>
-          </form>
+          </PostForm>
         </>
       )}
-    </>,
+    </Page>
   );
 }
 
@@ -191,37 +184,32 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
 export const chooseGroupPage = (
   user: User,
   groups: readonly { readonly id: number; readonly path: string }[],
-): Markup =>
-  page(
-    { title: 'Ask for more', at: 'requests', user },
-    <>
-      <div class="head">
-        <h1>Ask for more</h1>
-      </div>
-      <section class="card" aria-labelledby="which">
-        <h2 id="which">For which group?</h2>
-        <form class="filters" method="get" action="/" role="search">
-          <label>
-            Search groups
-            <input type="search" name="q" maxlength={200} />
-          </label>
-          <button>Search</button>
-        </form>
-        {groups.length > 0 && (
-          <ul>
-            {groups.slice(0, GROUPS_SHOWN).map(({ id, path }) => (
-              <li>
-                <a href={`/ask?subject=group/${id}`}>{path}</a>
-              </li>
-            ))}
-          </ul>
-        )}
-        <p class="soft">
-          Open the page of the group whose limit is in your way; “Ask for more” is at its top.
-        </p>
-      </section>
-    </>,
-  );
+): Markup => (
+  <Page title="Ask for more" at="/requests" user={user}>
+    <div class="head">
+      <h1>Ask for more</h1>
+    </div>
+    <Card id="which" title="For which group?">
+      <form class="filters" method="get" action="/" role="search">
+        <label>
+          Search groups
+          <input type="search" name="q" maxlength={200} />
+        </label>
+        <button>Search</button>
+      </form>
+      {groups.length > 0 && (
+        <ul>
+          {groups.slice(0, GROUPS_SHOWN).map(({ id, path }) => (
+            <li>
+              <a href={`/ask?subject=group/${id}`}>{path}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="soft">Open the page of the group whose limit is in your way; “Ask for more” is at its top.</p>
+    </Card>
+  </Page>
+);
 
 const GROUPS_SHOWN = 100;
 

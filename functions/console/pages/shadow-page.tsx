@@ -1,7 +1,8 @@
 import type { ShadowRow, ShadowView } from '../../answers/view/shadow.ts';
 import type { User } from '../../core/signin/user.ts';
 import { daySpan } from './chart-scale.ts';
-import { csrf, page } from './frame.tsx';
+import { Page } from './frame.tsx';
+import { Done, PostForm } from './layout.tsx';
 import { limitAmount, limitWords } from './limit-words.tsx';
 import { address, contactLink, isMail, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -24,9 +25,8 @@ const SPANS: readonly number[] = [7, 14, 30, 62];
 /** What would have been rejected by whatever only watches. */
 export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Markup {
   const { view, days, group, done } = shown;
-  return page(
-    { title: 'Shadow report', at: 'shadow', user },
-    <>
+  return (
+    <Page title="Shadow report" at="/shadow" user={user}>
       <div class="head">
         <div>
           <h1>Shadow report</h1>
@@ -49,11 +49,7 @@ export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Ma
           <button>Show</button>
         </form>
       </div>
-      {done !== undefined && (
-        <div class="note good" role="status">
-          <p>{done}</p>
-        </div>
-      )}
+      <Done text={done} />
       {view.rows.length === 0 ? (
         <div class="card">
           <p>
@@ -77,7 +73,7 @@ export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Ma
           </nav>
         </>
       )}
-    </>,
+    </Page>
   );
 }
 
@@ -145,14 +141,13 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
       )}
       <div class="actions">
         {canTell && (owner ?? contact) !== undefined && mayOpen('POST /shadow/send', user.roles) ? (
-          <form method="post" action="/shadow/send">
-            {csrf(user)}
+          <PostForm user={user} action="/shadow/send">
             <input type="hidden" name="group" value={subject.slice(subject.indexOf('/') + 1)} />
             <input type="hidden" name="days" value={days} />
             <button>
               Send to owner<span class="hidden"> of {path}</span>
             </button>
-          </form>
+          </PostForm>
         ) : mail !== undefined ? (
           <a class="button" href={mail}>
             Send to owner<span class="hidden"> of {path}</span>

@@ -1,13 +1,15 @@
 import type { LimitRow } from '../../answers/view/limit-row.ts';
 import type { SubjectView } from '../../answers/view/subject.ts';
 import { poolWords } from '../../core/limits/desk/pool-words.ts';
+import type { User } from '../../core/signin/user.ts';
 import { agreementText } from '../../core/usage/agreement-text.ts';
-import { BAR_KEY, bar } from './bar.tsx';
+import { BAR_KEY, Bar } from './bar.tsx';
 import { burnUpChart } from './burn-up-chart.tsx';
 import { freezeNotes, grantsPart } from './exceptions-part.tsx';
-import { type Frame, page } from './frame.tsx';
+import { Page } from './frame.tsx';
 import { groupTable } from './group-table.tsx';
 import { historyPart } from './history-part.tsx';
+import { Card, Crumbs, Done, Fact } from './layout.tsx';
 import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { address, contactLink, subjectHref, subjectLink } from './links.tsx';
@@ -21,43 +23,30 @@ export interface SubjectShown {
   readonly done: string | undefined;
 }
 
-export function subjectPage(
-  frame: Pick<Frame, 'user'>,
-  { view, done }: SubjectShown,
-  telling: Telling,
-): Markup {
+export function subjectPage(user: User, { view, done }: SubjectShown, telling: Telling): Markup {
   const { burnUp, limits, children, childCount, subject } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
-  return page(
-    { ...frame, title: view.path, at: 'overview' },
-    <>
+  return (
+    <Page title={view.path} at="/" user={user}>
       {head(view)}
-      {done !== undefined && (
-        <div class="note good" role="status">
-          <p>{done}</p>
-        </div>
-      )}
+      <Done text={done} />
       {freezeNotes(view, telling)}
       {poolNotes(view, telling)}
       {rolloutNote(view)}
       {main !== undefined && mainCard(main, view, telling)}
-      <section class="card" aria-labelledby="limits">
-        <h2 id="limits">Limits</h2>
+      <Card id="limits" title="Limits">
         {limitsPart(view, telling)}
-      </section>
-      <section class="card" aria-labelledby="grants">
-        <h2 id="grants">Grants</h2>
+      </Card>
+      <Card id="grants" title="Grants">
         {grantsPart(view, telling)}
-      </section>
-      <section class="card" aria-labelledby="rejected">
-        <h2 id="rejected">Rejected jobs</h2>
+      </Card>
+      <Card id="rejected" title="Rejected jobs">
         <p class="soft">{usageSentence(view.usage, telling)}</p>
         {rejectionsPart(view.usage.rejections, telling)}
-      </section>
+      </Card>
       {view.kind !== 'project' && usagePart(view, telling)}
       {childCount > 0 && (
-        <section class="card" aria-labelledby="children">
-          <h2 id="children">{counted(childCount, 'group')} right below</h2>
+        <Card id="children" title={<>{counted(childCount, 'group')} right below</>}>
           {BAR_KEY}
           {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', telling, {
             sum: view.childrenSum,
@@ -74,13 +63,12 @@ export function subjectPage(
               </a>
             </p>
           )}
-        </section>
+        </Card>
       )}
-      <section class="card" aria-labelledby="history">
-        <h2 id="history">History of edits</h2>
+      <Card id="history" title="History of edits">
         {historyPart(view.history, subject, telling)}
-      </section>
-    </>,
+      </Card>
+    </Page>
   );
 }
 
@@ -107,16 +95,14 @@ function head(view: SubjectView): Markup {
   return (
     <div class="head">
       <div>
-        <nav class="crumbs" aria-label="Above">
-          <ol>
-            <li>
-              <a href="/">Budgets</a>
-            </li>
-            {above.map((each) => (
-              <li>{subjectLink(each.subject, lastOf(each.path))}</li>
-            ))}
-          </ol>
-        </nav>
+        <Crumbs>
+          <li>
+            <a href="/">Budgets</a>
+          </li>
+          {above.map((each) => (
+            <li>{subjectLink(each.subject, lastOf(each.path))}</li>
+          ))}
+        </Crumbs>
         <h1>{path}</h1>
         <p>
           {KIND_LABEL[kind]}
@@ -150,31 +136,33 @@ function mainCard(limit: LimitRow, view: SubjectView, telling: Telling): Markup 
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
   const here = subjectHref(view.subject) ?? '/';
   return (
-    <section class="card" aria-labelledby="budget">
-      <h2 id="budget">
-        <span>
-          {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
-        </span>
-        <small class="soft">{limit.period?.label}</small>
-      </h2>
+    <Card
+      id="budget"
+      title={
+        <>
+          <span>
+            {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
+          </span>
+          <small class="soft">{limit.period?.label}</small>
+        </>
+      }
+    >
       <dl class="figures">
         <div>
           <dt>Spent</dt>
           <dd>{amount(settled, unit, telling)}</dd>
         </div>
         <div>
-          <dt>Held</dt>
-          <dd>
+          <Fact name="Held">
             {amount(held, unit, telling)}
             <small class="soft">by jobs that run or wait</small>
-          </dd>
+          </Fact>
         </div>
         <div>
-          <dt>Limit</dt>
-          <dd>
+          <Fact name="Limit">
             {limitAmount(limit, telling)}
             <small class="soft">{madeOf(limit)}</small>
-          </dd>
+          </Fact>
         </div>
         <div>
           <dt>Left</dt>
@@ -184,24 +172,18 @@ function mainCard(limit: LimitRow, view: SubjectView, telling: Telling): Markup 
           </dd>
         </div>
         <div>
-          <dt>Runs out</dt>
-          <dd>
+          <Fact name="Runs out">
             {of === undefined ? (
               <span class="soft">never</span>
             ) : (
               runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))
             )}
-          </dd>
+          </Fact>
         </div>
       </dl>
       {of !== undefined && (
         <>
-          {bar({
-            spent: settled,
-            held,
-            limit: of,
-            ...(forecast?.atEndAmount !== undefined && { forecast: forecast.atEndAmount }),
-          })}
+          <Bar spent={settled} held={held} limit={of} forecast={forecast?.atEndAmount} />
           {BAR_KEY}
         </>
       )}
@@ -223,35 +205,17 @@ function mainCard(limit: LimitRow, view: SubjectView, telling: Telling): Markup 
       {(owner ?? contact ?? reason ?? costCenter) !== undefined && (
         <dl class="facts">
           {owner !== undefined && (
-            <>
-              <dt>Owner</dt>
-              <dd>
-                {owner}
-                {contact !== undefined && <>, {contactLink(contact)}</>}
-              </dd>
-            </>
+            <Fact name="Owner">
+              {owner}
+              {contact !== undefined && <>, {contactLink(contact)}</>}
+            </Fact>
           )}
-          {owner === undefined && contact !== undefined && (
-            <>
-              <dt>Contact</dt>
-              <dd>{contactLink(contact)}</dd>
-            </>
-          )}
-          {costCenter !== undefined && (
-            <>
-              <dt>Cost centre</dt>
-              <dd>{costCenter}</dd>
-            </>
-          )}
-          {reason !== undefined && (
-            <>
-              <dt>Why</dt>
-              <dd>{reason}</dd>
-            </>
-          )}
+          {owner === undefined && contact !== undefined && <Fact name="Contact">{contactLink(contact)}</Fact>}
+          <Fact name="Cost centre">{costCenter}</Fact>
+          <Fact name="Why">{reason}</Fact>
         </dl>
       )}
-    </section>
+    </Card>
   );
 }
 

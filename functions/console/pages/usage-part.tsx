@@ -2,6 +2,7 @@ import { durationText } from '../../../policies/text/duration-text.ts';
 import type { SubjectView } from '../../answers/view/subject.ts';
 import type { Rejections, UsageView } from '../../answers/view/usage.ts';
 import { dayLabel, daySpan } from './chart-scale.ts';
+import { Card, Columns, Table } from './layout.tsx';
 import { outside } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { amount, bare, counted, distance, shortInstant, type Telling } from './told.tsx';
@@ -13,8 +14,7 @@ export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
   return (
     <>
       <div class="two">
-        <section class="card" aria-labelledby="projects">
-          <h2 id="projects">Costliest projects</h2>
+        <Card id="projects" title="Costliest projects">
           {topProjects.length === 0 ? (
             <p class="soft">
               {together === 0
@@ -24,14 +24,7 @@ export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
           ) : (
             <table>
               <caption class="hidden">Costliest projects</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Project</th>
-                  <th scope="col" class="n">
-                    {telling.currency}
-                  </th>
-                </tr>
-              </thead>
+              <Columns of={['Project', [telling.currency, 'n']]} />
               <tbody>
                 {topProjects.map(({ projectId, path, micros }) => (
                   <tr>
@@ -46,25 +39,14 @@ export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
               {togetherRow(together)}
             </table>
           )}
-        </section>
-        <section class="card" aria-labelledby="jobs">
-          <h2 id="jobs">Longest jobs</h2>
+        </Card>
+        <Card id="jobs" title="Longest jobs">
           {topJobs.length === 0 ? (
             <p class="soft">No job is remembered yet.</p>
           ) : (
             <table>
               <caption class="hidden">Jobs that usually run longest</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Job</th>
-                  <th scope="col" class="n">
-                    Usually
-                  </th>
-                  <th scope="col" class="n">
-                    Runs
-                  </th>
-                </tr>
-              </thead>
+              <Columns of={['Job', ['Usually', 'n'], ['Runs', 'n']]} />
               <tbody>
                 {topJobs.map(({ path, job, runs, usualSeconds }) => (
                   <tr>
@@ -79,27 +61,13 @@ export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
               </tbody>
             </table>
           )}
-        </section>
+        </Card>
       </div>
       {runnerClasses.length > 0 && (
-        <section class="card" aria-labelledby="classes">
-          <h2 id="classes">Runner classes</h2>
+        <Card id="classes" title="Runner classes">
           <table>
             <caption class="hidden">Use by runner class</caption>
-            <thead>
-              <tr>
-                <th scope="col">Class</th>
-                <th scope="col" class="n">
-                  {telling.currency}
-                </th>
-                <th scope="col" class="n">
-                  Ran
-                </th>
-                <th scope="col" class="n">
-                  Jobs
-                </th>
-              </tr>
-            </thead>
+            <Columns of={['Class', [telling.currency, 'n'], ['Ran', 'n'], ['Jobs', 'n']]} />
             <tbody>
               {runnerClasses.map(({ name, micros, seconds, jobs }) => (
                 <tr>
@@ -115,7 +83,7 @@ export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
             </tbody>
             {togetherRow(together, 2)}
           </table>
-        </section>
+        </Card>
       )}
     </>
   );
@@ -185,42 +153,32 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, te
         <p>Would have been rejected, by rules that only watch: {ruleCounts(watchedByRule)}.</p>
       )}
       {latest.length > 0 && (
-        <div class="scroll" role="region" aria-label="Rejected jobs" tabindex={0}>
-          <table class="stack">
-            <caption class="hidden">The latest rejected jobs</caption>
-            <thead>
+        <Table label="Rejected jobs" caption="The latest rejected jobs" columns={['Job', 'When', 'Why']}>
+          <tbody>
+            {latest.map((job) => (
               <tr>
-                <th scope="col">Job</th>
-                <th scope="col">When</th>
-                <th scope="col">Why</th>
+                <th scope="row" class="path job">
+                  <a href={`/jobs/${job.decisionId}`}>{job.jobName ?? `job ${job.jobId}`}</a>
+                  <small class="soft">
+                    {job.projectPath}
+                    {job.url !== undefined && <> · {outside(job.url, 'in GitLab')}</>}
+                  </small>
+                </th>
+                <td>
+                  {shortInstant(job.atMs, telling)}
+                  <small class="soft"> {distance(job.atMs, telling.nowMs)}</small>
+                </td>
+                <td class="full">
+                  {job.reasons.map(({ code, text }) => (
+                    <div>
+                      <code>{code}</code> {text}
+                    </div>
+                  ))}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {latest.map((job) => (
-                <tr>
-                  <th scope="row" class="path job">
-                    <a href={`/jobs/${job.decisionId}`}>{job.jobName ?? `job ${job.jobId}`}</a>
-                    <small class="soft">
-                      {job.projectPath}
-                      {job.url !== undefined && <> · {outside(job.url, 'in GitLab')}</>}
-                    </small>
-                  </th>
-                  <td>
-                    {shortInstant(job.atMs, telling)}
-                    <small class="soft"> {distance(job.atMs, telling.nowMs)}</small>
-                  </td>
-                  <td class="full">
-                    {job.reasons.map(({ code, text }) => (
-                      <div>
-                        <code>{code}</code> {text}
-                      </div>
-                    ))}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+          </tbody>
+        </Table>
       )}
     </>
   );
