@@ -4,8 +4,6 @@ import { createConsoleRead } from '../../functions/answers/read/create-console-r
 import { placesOf } from '../../functions/answers/read/places.ts';
 import { createConsoleApp } from '../../functions/console/app.ts';
 import { createAssets } from '../../functions/console/pages/assets/assets.ts';
-import { createPages } from '../../functions/console/pages/create-pages.ts';
-import { renderNotice } from '../../functions/console/pages/problem-page.ts';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
 import { tellOwnerBy } from '../../functions/console/tell-owner.ts';
 import { type Log, silentLog } from '../../functions/core/environment/log.ts';
@@ -19,6 +17,7 @@ import { CALLBACK_PATH } from '../../functions/core/signin/own-address.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
+import { createPages, renderNotice } from '../console-pages.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { type LocalSignIn, openLocalSignIn } from './local-sign-in.ts';
 import { serveOnLoopback } from './loopback-server.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { roundTicks } from '../../functions/console/pages/chart-scale.ts';
-import { writtenAmount } from '../../functions/console/pages/limit-words.ts';
-import { renderNotice } from '../../functions/console/pages/problem-page.ts';
+import { writtenAmount } from '../../functions/console/pages/limit-words.tsx';
+import { renderNotice } from '../../functions/console/pages/problem-page.tsx';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
 import { LimitsError } from '../../functions/core/limits/limits-error.ts';
 import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';

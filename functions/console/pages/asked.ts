@@ -1,5 +1,5 @@
 import { readForm } from '../unreadable-request.ts';
-import type { Values } from './form-field.ts';
+import type { Values } from './form-field.tsx';
 import type { PageContext } from './pages-deps.ts';
 
 const FIELDS_MAX = 60;

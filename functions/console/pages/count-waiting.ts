@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import type { SignInEnv } from '../../core/signin/user.ts';
-import type { Reader } from './frame.ts';
+import type { Reader } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import type { PagesDeps } from './pages-deps.ts';
 

@@ -1,8 +1,8 @@
 import type { BacktestAnswer } from '../../answers/view/backtest.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { User } from '../../core/signin/user.ts';
-import { COUNT_STEP } from './backtest-part.ts';
-import type { Values } from './form-field.ts';
+import { COUNT_STEP } from './backtest-part.tsx';
+import type { Values } from './form-field.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 
 /** What the form asks to be counted; undefined: it does not. */

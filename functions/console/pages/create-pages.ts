@@ -4,19 +4,19 @@ import type { SignInEnv } from '../../core/signin/user.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { query, readValues, wholeNumber } from './asked.ts';
 import { countWaiting } from './count-waiting.ts';
-import { editEntryPage } from './edit-entry-page.ts';
+import { editEntryPage } from './edit-entry-page.tsx';
 import { editRoutes } from './edit-routes.ts';
 import { importRoutes } from './import-routes.ts';
-import { findJobPage, jobPage } from './job-page.ts';
-import { subjectOf } from './links.ts';
-import { breakGlassPage, historyPage, mePage } from './other-pages.ts';
-import { overviewPage } from './overview-page.ts';
+import { findJobPage, jobPage } from './job-page.tsx';
+import { subjectOf } from './links.tsx';
+import { breakGlassPage, historyPage, mePage } from './other-pages.tsx';
+import { overviewPage } from './overview-page.tsx';
 import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
-import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.ts';
+import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
 import { requestRoutes } from './request-routes.ts';
-import { ownerMessage, shadowPage } from './shadow-page.ts';
-import { subjectPage } from './subject-page.ts';
+import { ownerMessage, shadowPage } from './shadow-page.tsx';
+import { subjectPage } from './subject-page.tsx';
 
 /**
  * The console's pages. Mount them behind `requireUser` (which checks every form for its token) and `pageHeaders`, and
@@ -56,7 +56,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     ]);
     const owns = user.roles.ownedGroupIds.length > 0;
     if (above === undefined) return send(c, unknownPlace(user), 404);
-    return send(c, overviewPage({ user }, { overview, asked, above, owns }, tellingOf(deps)));
+    return send(c, overviewPage(user, { overview, asked, above, owns }, tellingOf(deps)));
   });
 
   app.get('/instance', (c) => showSubject(c, deps, 'instance'));
@@ -212,7 +212,7 @@ async function showSubject(c: PageContext, deps: PagesDeps, subject: string): Pr
   const limit = query(c, 'limit');
   const view = await deps.read.subject(subject, limit === undefined ? {} : { limit }, user);
   if (view === undefined) return send(c, unknownPlace(user), 404);
-  return send(c, subjectPage({ user }, { view, done: doneText(c) }, tellingOf(deps)));
+  return send(c, subjectPage(user, { view, done: doneText(c) }, tellingOf(deps)));
 }
 
 /** What the page before did. */

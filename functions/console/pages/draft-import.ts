@@ -12,7 +12,7 @@ import { baseOfFile, exportedLimits } from '../../core/limits/desk/exported-limi
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { User } from '../../core/signin/user.ts';
 import { type Stale, staleImport } from '../stale-import.ts';
-import type { Values } from './form-field.ts';
+import type { Values } from './form-field.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 
 /** As spreadsheets of some countries write it. */

@@ -1,6 +1,6 @@
 import type { LimitRow } from '../../answers/view/limit-row.ts';
 import type { SubjectView } from '../../answers/view/subject.ts';
-import type { Field, Values } from './form-field.ts';
+import type { Field, Values } from './form-field.tsx';
 
 export interface EditForm {
   readonly title: string;

@@ -2,7 +2,7 @@ import type { LimitRow } from '../../answers/view/limit-row.ts';
 import { type EditContext, type EditForm, WHY } from './edit-form-parts.ts';
 import { breakGlassForm, grantForm, rolloutForm } from './exception-forms.ts';
 import { changedLimit, newLimit } from './limit-forms.ts';
-import { limitWords } from './limit-words.ts';
+import { limitWords } from './limit-words.tsx';
 
 /** What a form edits. */
 export const EDIT_KINDS = [

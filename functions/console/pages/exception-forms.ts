@@ -1,7 +1,7 @@
 import type { LimitRow } from '../../answers/view/limit-row.ts';
 import { type EditContext, type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
-import type { Field } from './form-field.ts';
-import { limitWords } from './limit-words.ts';
+import type { Field } from './form-field.tsx';
+import { limitWords } from './limit-words.tsx';
 
 /** @param zone - the calendar its days are meant on */
 export const grantFields = (limits: readonly LimitRow[], zone: string): readonly Field[] => [

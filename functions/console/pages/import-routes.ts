@@ -9,12 +9,12 @@ import { readForm } from '../unreadable-request.ts';
 import { query, readValues } from './asked.ts';
 import { countedFor } from './counted-for.ts';
 import { dialectOf, drafted, type Upload } from './draft-import.ts';
-import { stalePage } from './edit-pages.ts';
-import type { Values } from './form-field.ts';
-import { importPage, importPreviewPage } from './import-page.ts';
+import { stalePage } from './edit-pages.tsx';
+import type { Values } from './form-field.tsx';
+import { importPage, importPreviewPage } from './import-page.tsx';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
-import { forbiddenPage } from './problem-page.ts';
-import { approvalPage } from './requests-page.ts';
+import { forbiddenPage } from './problem-page.tsx';
+import { approvalPage } from './requests-page.tsx';
 
 const NAME_CHARACTERS_MAX = 100;
 /** Excel reads a UTF-8 file without it as Windows-1252 and garbles the umlauts of group paths and owners. */

@@ -1,8 +1,8 @@
 import { writtenEdge } from '../../../policies/text/edge-text.ts';
 import type { LimitRow } from '../../answers/view/limit-row.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
-import type { Field } from './form-field.ts';
-import { KIND_WORDS, limitWords, writtenAmount } from './limit-words.ts';
+import type { Field } from './form-field.tsx';
+import { KIND_WORDS, limitWords, writtenAmount } from './limit-words.tsx';
 
 const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) => [each, each] as const);
 

@@ -3,7 +3,7 @@ import type { SubjectView } from '../../answers/view/subject.ts';
 import type { User } from '../../core/signin/user.ts';
 import type { EditContext, EditForm } from './edit-form-parts.ts';
 import { type EditKind, editForm } from './edit-kinds.ts';
-import type { Values } from './form-field.ts';
+import type { Values } from './form-field.tsx';
 import type { PagesDeps } from './pages-deps.ts';
 
 export interface Opened {

@@ -30,6 +30,19 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /export.csv': EVERYTHING,
 };
 
+/** The links at the top, for whom they lead somewhere. */
+export const NAVIGATION = [
+  { href: '/', text: 'Budgets' },
+  { href: '/requests', text: 'Requests' },
+  { href: '/jobs', text: 'Find a job' },
+  { href: '/shadow', text: 'Shadow report' },
+  { href: '/break-glass', text: 'Break-glass' },
+  { href: '/import', text: 'CSV' },
+  { href: '/history', text: 'History' },
+] as const;
+
+export type NavigationHref = (typeof NAVIGATION)[number]['href'];
+
 /** @param route - `GET /import` */
 export const mayOpen = (route: string, roles: Roles): boolean => mayEnter(PAGE_ACCESS, route, roles);
 

@@ -7,7 +7,7 @@ import type { Log } from '../../core/environment/log.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import type { Markup } from './markup.ts';
-import type { Telling } from './told.ts';
+import type { Telling } from './told.tsx';
 import type { Uploads } from './uploads.ts';
 
 export interface PagesDeps {

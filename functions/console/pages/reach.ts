@@ -1,5 +1,5 @@
 import type { ConsoleRead, Viewer } from '../../answers/read/contract.ts';
-import type { Reach } from './problem-page.ts';
+import type { Reach } from './problem-page.tsx';
 
 /** Each costs the reads of a page. */
 const SUBJECTS_MAX = 3;

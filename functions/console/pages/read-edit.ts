@@ -2,7 +2,7 @@ import type { Mode } from '../../../policies/mode.ts';
 import { MODES } from '../../../policies/mode.ts';
 import type { LimitEdit, LimitFields, SetLimit } from '../../core/limits/desk/limit-edit.ts';
 import type { EditKind } from './edit-kinds.ts';
-import type { FieldProblems, Values } from './form-field.ts';
+import type { FieldProblems, Values } from './form-field.tsx';
 import { writtenValues } from './written-values.ts';
 
 export type ReadEdit =

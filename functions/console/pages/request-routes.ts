@@ -5,14 +5,14 @@ import type { DecideOutcome, RequestOutcome } from '../../core/limits/desk/limit
 import { whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../core/signin/user.ts';
 import { query, readValues } from './asked.ts';
-import { COUNT_STEP } from './backtest-part.ts';
+import { COUNT_STEP } from './backtest-part.tsx';
 import { byField } from './document-problems.ts';
 import { grantFields } from './exception-forms.ts';
-import type { Values } from './form-field.ts';
+import type { Values } from './form-field.tsx';
 import type { Markup } from './markup.ts';
 import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
-import { type Problem, problemPage, unknownPlace } from './problem-page.ts';
-import { askPage, chooseGroupPage, requestsPage } from './requests-page.ts';
+import { type Problem, problemPage, unknownPlace } from './problem-page.tsx';
+import { askPage, chooseGroupPage, requestsPage } from './requests-page.tsx';
 import { showDecision } from './show-decision.ts';
 import { writtenValues } from './written-values.ts';
 

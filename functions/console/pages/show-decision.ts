@@ -1,10 +1,10 @@
 import type { RequestRow } from '../../answers/view/request.ts';
 import type { RequestedEdits } from '../../core/limits/desk/limit-request.ts';
 import { countedFor } from './counted-for.ts';
-import { decidePage } from './decide-page.ts';
-import type { Values } from './form-field.ts';
+import { decidePage } from './decide-page.tsx';
+import type { Values } from './form-field.tsx';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
-import { unknownPlace } from './problem-page.ts';
+import { unknownPlace } from './problem-page.tsx';
 
 const CHANGED = {
   outcome: 'invalid',

@@ -1,6 +1,6 @@
 import { editForm } from './edit-kinds.ts';
-import { type FormShown, untouched } from './edit-pages.ts';
-import type { Values } from './form-field.ts';
+import { type FormShown, untouched } from './edit-pages.tsx';
+import type { Values } from './form-field.tsx';
 import type { Opened } from './open-form.ts';
 import { asWas } from './was.ts';
 

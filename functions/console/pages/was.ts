@@ -1,4 +1,4 @@
-import type { Values } from './form-field.ts';
+import type { Values } from './form-field.tsx';
 
 /** What the form began with goes along under these names, so that only what was changed is sent. */
 const WAS = 'was.';

@@ -1,6 +1,6 @@
 import { readWrittenAmount } from '../../core/limits/written/written-amount.ts';
 import { readWrittenDay } from '../../core/limits/written/written-day.ts';
-import type { Values } from './form-field.ts';
+import type { Values } from './form-field.tsx';
 
 const AMOUNTS = ['amount', 'soft', 'carry'] as const;
 const DAYS = ['from', 'until'] as const;

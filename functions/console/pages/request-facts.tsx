@@ -1,12 +1,12 @@
-import { html } from 'hono/html';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import type { RequestRow } from '../../answers/view/request.ts';
 import { fieldText } from './field-text.ts';
-import { leftText, limitAmount, limitWords } from './limit-words.ts';
-import { outside } from './links.ts';
+import { Fact } from './layout.tsx';
+import { leftText, limitAmount, limitWords } from './limit-words.tsx';
+import { outside } from './links.tsx';
 import type { Markup } from './markup.ts';
-import { counted, instant, type Telling } from './told.ts';
+import { counted, instant, type Telling } from './told.tsx';
 
 /** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
 export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Telling): string {
@@ -21,12 +21,27 @@ export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Tell
 /** Why, for when, and how the limit stands. */
 export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
-  return html`<p>${reason}</p>
-<dl class="facts">${row.from !== undefined && html`<dt>Counts</dt><dd>${spanText(row)}</dd>`}<dt>Limit</dt><dd>${
-    limitNow === undefined
-      ? html`<code>${limit}</code>`
-      : html`${limitWords(limitNow)}: ${leftText(limitNow, telling)}${(limitNow.left ?? 0) < 0 ? '' : ' left'} of ${limitAmount(limitNow, telling)}`
-  }</dd>${ticket !== undefined && html`<dt>Ticket</dt><dd>${ticket}</dd>`}${link !== undefined && html`<dt>From</dt><dd>${outside(link, link)}</dd>`}<dt>Waits until</dt><dd>${instant(expiresAtMs, telling)}</dd></dl>`;
+  return (
+    <>
+      <p>{reason}</p>
+      <dl class="facts">
+        {row.from !== undefined && <Fact name="Counts">{spanText(row)}</Fact>}
+        <Fact name="Limit">
+          {limitNow === undefined ? (
+            <code>{limit}</code>
+          ) : (
+            <>
+              {limitWords(limitNow)}: {leftText(limitNow, telling)}
+              {(limitNow.left ?? 0) < 0 ? '' : ' left'} of {limitAmount(limitNow, telling)}
+            </>
+          )}
+        </Fact>
+        <Fact name="Ticket">{ticket}</Fact>
+        {link !== undefined && <Fact name="From">{outside(link, link)}</Fact>}
+        <Fact name="Waits until">{instant(expiresAtMs, telling)}</Fact>
+      </dl>
+    </>
+  );
 };
 
 /** In the limit's zone, which is what its days are meant in; as it was written where the limit is gone. */

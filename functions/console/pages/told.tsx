@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { Mode } from '../../../policies/mode.ts';
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { relativeText } from '../../../policies/text/duration-text.ts';
@@ -23,16 +22,25 @@ export const amount = (whole: number, unit: Unit, { currency }: Telling): string
 export const bare = (whole: number, unit: Unit): string => bareAmountText(whole, unit, 'nearest');
 
 /** `1 Dec 2026 00:00 Europe/Berlin`. */
-export const instant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup =>
-  html`<time class="when" datetime="${new Date(atMs).toISOString()}">${instantText(atMs, zone)}</time>`;
+export const instant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup => (
+  <time class="when" datetime={new Date(atMs).toISOString()}>
+    {instantText(atMs, zone)}
+  </time>
+);
 
 /** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
-export const edge = (atMs: number, which: Edge, { zone }: Pick<Telling, 'zone'>): Markup =>
-  html`<time class="when" datetime="${new Date(atMs).toISOString()}">${edgeText(atMs, which, zone)}</time>`;
+export const edge = (atMs: number, which: Edge, { zone }: Pick<Telling, 'zone'>): Markup => (
+  <time class="when" datetime={new Date(atMs).toISOString()}>
+    {edgeText(atMs, which, zone)}
+  </time>
+);
 
 /** The same without the zone, where the page names it. */
-export const shortInstant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup =>
-  html`<time class="when" datetime="${new Date(atMs).toISOString()}" title="${zone}">${instantText(atMs, zone).replace(` ${zone}`, '')}</time>`;
+export const shortInstant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup => (
+  <time class="when" datetime={new Date(atMs).toISOString()} title={zone}>
+    {instantText(atMs, zone).replace(` ${zone}`, '')}
+  </time>
+);
 
 /** `in 9 days`, `9 days ago`. */
 export const distance = (atMs: number, nowMs: number): string =>
@@ -46,11 +54,19 @@ export function modeTag(mode: Mode): Markup | undefined {
     case 'enforce':
       return undefined;
     case 'warn':
-      return html`<span class="tag warn" title="Tells the owner, rejects no job">warns only</span>`;
+      return (
+        <span class="tag warn" title="Tells the owner, rejects no job">
+          warns only
+        </span>
+      );
     case 'shadow':
-      return html`<span class="tag" title="Recorded, rejects no job">shadow</span>`;
+      return (
+        <span class="tag" title="Recorded, rejects no job">
+          shadow
+        </span>
+      );
     case 'off':
-      return html`<span class="tag">off</span>`;
+      return <span class="tag">off</span>;
   }
 }
 

@@ -1,10 +1,9 @@
-import { html } from 'hono/html';
 import type { LimitKind } from '../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { untilText } from '../../../policies/text/until-text.ts';
 import type { ForecastRow, LimitRow } from '../../answers/view/limit-row.ts';
 import type { Markup } from './markup.ts';
-import { amount, distance, instant, type Telling } from './told.ts';
+import { amount, distance, instant, type Telling } from './told.tsx';
 
 export const KIND_WORDS: Readonly<Record<LimitKind, string>> = {
   money: 'Money',
@@ -56,21 +55,27 @@ export function runsOut(
   nowMs: number,
   watched = false,
 ): Markup {
-  if (forecast === undefined) return html`<span class="soft">not known yet</span>`;
+  if (forecast === undefined) return <span class="soft">not known yet</span>;
   switch (forecast.outcome) {
     case 'used_up':
-      return html`<strong class="${watched ? 'warn-text' : 'bad-text'}">used up</strong>`;
+      return <strong class={watched ? 'warn-text' : 'bad-text'}>used up</strong>;
     case 'lasts':
-      return html`<span class="good-text">lasts</span>`;
+      return <span class="good-text">lasts</span>;
     case 'runs_out':
-      return forecast.atMs === undefined
-        ? html`runs out`
-        : html`<span class="warn-text">${distance(forecast.atMs, nowMs)}</span> <small class="soft when">${dayAndClock(forecast.atMs, zone)}</small>`;
+      return forecast.atMs === undefined ? (
+        <>runs out</>
+      ) : (
+        <>
+          <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
+          <small class="soft when">{dayAndClock(forecast.atMs, zone)}</small>
+        </>
+      );
   }
 }
 
-const dayAndClock = (atMs: number, zone: string): Markup =>
-  html`<time datetime="${new Date(atMs).toISOString()}">${clockText(atMs, zone)}</time>`;
+const dayAndClock = (atMs: number, zone: string): Markup => (
+  <time datetime={new Date(atMs).toISOString()}>{clockText(atMs, zone)}</time>
+);
 
 /** `23 Nov 14:00`, in the limit's zone. */
 const clockText = (atMs: number, zone: string): string =>
@@ -80,17 +85,34 @@ const clockText = (atMs: number, zone: string): string =>
 export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
   switch (limit.forecast?.outcome) {
     case undefined:
-      return html`There is too little history to say when it runs out.`;
+      return <>There is too little history to say when it runs out.</>;
     case 'used_up':
-      return onlyWatches(limit)
-        ? html`It is <strong class="warn-text">used up</strong>; no job is rejected for it.`
-        : html`It is <strong class="bad-text">used up</strong>.`;
+      return onlyWatches(limit) ? (
+        <>
+          It is <strong class="warn-text">used up</strong>; no job is rejected for it.
+        </>
+      ) : (
+        <>
+          It is <strong class="bad-text">used up</strong>.
+        </>
+      );
     case 'lasts':
-      return html`At the pace of the last four weeks it <strong class="good-text">lasts</strong> until the period ends.`;
+      return (
+        <>
+          At the pace of the last four weeks it <strong class="good-text">lasts</strong> until the period
+          ends.
+        </>
+      );
     case 'runs_out':
-      return limit.forecast.atMs === undefined
-        ? html`It runs out before the period ends.`
-        : html`At the pace of the last four weeks it <strong class="warn-text">runs out ${distance(limit.forecast.atMs, nowMs)}</strong>, on ${instant(limit.forecast.atMs, limit)}.`;
+      return limit.forecast.atMs === undefined ? (
+        <>It runs out before the period ends.</>
+      ) : (
+        <>
+          At the pace of the last four weeks it{' '}
+          <strong class="warn-text">runs out {distance(limit.forecast.atMs, nowMs)}</strong>, on{' '}
+          {instant(limit.forecast.atMs, limit)}.
+        </>
+      );
   }
 }
 

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { Markup } from './markup.ts';
 
 const KIND_PATHS: Readonly<Record<string, string>> = {
@@ -21,9 +20,9 @@ export function subjectOf(folder: string, name: string): string | undefined {
   return kind === undefined ? undefined : `${kind}/${name}`;
 }
 
-export const subjectLink = (subject: string, text: string): Markup => {
+export const subjectLink = (subject: string, text: string): Markup | string => {
   const href = subjectHref(subject);
-  return href === undefined ? html`${text}` : html`<a href="${href}">${text}</a>`;
+  return href === undefined ? text : <a href={href}>{text}</a>;
 };
 
 /** `/edit?kind=set&subject=group%2F101`; what is undefined is left out. */
@@ -43,21 +42,30 @@ export const isMail = (contact: string | undefined): contact is string =>
   contact !== undefined && MAIL.test(contact);
 
 /** A contact as people write it: an address to mail or to open, or just its text. */
-export function contactLink(contact: string): Markup {
-  if (isMail(contact)) return html`<a href="mailto:${encodeURIComponent(contact)}">${contact}</a>`;
+export function contactLink(contact: string): Markup | string {
+  if (isMail(contact)) return <a href={`mailto:${encodeURIComponent(contact)}`}>{contact}</a>;
   return outside(contact, contact);
 }
 
 /** A link that leads away from here; only to https addresses, because users write them. */
-export const outside = (href: string | undefined, text: string): Markup =>
-  href !== undefined && /^https?:\/\/[^\s]+$/.test(href)
-    ? html`<a href="${href}" rel="noreferrer noopener">${text}</a>`
-    : html`${text}`;
+export const outside = (href: string | undefined, text: string): Markup | string =>
+  href !== undefined && /^https?:\/\/[^\s]+$/.test(href) ? (
+    <a href={href} rel="noreferrer noopener">
+      {text}
+    </a>
+  ) : (
+    text
+  );
 
 /** A path whose last part stands out: it is what tells neighbours apart. */
-export function pathText(path: string): Markup {
+export function pathText(path: string): Markup | string {
   const slash = path.lastIndexOf('/');
-  return slash < 0
-    ? html`${path}`
-    : html`<span class="soft">${path.slice(0, slash + 1)}</span>${path.slice(slash + 1)}`;
+  return slash < 0 ? (
+    path
+  ) : (
+    <>
+      <span class="soft">{path.slice(0, slash + 1)}</span>
+      {path.slice(slash + 1)}
+    </>
+  );
 }

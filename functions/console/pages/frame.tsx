@@ -1,0 +1,112 @@
+import { raw } from 'hono/html';
+import type { PropsWithChildren } from 'hono/jsx';
+import type { User } from '../../core/signin/user.ts';
+import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
+import { HELD_PATTERNS } from './bar.tsx';
+import { PostForm } from './layout.tsx';
+import type { Markup } from './markup.ts';
+import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
+
+/** Whoever the page is for. */
+export interface Reader extends User {
+  /** Requests that wait for them to decide; absent: not known, or they decide none. */
+  readonly waiting?: number;
+}
+
+export interface Frame {
+  readonly title: string;
+  /** Which entry of the navigation this is. */
+  readonly at: NavigationHref | 'none';
+  readonly user: Reader;
+}
+
+/** A page of somebody who is signed in. */
+export const Page = ({ title, at, user, children }: PropsWithChildren<Frame>): Markup => (
+  <Document title={title}>
+    <header class="top">
+      <div>
+        {BRAND}
+        <nav aria-label="Main">
+          <ul>
+            {NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, user.roles)).map(({ href, text }) => (
+              <li>
+                <a href={href} aria-current={href === at ? 'page' : undefined}>
+                  {text}
+                  {href === '/requests' && <WaitingCount of={user} />}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="who">
+          <a href="/me">{user.name}</a>
+          <PostForm user={user} action="/signout">
+            <button class="plain">Sign out</button>
+          </PostForm>
+        </div>
+      </div>
+    </header>
+    <main id="main" tabindex={-1}>
+      {children}
+    </main>
+  </Document>
+);
+
+const WaitingCount = ({ of: { waiting = 0 } }: { readonly of: Reader }): Markup | '' =>
+  waiting === 0 ? (
+    ''
+  ) : (
+    <>
+      {' '}
+      <span class="count">
+        {waiting}
+        <span class="hidden"> waiting for you</span>
+      </span>
+    </>
+  );
+
+/** A page of somebody who may not be signed in. */
+export const BarePage = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
+  <Document title={title}>
+    <header class="top">
+      <div>{BRAND}</div>
+    </header>
+    <main id="main" tabindex={-1}>
+      {children}
+    </main>
+  </Document>
+);
+
+const BRAND = (
+  <a class="brand" href="/">
+    <svg viewBox="0 0 18 18" aria-hidden="true">
+      <path d="M3 16V2M3 6h12" />
+      <path d="M9 6v3M14 6v3" />
+    </svg>
+    Tollgate
+  </a>
+);
+
+const Document = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
+  <>
+    {raw('<!doctype html>')}
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{title} · Tollgate</title>
+        <link rel="icon" type="image/svg+xml" href={ICON_HREF} />
+        <link rel="stylesheet" href={STYLE_HREF} />
+        <script src={SCRIPT_HREF} defer />
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          To the content
+        </a>
+        {HELD_PATTERNS}
+        {children}
+      </body>
+    </html>
+  </>
+);

@@ -1,0 +1,152 @@
+import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
+import type { Denied } from '../../core/limits/desk/role.ts';
+import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
+import type { User } from '../../core/signin/user.ts';
+import { BarePage, Page } from './frame.tsx';
+import { contactLink } from './links.tsx';
+import type { Markup } from './markup.ts';
+
+export interface Problem {
+  readonly title: string;
+  readonly sentence: Markup | string;
+  readonly remedy: Markup | string;
+  readonly link?: { readonly href: string; readonly text: string };
+}
+
+/** One thing that stands in the way, and the way on. */
+export const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
+  <Page title={title} at="none" user={user}>
+    <div class="head">
+      <h1>{title}</h1>
+    </div>
+    <div class="card">
+      <div>{sentence}</div>
+      <p>{remedy}</p>
+      <p>
+        <a class="button" href={link?.href ?? '/'}>
+          {link?.text ?? 'To the budgets'}
+        </a>
+      </p>
+    </div>
+  </Page>
+);
+
+/** How the sign-in tells what stands in the way, in the same dress. */
+export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link }: Notice) =>
+  String(
+    <BarePage title={title}>
+      <div class="head">
+        <h1>{title}</h1>
+      </div>
+      <div class="card">
+        <p>{sentence}</p>
+        <p>{remedy}</p>
+        {link !== undefined && (
+          <p>
+            <a class="button main" href={link.href}>
+              {link.text}
+            </a>
+          </p>
+        )}
+      </div>
+    </BarePage>,
+  );
+
+export const unknownPlace = (user: User): Markup =>
+  problemPage(user, {
+    title: 'Not here',
+    sentence: 'There is no such page, or it is about a group you may not see.',
+    remedy:
+      'You see groups in which you are a member in GitLab, and all below them. Somebody who sent you here may see more.',
+  });
+
+export const noAnswer = (user: User, changing: boolean): Markup =>
+  problemPage(user, {
+    title: 'No answer',
+    sentence: 'The table that holds limits and counters does not answer at the moment.',
+    remedy: changing
+      ? 'It may have been saved or not: look at the history of the group before you do it again.'
+      : 'Load the page again in a moment. Jobs are decided nevertheless.',
+  });
+
+/** Somebody to ask: who owns a limit, and where they are found. */
+export interface Reach {
+  /** `acme/payments money-month` */
+  readonly of: string;
+  readonly owner?: string;
+  readonly contact?: string;
+}
+
+/** Names the right that is missing, for each difference that nobody but others may make, and whom to ask. */
+export const forbiddenPage = (
+  user: User,
+  denied: readonly Denied[],
+  reach: readonly Reach[],
+  back: string,
+): Markup =>
+  problemPage(user, {
+    title: 'Not yours to change',
+    sentence: (
+      <>
+        Nothing was saved. You are signed in as {user.username}, and this needs another right:
+        <ul>
+          {denied.slice(0, DENIED_SHOWN).map(({ row, act, needs }) => (
+            <li>
+              {row.path ?? row.subject} <code>{row.limit}</code> {row.field.replaceAll('_', ' ')}: to{' '}
+              {ACT_WORDS[act]} you must be {whoMayText(act, needs)}.
+            </li>
+          ))}
+          {denied.length > DENIED_SHOWN && <li>and {denied.length - DENIED_SHOWN} more</li>}
+        </ul>
+        {reachList(reach)}
+      </>
+    ),
+    remedy: (
+      <>
+        Ask somebody who is
+        {user.roles.finance || user.roles.admin ? (
+          ''
+        ) : (
+          <>
+            , or <a href="/ask">ask for more</a>: then it is put before them
+          </>
+        )}
+        . Your rights come from GitLab’s groups and are read anew every 15 minutes;{' '}
+        <a href="/me">see yours</a>.
+      </>
+    ),
+    link: { href: back, text: 'Back' },
+  });
+
+export const reachList = (reach: readonly Reach[]): Markup | '' =>
+  reach.length === 0 ? (
+    ''
+  ) : (
+    <>
+      <p>Whom to ask:</p>
+      <ul>
+        {reach.map(({ of, owner, contact }) => (
+          <li>
+            {of}: {owner}
+            {owner !== undefined && contact !== undefined && ', '}
+            {contact !== undefined && contactLink(contact)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+const DENIED_SHOWN = 10;
+
+/** A page that is not for everybody. @param who - `of finance or an administrator` */
+export const closedPage = (user: User, who: string): Markup =>
+  problemPage(user, {
+    title: 'Not yours to open',
+    sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
+    remedy: (
+      <>
+        Your rights come from GitLab’s groups and are read anew every 15 minutes; <a href="/me">see yours</a>.
+        Who gives them: whoever runs Tollgate, or an owner of the group in GitLab.
+      </>
+    ),
+  });
