@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { LimitRow } from '../../answers/view/limit-row.ts';
-import type { BurnUp } from '../../answers/view/subject.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
+import type { BurnUp } from '../../answers/subject/model.ts';
 import { dayLabel, dayNumberOf, roundTicks } from './chart-scale.ts';
 import { forecastSentence } from './limit-words.ts';
 import type { Markup } from './markup.ts';

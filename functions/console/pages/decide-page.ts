@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
-import type { RequestRow } from '../../answers/view/request.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
+import type { RequestRow } from '../../answers/requests/model.ts';
 import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.ts';
 import { csrf, page } from './frame.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { FreezeRow } from '../../answers/view/limit-row.ts';
-import type { GrantRow, SubjectView } from '../../answers/view/subject.ts';
+import type { FreezeRow } from '../../answers/standing/model.ts';
+import type { GrantRow, SubjectView } from '../../answers/subject/model.ts';
 import { address } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, distance, edge, type Telling } from './told.ts';

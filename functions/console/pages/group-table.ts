@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { GroupRow } from '../../answers/view/overview.ts';
+import type { GroupRow } from '../../answers/overview/model.ts';
 import type { GroupSum, UsedInMonth } from '../../core/usage/group-sum.ts';
 import { bar } from './bar.ts';
 import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { LimitKind } from '../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { untilText } from '../../../policies/text/until-text.ts';
-import type { ForecastRow, LimitRow } from '../../answers/view/limit-row.ts';
+import type { ForecastRow, LimitRow } from '../../answers/standing/model.ts';
 import type { Markup } from './markup.ts';
 import { amount, distance, instant, type Telling } from './told.ts';
 

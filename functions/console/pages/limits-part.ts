@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { LimitRow } from '../../answers/view/limit-row.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
 import { bar } from './bar.ts';
 import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from './limit-words.ts';
 import { address, contactLink } from './links.ts';

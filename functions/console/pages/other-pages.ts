@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Me } from '../../answers/view/me.ts';
+import type { Me } from '../../answers/me/model.ts';
 import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
 import type { HistoryPage } from '../../core/limits/desk/history.ts';
 import type { User } from '../../core/signin/user.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Overview, OverviewAsked } from '../../answers/view/overview.ts';
+import type { Overview, OverviewAsked } from '../../answers/overview/model.ts';
 import { BAR_KEY, bar } from './bar.ts';
 import { type Frame, page } from './frame.ts';
 import { groupTable } from './group-table.ts';

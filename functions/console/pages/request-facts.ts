@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
-import type { RequestRow } from '../../answers/view/request.ts';
+import type { RequestRow } from '../../answers/requests/model.ts';
 import { fieldText } from './field-text.ts';
 import { leftText, limitAmount, limitWords } from './limit-words.ts';
 import { outside } from './links.ts';

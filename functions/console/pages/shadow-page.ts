@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ShadowRow, ShadowView } from '../../answers/view/shadow.ts';
+import type { ShadowRow, ShadowView } from '../../answers/shadow/model.ts';
 import type { User } from '../../core/signin/user.ts';
 import { daySpan } from './chart-scale.ts';
 import { csrf, page } from './frame.ts';

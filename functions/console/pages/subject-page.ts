@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { LimitRow } from '../../answers/view/limit-row.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
 import { poolWords } from '../../core/limits/desk/pool-words.ts';
 import { agreementText } from '../../core/usage/agreement-text.ts';
 import { BAR_KEY, bar } from './bar.ts';

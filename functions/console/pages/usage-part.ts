@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { durationText } from '../../../policies/text/duration-text.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
-import type { Rejections, UsageView } from '../../answers/view/usage.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
+import type { Rejections, UsageView } from '../../answers/usage/model.ts';
 import { dayLabel, daySpan } from './chart-scale.ts';
 import { outside } from './links.ts';
 import type { Markup } from './markup.ts';
