@@ -3,9 +3,7 @@ import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
-import { isZone } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { UsageError } from '../../terminal/command.ts';
 
 /** How a group's months begin and end. */
 export interface MonthRule {
@@ -68,22 +66,9 @@ export function monthLimitsOf(
   return new Set(inMonth.map(({ id }) => id));
 }
 
-/** @throws {UsageError} unless it is a zone of the IANA data base. */
-export function readZone(text: string): string {
-  if (isZone(text)) return text;
-  throw new UsageError(`--zone "${text}": expected a time zone like Europe/Berlin or UTC`);
-}
-
-/** @throws {UsageError} for what is no month, and for one that has not begun. */
-export function readMonth(text: string, { zone, fiscalStart }: MonthRule, nowMs: number): Period {
+/** Undefined: it names no month. One that has not begun has its start in the future. */
+export function monthNamed(text: string, { zone, fiscalStart }: MonthRule): Period | undefined {
   const [, year, month] = /^(20\d{2})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
-  if (year === undefined) throw new UsageError(`--month "${text}": expected a month like 2026-10`);
-  const period = periodAt(
-    'month',
-    zone,
-    Date.UTC(Number(year), Number(month) - 1, DAY_INSIDE, 12),
-    fiscalStart,
-  );
-  if (period.startMs <= nowMs) return period;
-  throw new UsageError(`--month "${text}": has not begun; expected a month up to now`);
+  if (year === undefined) return undefined;
+  return periodAt('month', zone, Date.UTC(Number(year), Number(month) - 1, DAY_INSIDE, 12), fiscalStart);
 }

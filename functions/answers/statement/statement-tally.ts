@@ -1,12 +1,12 @@
-import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
-import type { Counter, JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { isLive } from '../../../functions/core/ledger/settle.ts';
-import { type ChargeLine, chargeLines } from '../../../functions/core/truth/job-charge.ts';
-import { isInNoGroup } from '../../../functions/core/truth/recorded-groups.ts';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Control, StatementBy, StatementLine, StatementTotals } from './statement.ts';
+import type { CorrectionEntry } from '../../core/ledger/entry.ts';
+import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
+import { isLive } from '../../core/ledger/settle.ts';
+import { type ChargeLine, chargeLines } from '../../core/truth/job-charge.ts';
+import { isInNoGroup } from '../../core/truth/recorded-groups.ts';
+import type { Control, StatementBy, StatementLine, StatementTotals } from './model.ts';
 
 export interface TallyOptions {
   readonly month: Period;

@@ -1,16 +1,18 @@
 /**
- * A month whose jobs' records may be gone. What is kept of it longer than they are: usage by day, and for good the counters
- * of its limits with their closing entries. A statement reads just these, so it is exact and as cheap as the month is long.
+ * A month by its days alone: its jobs' records may be gone, or are not to be read. Usage by day is kept longer than they are,
+ * and for good the counters of its limits with their closing entries. A statement of just these is exact and as cheap as the
+ * month is long.
  */
-import { adjustedIn, closingIn, counterIn } from '../../../functions/core/ledger/period-items.ts';
-import type { ClosingStore, StoredItem } from '../../../functions/core/ledger/store.ts';
-import { usageExpiresAtSeconds } from '../../../functions/core/usage/rollup-item.ts';
-import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
-import { type Usage, usageOf } from '../../../functions/core/usage/usage.ts';
+
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Control, Statement, StatementLine } from './statement.ts';
+import { adjustedIn, closingIn, counterIn } from '../../core/ledger/period-items.ts';
+import type { ClosingStore, StoredItem } from '../../core/ledger/store.ts';
+import { usageExpiresAtSeconds } from '../../core/usage/rollup-item.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import { type Usage, usageOf } from '../../core/usage/usage.ts';
+import type { Control, Statement, StatementLine } from './model.ts';
 
 export interface KeptMonthAsk {
   readonly month: Period;
@@ -21,6 +23,8 @@ export interface KeptMonthAsk {
   /** IANA zone of the days of usage. */
   readonly usageZone: string;
   readonly directory: Directory;
+  /** Records of its jobs may be gone. */
+  readonly isLongOver: boolean;
   /** Unix ms. */
   readonly nowMs: number;
 }
@@ -61,7 +65,7 @@ export async function keptMonth(
       ...{ correctedMicros: 0, lateMicros: 0, openJobs: 0, heldMicros: 0 },
     },
     controls: shown.map(({ counter, shownMicros }) => ({ counter, shownMicros, settledMicros: micros })),
-    notes: notesOf(whole, shown.length > 0, usageZone),
+    notes: notesOf(whole, shown.length > 0, ask),
   };
 }
 
@@ -141,8 +145,13 @@ function groupFields(
 }
 
 /** What a reader misses, and why. */
-const notesOf = (whole: boolean, counted: boolean, usageZone: string): readonly string[] => [
-  'The month is over for more than 90 days and records of its jobs may be gone: lines are days of the whole group, corrections are in them. Jobs whose end nobody knows are charged, and are no part of jobs and seconds.',
+const notesOf = (
+  whole: boolean,
+  counted: boolean,
+  { usageZone, isLongOver, month, nowMs }: KeptMonthAsk,
+): readonly string[] => [
+  `${isLongOver ? 'The month is over for more than 90 days and records of its jobs may be gone: lines' : 'Lines'} are days of the whole group, corrections are in them. Jobs whose end nobody knows are charged, and are no part of jobs and seconds.`,
+  ...(nowMs < month.endMs ? ['The month is not over: this is what is charged so far.'] : []),
   ...(whole
     ? []
     : [
