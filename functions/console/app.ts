@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { ConsoleRead } from '../answers/read/contract.ts';
+import type { ConsoleRead } from '../answers/contract.ts';
 import type { Log } from '../core/environment/log.ts';
 import type { LimitsDesk } from '../core/limits/desk/contract.ts';
 import type { SignIn } from '../core/signin/create-sign-in.ts';

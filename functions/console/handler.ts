@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { getConnInfo, handle } from 'hono/aws-lambda';
-import { createConsoleRead } from '../answers/read/create-console-read.ts';
-import { placesNow } from '../answers/read/places-now.ts';
+import { createConsoleRead } from '../answers/create-console-read.ts';
+import { placesNow } from '../answers/reading/places-now.ts';
 import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
 import { consoleLog as log } from '../core/environment/log.ts';
 import { secretLines } from '../core/environment/secret-lines.ts';

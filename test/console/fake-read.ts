@@ -1,9 +1,9 @@
-import type { ConsoleRead, Viewer } from '../../functions/answers/read/contract.ts';
-import { isEarlier } from '../../functions/answers/read/group-rows.ts';
-import { rightsOf, roleNames } from '../../functions/answers/read/rights-of.ts';
-import type { GroupRow, Overview, OverviewAsked } from '../../functions/answers/view/overview.ts';
-import type { PreviewAnswer } from '../../functions/answers/view/preview.ts';
-import type { RequestRow } from '../../functions/answers/view/request.ts';
+import type { ConsoleRead, Viewer } from '../../functions/answers/contract.ts';
+import { isEarlier } from '../../functions/answers/overview/group-rows.ts';
+import type { GroupRow, Overview, OverviewAsked } from '../../functions/answers/overview/model.ts';
+import type { PreviewAnswer } from '../../functions/answers/preview/model.ts';
+import { rightsOf, roleNames } from '../../functions/answers/reading/rights-of.ts';
+import type { RequestRow } from '../../functions/answers/requests/model.ts';
 import type { BreakGlassState } from '../../functions/core/limits/desk/break-glass-state.ts';
 import type { LimitRequest } from '../../functions/core/limits/desk/limit-request.ts';
 import type { FakeDesk } from './fake-desk.ts';

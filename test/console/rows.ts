@@ -1,7 +1,7 @@
-import type { Explained } from '../../functions/answers/read/explain/explained.ts';
-import type { LimitRow } from '../../functions/answers/view/limit-row.ts';
-import type { GroupRow } from '../../functions/answers/view/overview.ts';
-import type { BurnUp, SubjectView } from '../../functions/answers/view/subject.ts';
+import type { Explained } from '../../functions/answers/job/explained.ts';
+import type { GroupRow } from '../../functions/answers/overview/model.ts';
+import type { LimitRow } from '../../functions/answers/standing/model.ts';
+import type { BurnUp, SubjectView } from '../../functions/answers/subject/model.ts';
 import type { LogEntry } from '../../functions/core/limits/desk/history.ts';
 import { groupSum } from '../../functions/core/usage/group-sum.ts';
 

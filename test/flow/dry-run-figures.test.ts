@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ifArmed } from '../../functions/answers/backtest/if-armed.ts';
+import { ifArmed } from '../../functions/answers/shadow/if-armed.ts';
 import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
 import { usageOf } from '../../functions/core/usage/usage.ts';
 import { simulateShadow } from '../../scripts/cli/report/shadow-simulation.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { actingUser } from '../../answers/acting-user.ts';
-import type { ConsoleRead } from '../../answers/read/contract.ts';
+import type { ConsoleRead } from '../../answers/contract.ts';
+import { actingUser } from '../../answers/reading/acting-user.ts';
 import type { Log } from '../../core/environment/log.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import { NO_SET } from '../../core/limits/desk/exported-limits.ts';

@@ -1,8 +1,8 @@
 /** The file for spreadsheets: out, and in again. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { actingUser } from '../../answers/acting-user.ts';
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
-import type { PreviewAnswer } from '../../answers/view/preview.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
+import type { PreviewAnswer } from '../../answers/preview/model.ts';
+import { actingUser } from '../../answers/reading/acting-user.ts';
 import {
   type CsvDialect,
   type CsvProblem,

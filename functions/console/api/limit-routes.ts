@@ -1,7 +1,7 @@
 /** Limits and what is done to them: every change goes through the desk, and needs the set it was made on. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
-import type { PreviewAnswer } from '../../answers/view/preview.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
+import type { PreviewAnswer } from '../../answers/preview/model.ts';
 import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
 import type { HistoryPage } from '../../core/limits/desk/history.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';

@@ -1,11 +1,11 @@
 /** What is only read. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Explained } from '../../answers/read/explain/explained.ts';
-import type { Me } from '../../answers/view/me.ts';
-import type { Overview } from '../../answers/view/overview.ts';
-import type { ShadowView } from '../../answers/view/shadow.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
-import type { UsageDaysView } from '../../answers/view/usage.ts';
+import type { Explained } from '../../answers/job/explained.ts';
+import type { Me } from '../../answers/me/model.ts';
+import type { Overview } from '../../answers/overview/model.ts';
+import type { ShadowView } from '../../answers/shadow/model.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
+import type { UsageDaysView } from '../../answers/usage/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';

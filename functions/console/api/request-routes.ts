@@ -1,7 +1,7 @@
 /** "Ask for more", and what becomes of it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { actingUser } from '../../answers/acting-user.ts';
-import type { RequestRow } from '../../answers/view/request.ts';
+import { actingUser } from '../../answers/reading/acting-user.ts';
+import type { RequestRow } from '../../answers/requests/model.ts';
 import type {
   AskForMore,
   DecideOutcome,

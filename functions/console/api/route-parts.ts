@@ -7,7 +7,7 @@ export const errorAnswer = (description: string) => ({
   content: { 'application/json': { schema: ErrorSchema } },
 });
 
-/** The body's TypeScript type is the contract; its fields are told in functions/answers/view/. */
+/** The body's TypeScript type is the contract; its fields are told in functions/answers/<answer>/model.ts. */
 export const answerOf = <Body>(name: string, description: string) => ({
   description,
   content: {

@@ -1,5 +1,5 @@
 /** Jobs that would have failed, counted job by job: beside the estimate, which is there at once. */
-import type { BacktestAnswer, BacktestCounted } from '../../answers/view/backtest.ts';
+import type { BacktestAnswer, BacktestCounted } from '../../answers/backtest/model.ts';
 import { dayLabel } from './chart-scale.ts';
 import type { Markup } from './markup.ts';
 import { counted, distance, shortInstant, type Telling } from './told.tsx';

@@ -1,5 +1,5 @@
-import type { LimitRow } from '../../answers/view/limit-row.ts';
-import type { BurnUp } from '../../answers/view/subject.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
+import type { BurnUp } from '../../answers/subject/model.ts';
 import { dayLabel, dayNumberOf, roundTicks } from './chart-scale.ts';
 import { Columns } from './layout.tsx';
 import { forecastSentence } from './limit-words.tsx';

@@ -1,4 +1,4 @@
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { User } from '../../core/signin/user.ts';
 import { COUNT_STEP } from './backtest-part.tsx';

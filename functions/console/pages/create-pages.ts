@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { OverviewAsked, OverviewSort } from '../../answers/view/overview.ts';
+import type { OverviewAsked, OverviewSort } from '../../answers/overview/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { query, readValues, wholeNumber } from './asked.ts';

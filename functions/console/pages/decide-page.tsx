@@ -1,6 +1,6 @@
 import type { DocumentProblem } from '../../../policies/document/parsed.ts';
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
-import type { RequestRow } from '../../answers/view/request.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
+import type { RequestRow } from '../../answers/requests/model.ts';
 import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.tsx';
 import { Page } from './frame.tsx';

@@ -1,5 +1,5 @@
-import type { LimitRow } from '../../answers/view/limit-row.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
 import type { Field, Values } from './form-field.tsx';
 
 export interface EditForm {

@@ -1,4 +1,4 @@
-import type { LimitRow } from '../../answers/view/limit-row.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
 import { type EditContext, type EditForm, WHY } from './edit-form-parts.ts';
 import { breakGlassForm, grantForm, rolloutForm } from './exception-forms.ts';
 import { changedLimit, newLimit } from './limit-forms.ts';

@@ -1,5 +1,5 @@
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
-import type { LimitRow } from '../../answers/view/limit-row.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
 import type { ApplyOutcome, ChangeRow } from '../../core/limits/desk/outcome.ts';
 import type { User } from '../../core/signin/user.ts';
 import { SAVE_FORM } from './backtest-part.tsx';

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { actingUser } from '../../answers/acting-user.ts';
+import { actingUser } from '../../answers/reading/acting-user.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { ApplyOutcome } from '../../core/limits/desk/outcome.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';

@@ -1,5 +1,5 @@
 /** Jobs that would have been rejected, estimated from the totals of each day: there at once, and for every day. */
-import type { EditEffect, LookBack } from '../../answers/view/preview.ts';
+import type { EditEffect, LookBack } from '../../answers/preview/model.ts';
 import type { Markup } from './markup.ts';
 import { counted } from './told.tsx';
 

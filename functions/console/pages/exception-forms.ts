@@ -1,4 +1,4 @@
-import type { LimitRow } from '../../answers/view/limit-row.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
 import { type EditContext, type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 import type { Field } from './form-field.tsx';
 import { limitWords } from './limit-words.tsx';

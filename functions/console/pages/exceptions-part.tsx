@@ -1,5 +1,5 @@
-import type { FreezeRow } from '../../answers/view/limit-row.ts';
-import type { GrantRow, SubjectView } from '../../answers/view/subject.ts';
+import type { FreezeRow } from '../../answers/standing/model.ts';
+import type { GrantRow, SubjectView } from '../../answers/subject/model.ts';
 import { Table } from './layout.tsx';
 import { address } from './links.tsx';
 import type { Markup } from './markup.ts';

@@ -1,4 +1,4 @@
-import type { GroupRow } from '../../answers/view/overview.ts';
+import type { GroupRow } from '../../answers/overview/model.ts';
 import type { GroupSum, UsedInMonth } from '../../core/usage/group-sum.ts';
 import { Bar } from './bar.tsx';
 import { type Column, Table } from './layout.tsx';

@@ -1,4 +1,4 @@
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
 import { type CsvProblem, csvProblemText } from '../../core/limits/csv/columns.ts';
 import type { TotalChange } from '../../core/limits/csv/totals.ts';
 import type { User } from '../../core/signin/user.ts';

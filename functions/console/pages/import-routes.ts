@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { Hono } from 'hono';
-import { actingUser } from '../../answers/acting-user.ts';
+import { actingUser } from '../../answers/reading/acting-user.ts';
 import type { CsvProblem } from '../../core/limits/csv/columns.ts';
 import { exportLimits } from '../../core/limits/csv/export-limits.ts';
 import { exportedLimits, NO_SET } from '../../core/limits/desk/exported-limits.ts';

@@ -1,6 +1,6 @@
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
-import type { Explained, ExplainedCounter, ExplainedTerms } from '../../answers/read/explain/explained.ts';
+import type { Explained, ExplainedCounter, ExplainedTerms } from '../../answers/job/explained.ts';
 import type { User } from '../../core/signin/user.ts';
 import { Page } from './frame.tsx';
 import { rulesPart } from './job-rules-part.tsx';

@@ -1,4 +1,4 @@
-import type { ExplainedRuleRow, ToldViolation } from '../../answers/read/explain/explained.ts';
+import type { ExplainedRuleRow, ToldViolation } from '../../answers/job/explained.ts';
 import { Table } from './layout.tsx';
 import type { Markup } from './markup.ts';
 import { counted, modeTag } from './told.tsx';

@@ -1,5 +1,5 @@
 import { writtenEdge } from '../../../policies/text/edge-text.ts';
-import type { LimitRow } from '../../answers/view/limit-row.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 import type { Field } from './form-field.tsx';
 import { KIND_WORDS, limitWords, writtenAmount } from './limit-words.tsx';

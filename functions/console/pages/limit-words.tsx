@@ -1,7 +1,7 @@
 import type { LimitKind } from '../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { untilText } from '../../../policies/text/until-text.ts';
-import type { ForecastRow, LimitRow } from '../../answers/view/limit-row.ts';
+import type { ForecastRow, LimitRow } from '../../answers/standing/model.ts';
 import type { Markup } from './markup.ts';
 import { amount, distance, instant, type Telling } from './told.tsx';
 

@@ -1,5 +1,5 @@
 import { writtenDay } from '../../../policies/text/edge-text.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
 import type { User } from '../../core/signin/user.ts';
 import type { EditContext, EditForm } from './edit-form-parts.ts';
 import { type EditKind, editForm } from './edit-kinds.ts';

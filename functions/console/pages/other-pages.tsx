@@ -1,4 +1,4 @@
-import type { Me } from '../../answers/view/me.ts';
+import type { Me } from '../../answers/me/model.ts';
 import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
 import type { HistoryPage } from '../../core/limits/desk/history.ts';
 import type { User } from '../../core/signin/user.ts';

@@ -1,4 +1,4 @@
-import type { Overview, OverviewAsked } from '../../answers/view/overview.ts';
+import type { Overview, OverviewAsked } from '../../answers/overview/model.ts';
 import type { User } from '../../core/signin/user.ts';
 import { BAR_KEY, Bar } from './bar.tsx';
 import { Page } from './frame.tsx';

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { ConsoleRead } from '../../answers/read/contract.ts';
+import type { ConsoleRead } from '../../answers/contract.ts';
 import type { Log } from '../../core/environment/log.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';

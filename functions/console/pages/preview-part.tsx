@@ -1,6 +1,6 @@
-import type { BacktestAnswer } from '../../answers/view/backtest.ts';
-import type { LimitRow } from '../../answers/view/limit-row.ts';
-import type { EditEffect, PreviewAnswer } from '../../answers/view/preview.ts';
+import type { BacktestAnswer } from '../../answers/backtest/model.ts';
+import type { EditEffect, PreviewAnswer } from '../../answers/preview/model.ts';
+import type { LimitRow } from '../../answers/standing/model.ts';
 import type { ChangeRow, Oversubscription } from '../../core/limits/desk/outcome.ts';
 import { poolWords } from '../../core/limits/desk/pool-words.ts';
 import { backtestPart } from './backtest-part.tsx';

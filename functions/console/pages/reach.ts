@@ -1,4 +1,4 @@
-import type { ConsoleRead, Viewer } from '../../answers/read/contract.ts';
+import type { ConsoleRead, Viewer } from '../../answers/contract.ts';
 import type { Reach } from './problem-page.tsx';
 
 /** Each costs the reads of a page. */

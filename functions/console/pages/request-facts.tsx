@@ -1,6 +1,6 @@
 import { readInstant } from '../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
-import type { RequestRow } from '../../answers/view/request.ts';
+import type { RequestRow } from '../../answers/requests/model.ts';
 import { fieldText } from './field-text.ts';
 import { Fact } from './layout.tsx';
 import { leftText, limitAmount, limitWords } from './limit-words.tsx';

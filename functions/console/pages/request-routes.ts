@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
-import { actingUser } from '../../answers/acting-user.ts';
+import { actingUser } from '../../answers/reading/acting-user.ts';
 import type { DecideOutcome, RequestOutcome } from '../../core/limits/desk/limit-request.ts';
 import { whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../core/signin/user.ts';

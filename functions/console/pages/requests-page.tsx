@@ -1,5 +1,5 @@
-import type { RequestRow } from '../../answers/view/request.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
+import type { RequestRow } from '../../answers/requests/model.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
 import type { ApplyOutcome } from '../../core/limits/desk/outcome.ts';
 import { whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { User } from '../../core/signin/user.ts';

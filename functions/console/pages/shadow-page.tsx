@@ -1,4 +1,4 @@
-import type { ShadowRow, ShadowView } from '../../answers/view/shadow.ts';
+import type { ShadowRow, ShadowView } from '../../answers/shadow/model.ts';
 import type { User } from '../../core/signin/user.ts';
 import { daySpan } from './chart-scale.ts';
 import { Page } from './frame.tsx';

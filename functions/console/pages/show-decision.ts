@@ -1,4 +1,4 @@
-import type { RequestRow } from '../../answers/view/request.ts';
+import type { RequestRow } from '../../answers/requests/model.ts';
 import type { RequestedEdits } from '../../core/limits/desk/limit-request.ts';
 import { countedFor } from './counted-for.ts';
 import { decidePage } from './decide-page.tsx';

@@ -1,6 +1,6 @@
 import { durationText } from '../../../policies/text/duration-text.ts';
-import type { SubjectView } from '../../answers/view/subject.ts';
-import type { Rejections, UsageView } from '../../answers/view/usage.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
+import type { Rejections, UsageView } from '../../answers/usage/model.ts';
 import { dayLabel, daySpan } from './chart-scale.ts';
 import { Card, Columns, Table } from './layout.tsx';
 import { outside } from './links.tsx';

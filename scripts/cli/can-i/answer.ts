@@ -2,7 +2,7 @@ import {
   type EvaluationRules,
   type RuleResult,
   ruleResults,
-} from '../../../functions/answers/explain/rule-results.ts';
+} from '../../../functions/answers/job/rule-results.ts';
 import { toHoldAsk } from '../../../functions/core/admission/judge.ts';
 import { newJob } from '../../../functions/core/ledger/job.ts';
 import type { Counter } from '../../../functions/core/ledger/ledger.ts';

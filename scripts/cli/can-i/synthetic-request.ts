@@ -1,4 +1,4 @@
-import type { EvaluationRules } from '../../../functions/answers/explain/rule-results.ts';
+import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { resolveContainers } from '../../../policies/variables/resolve-containers.ts';

@@ -1,4 +1,4 @@
-import type { EvaluationRules } from '../../../functions/answers/explain/rule-results.ts';
+import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import type { RunnerClass } from '../../../policies/price.ts';
 import { pricesAt } from '../../../policies/prices/prices-at.ts';
 import type { ExpandedJob } from '../pipeline/expanded-job.ts';

@@ -2,7 +2,7 @@ import {
   type EvaluationRules,
   type RuleResult,
   ruleResults,
-} from '../../../functions/answers/explain/rule-results.ts';
+} from '../../../functions/answers/job/rule-results.ts';
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Mode } from '../../../policies/mode.ts';

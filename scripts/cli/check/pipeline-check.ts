@@ -1,4 +1,4 @@
-import type { EvaluationRules } from '../../../functions/answers/explain/rule-results.ts';
+import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import type { Place } from '../evaluation/place-flags.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import { checkForms } from './forms-check.ts';

@@ -1,4 +1,4 @@
-import { ifArmed } from '../../../functions/answers/backtest/if-armed.ts';
+import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { type DeskIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';

@@ -1,5 +1,5 @@
 /** Where people own limits, as it is deployed, over tables in memory that count. No figure of it is typed in. */
-import { placesNow } from '../../../functions/answers/read/places-now.ts';
+import { placesNow } from '../../../functions/answers/reading/places-now.ts';
 import { Draft } from '../../../functions/core/directory/draft.ts';
 import { type GroupTree, writeGroups } from '../../../functions/core/directory/group-tree.ts';
 import { NOT_BEGUN } from '../../../functions/core/directory/manifest.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { createConsoleRead } from '../../../functions/answers/read/create-console-read.ts';
+import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../functions/console/pages/assets/assets.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';

@@ -1,4 +1,4 @@
-import type { RuleResult } from '../../../functions/answers/explain/rule-results.ts';
+import type { RuleResult } from '../../../functions/answers/job/rule-results.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { ruleTold } from './rule-told.ts';

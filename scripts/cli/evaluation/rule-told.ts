@@ -1,4 +1,4 @@
-import type { RuleResult } from '../../../functions/answers/explain/rule-results.ts';
+import type { RuleResult } from '../../../functions/answers/job/rule-results.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { reasonLine } from '../../../policies/text/reason-line.ts';
 import { askText, limitAskOf } from './limit-ask.ts';

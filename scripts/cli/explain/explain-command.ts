@@ -1,7 +1,7 @@
-import { askAgain } from '../../../functions/answers/explain/asked-again.ts';
-import { countersFor } from '../../../functions/answers/explain/counters-read.ts';
-import { type ExplainWith, explanationOf } from '../../../functions/answers/explain/explanation.ts';
-import type { JobReference } from '../../../functions/answers/explain/job-reference.ts';
+import { askAgain } from '../../../functions/answers/job/asked-again.ts';
+import { countersFor } from '../../../functions/answers/job/counters-read.ts';
+import { type ExplainWith, explanationOf } from '../../../functions/answers/job/explanation.ts';
+import type { JobReference } from '../../../functions/answers/job/job-reference.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';

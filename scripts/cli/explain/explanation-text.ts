@@ -1,11 +1,7 @@
-import type { VerdictNow } from '../../../functions/answers/explain/asked-again.ts';
-import type { CounterLine } from '../../../functions/answers/explain/counters-then-and-now.ts';
-import type {
-  ExplainedRule,
-  Explanation,
-  PricedTerms,
-} from '../../../functions/answers/explain/explanation.ts';
-import type { RuleOutcome } from '../../../functions/answers/explain/rule-results.ts';
+import type { VerdictNow } from '../../../functions/answers/job/asked-again.ts';
+import type { CounterLine } from '../../../functions/answers/job/counters-then-and-now.ts';
+import type { ExplainedRule, Explanation, PricedTerms } from '../../../functions/answers/job/explanation.ts';
+import type { RuleOutcome } from '../../../functions/answers/job/rule-results.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';

@@ -1,4 +1,4 @@
-import { type JobReference, parseJobReference } from '../../../functions/answers/explain/job-reference.ts';
+import { type JobReference, parseJobReference } from '../../../functions/answers/job/job-reference.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 /** @throws {UsageError} for what names no job. */

@@ -1,4 +1,4 @@
-import type { ArmedForecast, ArmedRow } from '../../../functions/answers/backtest/if-armed.ts';
+import type { ArmedForecast, ArmedRow } from '../../../functions/answers/shadow/if-armed.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { jobUrl, labelOf, type ReportJob, type ReportWith } from './shadow-report.ts';
 import { jobOf } from './shadow-row.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type ArmedForecast, ifArmed } from '../../../functions/answers/backtest/if-armed.ts';
+import { type ArmedForecast, ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';

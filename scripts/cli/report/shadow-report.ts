@@ -1,4 +1,4 @@
-import type { ArmedForecast } from '../../../functions/answers/backtest/if-armed.ts';
+import type { ArmedForecast } from '../../../functions/answers/shadow/if-armed.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { type ArmedReport, armedReport } from './armed-report.ts';
 import type { ShadowFigures, ShadowJob, ShadowRow } from './shadow-figures.ts';

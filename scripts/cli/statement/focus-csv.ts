@@ -1,6 +1,6 @@
+import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { csvField } from '../report/shadow-csv.ts';
 import { FOCUS_COLUMNS } from './focus-row.ts';
-import type { Statement } from './statement.ts';
 import { csv } from './statement-csv.ts';
 
 /** The statement as a FOCUS 1.2 dataset, CSV. */

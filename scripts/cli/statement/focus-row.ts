@@ -1,4 +1,4 @@
-import type { Statement, StatementLine } from './statement.ts';
+import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { decimal } from './statement-csv.ts';
 
 /** The version of the specification the columns are those of. https://focus.finops.org/focus-specification/v1-2/ */

@@ -1,5 +1,5 @@
+import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { csvField } from '../report/shadow-csv.ts';
-import type { Statement, StatementLine } from './statement.ts';
 
 const MICROS = 1_000_000;
 

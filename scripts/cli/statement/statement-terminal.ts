@@ -1,9 +1,9 @@
+import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { type Column, table } from '../../terminal/table.ts';
 import { count, money } from '../report/shadow-words.ts';
-import type { Statement, StatementLine } from './statement.ts';
 
 /** Some screens: the CSV has all. */
 const ROWS_SHOWN = 60;

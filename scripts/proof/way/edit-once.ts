@@ -1,7 +1,7 @@
 /** One edit of limits as finance makes it: a CSV file, exported, changed and imported again through the console's API. */
 import { Hono } from 'hono';
-import { createConsoleRead } from '../../../functions/answers/read/create-console-read.ts';
-import { placesOf } from '../../../functions/answers/read/places.ts';
+import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
+import { placesOf } from '../../../functions/answers/reading/places.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { ConsoleReadDeps } from '../../../functions/answers/read/console-read-deps.ts';
-import { createConsoleRead } from '../../../functions/answers/read/create-console-read.ts';
-import { placesOf } from '../../../functions/answers/read/places.ts';
+import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
+import { placesOf } from '../../../functions/answers/reading/places.ts';
+import type { ConsoleReadDeps } from '../../../functions/answers/reading/reading.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { decide } from '../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type RuleResult, ruleResults } from '../../../../functions/answers/explain/rule-results.ts';
+import { type RuleResult, ruleResults } from '../../../../functions/answers/job/rule-results.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';

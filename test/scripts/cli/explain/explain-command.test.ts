@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Explanation } from '../../../../functions/answers/explain/explanation.ts';
+import type { Explanation } from '../../../../functions/answers/job/explanation.ts';
 import { LedgerError } from '../../../../functions/core/ledger/ledger-error.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Statement } from '../../../../functions/answers/statement/model.ts';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { createClosing } from '../../../../functions/core/ledger/create-closing.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
@@ -8,7 +9,6 @@ import { usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-i
 import type { Tally } from '../../../../functions/core/usage/tally.ts';
 import type { UsageKey } from '../../../../functions/core/usage/usage.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import type { Statement } from '../../../../scripts/cli/statement/statement.ts';
 import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 

@@ -1,8 +1,8 @@
 /** Groups move between roots and are renamed; who is charged was decided with each job. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Statement } from '../../../../functions/answers/statement/model.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
-import type { Statement } from '../../../../scripts/cli/statement/statement.ts';
 import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

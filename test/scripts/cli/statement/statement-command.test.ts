@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Statement } from '../../../../scripts/cli/statement/statement.ts';
+import type { Statement } from '../../../../functions/answers/statement/model.ts';
 import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';

@@ -1,0 +1,52 @@
+/**
+ * What the console's pages and its API show; each answer has its folder, with the shape in model.ts. Everything here is cut to what the viewer may see:
+ * their groups and all that is below them. What is outside looks as if it did not exist.
+ *
+ * Amounts are whole units of `unit` (`micros` are millionths of the deployment's currency), instants Unix ms, days `2026-11-21`.
+ * Subjects are texts as in functions/core/limits/desk/contract.ts.
+ */
+
+import type { BreakGlassState } from '../core/limits/desk/break-glass-state.ts';
+import type { HistoryAsked, HistoryPage, LogEntry } from '../core/limits/desk/history.ts';
+import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
+import type { User } from '../core/signin/user.ts';
+import type { BacktestAnswer } from './backtest/model.ts';
+import type { JobAnswer } from './job/model.ts';
+import type { Me } from './me/model.ts';
+import type { Overview, OverviewAsked } from './overview/model.ts';
+import type { PreviewAnswer } from './preview/model.ts';
+import type { RequestRow } from './requests/model.ts';
+import type { ShadowAsked, ShadowView } from './shadow/model.ts';
+import type { SubjectAsked, SubjectView } from './subject/model.ts';
+import type { UsageAsked, UsageDaysView } from './usage/model.ts';
+
+/** Who looks. */
+export type Viewer = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
+
+/** Every method throws `LimitsError`, `LedgerError` or `DirectoryError` where the table gives no answer; retry later. */
+export interface ConsoleRead {
+  me(viewer: Viewer): Promise<Me>;
+  overview(asked: OverviewAsked, viewer: Viewer): Promise<Overview>;
+  /** Undefined: there is no such subject, or it is not theirs to see. */
+  subject(subject: string, asked: SubjectAsked, viewer: Viewer): Promise<SubjectView | undefined>;
+  /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
+  job(word: string, viewer: Viewer): Promise<JobAnswer>;
+  shadow(asked: ShadowAsked, viewer: Viewer): Promise<ShadowView>;
+  /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
+  preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
+  /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */
+  backtest(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<BacktestAnswer>;
+  /** Newest first; rows of subjects outside are left out, `count` with them. */
+  history(asked: HistoryAsked, viewer: Viewer): Promise<HistoryPage>;
+  /** One edit with every row that is theirs to see. Undefined: there is none, or nothing of it is theirs. */
+  edit(edit: number, viewer: Viewer): Promise<LogEntry | undefined>;
+  /** Newest first; those the viewer filed, and those of their groups. */
+  requests(viewer: Viewer): Promise<readonly RequestRow[]>;
+  /** How many requests wait for the viewer to decide them. */
+  waiting(viewer: Viewer): Promise<number>;
+  breakGlasses(viewer: Viewer): Promise<readonly BreakGlassState[]>;
+  /** Day by day, as the rollup has it. Undefined: there is no such subject, or it is not theirs to see. */
+  usage(asked: UsageAsked, viewer: Viewer): Promise<UsageDaysView | undefined>;
+  /** Whether the viewer may know of a subject, as the groups are now. */
+  sight(viewer: Viewer): Promise<(subject: string) => boolean>;
+}

@@ -1,0 +1,52 @@
+/** Puts the read models together. Keep one per process: it remembers the limits, the groups, and counters for a minute. */
+import type { Ledger } from '../core/ledger/ledger.ts';
+import { backtestOf } from './backtest/backtest-view.ts';
+import type { ConsoleRead } from './contract.ts';
+import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
+import { explainJob } from './job/explain-job.ts';
+import { meOf } from './me/me.ts';
+import { overviewOf } from './overview/overview.ts';
+import { previewOf } from './preview/preview-view.ts';
+import { countersNow } from './reading/counters-now.ts';
+import { limitsNow } from './reading/limits-now.ts';
+import { NOWHERE } from './reading/places.ts';
+import { poolsNow } from './reading/pools.ts';
+import type { ConsoleReadDeps, Reading } from './reading/reading.ts';
+import { scopeOf } from './reading/scope.ts';
+import { requestRows, waitingOf } from './requests/requests.ts';
+import { shadowViewOf } from './shadow/shadow-view.ts';
+import { subjectViewOf } from './subject/subject-view.ts';
+import { usageDaysOf } from './usage/usage-days-view.ts';
+
+export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
+  const { clock, desk, ledger } = deps;
+  const previous = (keys: Parameters<Ledger['readCounters']>[0]) => ledger.readCounters(keys);
+  const reading: Reading = {
+    ...deps,
+    counters: countersNow(ledger, clock),
+    limits: limitsNow({ desk, table: deps.limitTable, packed: deps.packedLimits, previous, clock }),
+    pools: poolsNow(clock),
+  };
+  const scopeFor = async (viewer: Parameters<ConsoleRead['me']>[0]) =>
+    scopeOf(viewer.roles, ((await deps.places()) ?? NOWHERE).directory);
+  const requests = requestRows(reading);
+  return {
+    me: meOf(reading, requests),
+    overview: overviewOf(reading),
+    subject: subjectViewOf(reading),
+    job: explainJob(reading),
+    shadow: shadowViewOf(reading),
+    preview: previewOf(reading),
+    backtest: backtestOf(reading),
+    history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
+    edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
+    requests,
+    waiting: waitingOf(reading),
+    breakGlasses: async (viewer) => {
+      const scope = await scopeFor(viewer);
+      return (await desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
+    },
+    usage: usageDaysOf(reading),
+    sight: async (viewer) => (await scopeFor(viewer)).sees,
+  };
+}

@@ -1,0 +1,165 @@
+/** One job's decision: the shared explanation, cut to what the viewer may know. */
+
+import { disclosureFor } from '../../../policies/disclosure.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { Viewer } from '../contract.ts';
+import { labelOf, NOWHERE, type Places } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import { type Scope, scopeOf } from '../reading/scope.ts';
+import { askAgain } from './asked-again.ts';
+import { countersFor } from './counters-read.ts';
+import type { CounterLine } from './counters-then-and-now.ts';
+import type { Explained, ExplainedCounter, ExplainedRuleRow, ExplainedTerms } from './explained.ts';
+import { type ExplainedRule, type Explanation, explanationOf, type PricedTerms } from './explanation.ts';
+import { parseJobReference } from './job-reference.ts';
+import { jobUrl } from './job-url.ts';
+import type { JobAnswer } from './model.ts';
+import { placeOf } from './rejected-jobs.ts';
+import type { RuleOutcome } from './rule-results.ts';
+import { type TellWith, toldViolation } from './told-violation.ts';
+
+export const explainJob =
+  (reading: Reading) =>
+  async (word: string, viewer: Viewer): Promise<JobAnswer> => {
+    const reference = parseJobReference(word.trim());
+    if (!reference.ok) return { outcome: 'unreadable', sentence: reference.problems.join('; ') };
+    const { jobId, generation } = reference.value;
+    const [[record], { limits }, places = NOWHERE] = await Promise.all([
+      reading.ledger.readRecords([jobId]),
+      reading.limits(),
+      reading.places(),
+    ]);
+    const { directory } = places;
+    const scope = scopeOf(viewer.roles, directory);
+    if (record === undefined || !isTheirs(record, scope)) return unknown(jobId);
+    if (generation !== undefined && generation !== record.generation)
+      return {
+        outcome: 'unknown',
+        sentence: `Job ${jobId} was decided ${record.generation} times, the last time as d-${jobId}-${record.generation}; of d-${jobId}-${generation} nothing is kept.`,
+      };
+    const { policy } = reading;
+    const nowMs = reading.clock.nowMs();
+    const rules = { policy, limits, directory, estimator: timeoutEstimator };
+    const again = askAgain(record, rules, nowMs);
+    const counters = await countersFor(record, again, (keys) => reading.ledger.readCounters(keys));
+    const explanation = explanationOf(record, {
+      ...{ rules, again, nowMs, counters },
+      consoleUrl: reading.consoleUrl,
+    });
+    const disclosure = disclosureFor(placeOf(record, directory), policy.disclose);
+    const tell: TellWith = { scope, disclosure, currency: policy.currency };
+    return { outcome: 'found', explanation: explained(explanation, tell, places, reading.gitlabUrl) };
+  };
+
+const unknown = (jobId: number): JobAnswer => ({
+  outcome: 'unknown',
+  sentence: `Nothing is known of job ${jobId}: it was never asked about, its record has expired, or it is not in one of your groups.`,
+});
+
+/** A job is theirs by the group it was decided in, or by the one its project is in now. */
+function isTheirs({ facts: { groupId, projectId } }: JobRecord, scope: Scope): boolean {
+  if (scope.seesAll) return true;
+  return (
+    (groupId !== undefined && scope.seesGroup(groupId)) ||
+    (projectId !== undefined && scope.sees(`project/${projectId}`))
+  );
+}
+
+function explained(
+  { now, job, rules, counters, atDecision, limitsVersionNow, notRecorded, ...told }: Explanation,
+  tell: TellWith,
+  { directory }: Places,
+  gitlabUrl: string | undefined,
+): Explained {
+  const { rootId: _root, userId: _user, ...where } = job;
+  const path = (job.projectId && directory.projectById.get(job.projectId)?.path) || job.projectPath;
+  const url = jobUrl(gitlabUrl, path, told.jobId);
+  const seen = counters.filter(({ counter }) => tell.scope.sees(counter.subject));
+  const { unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText, ...always } = told;
+  return {
+    ...always,
+    ...(unchecked !== undefined && { unchecked }),
+    ...(dueAtMs !== undefined && { dueAtMs }),
+    ...(endedAtMs !== undefined && { endedAtMs }),
+    ...(durationSeconds !== undefined && { durationSeconds }),
+    ...(rejectionText !== undefined && { rejectionText }),
+    job: { ...where, ...(path !== undefined && { projectPath: path }), ...(url !== undefined && { url }) },
+    atDecision: termsOf(atDecision),
+    ...(now !== undefined && { now: { ...termsOf(now), outcome: now.outcome } }),
+    limitsVersionNow,
+    rules: rules.map((rule) => ruleRow(rule, tell)),
+    counters: seen.map((line) => counterRow(line, labelOf(line.counter.subject, directory))),
+    countersHidden: counters.length - seen.length,
+    notRecorded,
+  };
+}
+
+const termsOf = (terms: PricedTerms): ExplainedTerms => ({
+  runnerClass: terms.runnerClass,
+  estimateSeconds: terms.estimateSeconds,
+  costMicros: terms.costMicros,
+  microsPerMinute: terms.microsPerMinute,
+  priceVersion: terms.priceVersion,
+  policyVersion: terms.policyVersion,
+});
+
+function ruleRow(
+  { id, kind, mode, atDecision, now, whyNot }: ExplainedRule,
+  tell: TellWith,
+): ExplainedRuleRow {
+  const told = (violations: readonly Violation[]) => violations.map((each) => toldViolation(each, tell));
+  const detail = now && detailOf(now.outcome);
+  return {
+    id,
+    ...(kind !== undefined && { kind }),
+    ...(mode !== undefined && { mode }),
+    atDecision: told(atDecision),
+    ...(now !== undefined && {
+      now: {
+        outcome: now.outcome.outcome,
+        ...(detail !== undefined && { detail }),
+        violations: told(now.violations),
+      },
+    }),
+    ...(whyNot !== undefined && { whyNot }),
+  };
+}
+
+function detailOf(outcome: RuleOutcome): string | undefined {
+  switch (outcome.outcome) {
+    case 'not matched':
+      return outcome.value === undefined ? outcome.condition : `${outcome.condition}: ${outcome.value}`;
+    case 'exempt':
+      return outcome.reason;
+    case 'failed':
+      return outcome.cause;
+    default:
+      return undefined;
+  }
+}
+
+function counterRow({ counter, unit, atDecision, now }: CounterLine, label: string): ExplainedCounter {
+  const { subject, limit, period } = counter;
+  return {
+    subject,
+    label,
+    limit,
+    period,
+    unit,
+    ...(atDecision !== undefined && { atDecision: thenOf(atDecision) }),
+    now,
+  };
+}
+
+function thenOf({ jobHeld, jobCounts, checked, seen }: NonNullable<CounterLine['atDecision']>) {
+  return {
+    jobHeld,
+    jobCounts,
+    checked,
+    ...(seen !== undefined && {
+      seen: { committed: seen.committed, bound: seen.bound, left: seen.left, asked: seen.asked },
+    }),
+  };
+}

@@ -1,0 +1,66 @@
+import { disclosureFor } from '../../../policies/disclosure.ts';
+import { place } from '../../../policies/place/placement.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { Places } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import type { Scope } from '../reading/scope.ts';
+import type { RejectedJob } from '../usage/model.ts';
+import { jobUrl } from './job-url.ts';
+import { reasonText } from './told-violation.ts';
+
+const SHOWN_MAX = 20;
+/** Some of the latest were let in since, or ran after all. */
+const READ_MAX = 30;
+
+/** The jobs rejected last, with their reasons from their records: one list and thirty records. @throws {LedgerError} */
+export async function rejectedJobs(
+  subject: string,
+  { directory }: Places,
+  scope: Scope,
+  { usage, ledger, policy, gitlabUrl }: Reading,
+): Promise<readonly RejectedJob[]> {
+  const [list] = await usage.readRejections([subject]);
+  const ids = (list?.jobs ?? []).slice(0, READ_MAX).map(({ jobId }) => jobId);
+  if (ids.length === 0) return [];
+  const records = await ledger.readRecords(ids);
+  return records
+    .filter((record) => record?.state === 'REJECTED')
+    .filter((record) => record !== undefined)
+    .slice(0, SHOWN_MAX)
+    .map((record) => {
+      const { projectId, projectPath, jobName } = record.facts;
+      const disclosure = disclosureFor(placeOf(record, directory), policy.disclose);
+      const path = (projectId && directory.projectById.get(projectId)?.path) || projectPath;
+      const url = jobUrl(gitlabUrl, path, record.jobId);
+      return {
+        jobId: record.jobId,
+        decisionId: `d-${record.jobId}-${record.generation}`,
+        atMs: record.decidedAtMs,
+        ...(projectId !== undefined && { projectId }),
+        ...(path !== undefined && { projectPath: path }),
+        ...(jobName !== undefined && { jobName }),
+        ...(url !== undefined && { url }),
+        reasons: record.violations.map(({ rule, reason }) => ({
+          rule,
+          code: reason.code,
+          text: reasonText(reason, { scope, disclosure, currency: policy.currency }),
+        })),
+      };
+    });
+}
+
+/** Where a recorded job stands, by what its record says. */
+export function placeOf({ jobId, facts }: JobRecord, directory: Places['directory']) {
+  const { projectId, projectPath, groupId, rootId, asked } = facts;
+  return place(
+    {
+      jobId,
+      ...(projectId !== undefined && { projectId }),
+      ...(projectPath !== undefined && { projectPath }),
+      ...(groupId !== undefined && { namespaceId: groupId }),
+      ...(rootId !== undefined && { rootNamespaceId: rootId }),
+      ...(asked?.projectVisibility !== undefined && { projectVisibility: asked.projectVisibility }),
+    },
+    directory,
+  );
+}

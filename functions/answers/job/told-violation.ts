@@ -1,0 +1,32 @@
+import type { Disclosure } from '../../../policies/disclosure.ts';
+import type { Reason, Violation } from '../../../policies/reason.ts';
+import { plain } from '../../../policies/text/plain-text.ts';
+import { discreetReasonLine, reasonLine } from '../../../policies/text/reason-line.ts';
+import { textsFor } from '../../../policies/text/reason-texts.ts';
+import type { Scope } from '../reading/scope.ts';
+import type { ToldViolation } from './explained.ts';
+
+export interface TellWith {
+  readonly scope: Scope;
+  /** The job's group decides how much may be told of limits that are not the viewer's. */
+  readonly disclosure: Disclosure;
+  readonly currency: string;
+}
+
+/** A violation in one line: a limit the viewer does not see is told as the job page tells it, no more. */
+export const toldViolation = ({ mode, reason }: Violation, using: TellWith): ToldViolation => ({
+  mode,
+  code: reason.code,
+  text: reasonText(reason, using),
+});
+
+export function reasonText(reason: Reason, { scope, disclosure, currency }: TellWith): string {
+  if (scope.seesAll || disclosure === 'all') return reasonLine(reason, currency);
+  if ('limitAmount' in reason) {
+    if (scope.sees(reason.subject)) return reasonLine(reason, currency);
+    if (disclosure === 'binding') return discreetReasonLine(reason, currency);
+  }
+  return disclosure === 'none'
+    ? plain(textsFor(reason).discreetHeadline(reason))
+    : reasonLine(reason, currency);
+}

@@ -1,0 +1,39 @@
+import type { ConsoleRead } from '../contract.ts';
+import { labelOf, NOWHERE } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import { rightsOf, roleNames } from '../reading/rights-of.ts';
+import { scopeOf } from '../reading/scope.ts';
+import type { Me } from './model.ts';
+
+const GROUPS_MAX = 200;
+
+export const meOf =
+  (reading: Reading, requests: ConsoleRead['requests']): ConsoleRead['me'] =>
+  async (viewer): Promise<Me> => {
+    const [places = NOWHERE, rows] = await Promise.all([reading.places(), requests(viewer)]);
+    const { directory } = places;
+    const scope = scopeOf(viewer.roles, directory);
+    const rights = rightsOf(viewer.roles);
+    /** Nested groups are listed by the topmost alone: it stands for the others. */
+    const isTop = (id: number): boolean =>
+      !(directory.chainById.get(id) ?? []).some((group) => group.id !== id && scope.groupIds.has(group.id));
+    const groups = [...scope.groupIds]
+      .filter(isTop)
+      .map((id) => ({
+        id,
+        path: labelOf(`group/${id}`, directory),
+        role: scope.ownsGroup(id) ? ('owner' as const) : ('viewer' as const),
+      }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+    return {
+      id: viewer.id,
+      username: viewer.username,
+      name: viewer.name,
+      rights,
+      roles: roleNames(rights),
+      seesAll: scope.seesAll,
+      groups: groups.slice(0, GROUPS_MAX),
+      currency: reading.policy.currency,
+      waiting: rows.filter(({ mayDecide }) => mayDecide).length,
+    };
+  };

@@ -1,0 +1,152 @@
+/** The rows of one page, with numbers as they stand now. */
+import { counterName } from '../../../policies/claim.ts';
+import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
+import { firstOfMonth, usedTogether } from '../../core/usage/group-sum.ts';
+import { labelOf, type Places } from '../reading/places.ts';
+import { poolKey } from '../reading/pools.ts';
+import type { Reading } from '../reading/reading.ts';
+import type { Scope } from '../reading/scope.ts';
+import { chainOf } from '../reading/subjects-above.ts';
+import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { askedMode } from '../standing/asked-mode.ts';
+import { freezeRows, frozenNow } from '../standing/freeze-rows.ts';
+import { type Having, isBudget } from '../standing/group-limits.ts';
+import { LAST_TIER, leading, tier } from '../standing/leading.ts';
+import { limitRow } from '../standing/limit-row.ts';
+import type { LimitRow } from '../standing/model.ts';
+import { historySpan } from '../standing/outlook.ts';
+import type { GroupRow, Metered } from './model.ts';
+import { havingsOfPlace, isGroup, placeSubject, type RowPlace } from './row-places.ts';
+
+export interface RowsFrom {
+  readonly limits: LimitSet;
+  readonly places: Places;
+  readonly scope: Scope;
+  readonly nowMs: number;
+}
+
+/** A place's own row, or the instance's. */
+type RowOf = RowPlace | 'instance';
+
+/**
+ * At most 101 of them: reads their counters, and of each some thirty days of usage, in batches of a hundred.
+ * @throws {LedgerError}
+ */
+export async function groupRows(
+  of: readonly RowOf[],
+  from: RowsFrom,
+  reading: Reading,
+): Promise<readonly GroupRow[]> {
+  const { limits, nowMs } = from;
+  const havings = of.map((each) => havingsOfRow(each, limits, nowMs));
+  const monthFrom = firstOfMonth(reading.zone, nowMs);
+  const history = historySpan(today(reading.zone, nowMs));
+  const [counters, usage] = await Promise.all([
+    reading.counters.fresh(
+      havings.flat().flatMap(({ limit }) => (isBudget(limit) ? [counterOf(limit, nowMs)] : [])),
+    ),
+    readDays(of.map(subjectOf), { from: Math.min(monthFrom, history.from), to: history.to }, reading.usage),
+  ]);
+  return of.map((each, index) => {
+    const days = usage.get(subjectOf(each)) ?? [];
+    const ancestors = chainOf(subjectOf(each), from.places.directory);
+    const rows = (havings[index] ?? [])
+      .filter(({ limit }) => isBudget(limit))
+      .map(({ limit, byDefault }) => {
+        const counter = counters.get(counterName(counterOf(limit, nowMs)));
+        const asked = askedMode(limit, ancestors, reading.policy, limits);
+        return limitRow(limit, { nowMs, counter, asked, usage: days, byDefault });
+      });
+    return groupRow(each, havings[index] ?? [], rows, meteredOf(days, monthFrom), from, reading);
+  });
+}
+
+function groupRow(
+  of: RowOf,
+  havings: readonly Having[],
+  rows: readonly LimitRow[],
+  metered: Metered,
+  { limits, places, scope, nowMs }: RowsFrom,
+  reading: Reading,
+): GroupRow {
+  const subject = subjectOf(of);
+  const budget = firstToRunOut(rows);
+  const frozen = frozenNow(freezeRows(subject, limits, places.directory, nowMs), nowMs);
+  const pool = budget && reading.pools(limits, places.directory).get(poolKey(subject, budget.id));
+  const grants = havings.flatMap(({ limit }) => limit.grants ?? []).filter(({ untilMs }) => nowMs < untilMs);
+  return {
+    subject,
+    ...whereOf(of, places, scope),
+    ...(budget !== undefined && { budget }),
+    others: havings.length - (budget === undefined ? 0 : 1),
+    metered,
+    ...(frozen !== undefined && { frozen }),
+    grants: grants.length,
+    ...(pool !== undefined && { pool }),
+  };
+}
+
+function whereOf(of: RowOf, { directory, childrenOf }: Places, scope: Scope) {
+  if (of === 'instance')
+    return { path: labelOf('instance', directory), depth: 0, children: 0, personal: false };
+  if (!isGroup(of)) return { path: of.path, depth: 0, children: 0, personal: false };
+  const { id, parentId, path, personal } = of;
+  const chain = directory.chainById.get(id) ?? [of];
+  const depth = chain.filter((group) => group.id !== id && scope.seesGroup(group.id)).length;
+  return {
+    groupId: id,
+    ...(parentId !== undefined && scope.seesGroup(parentId) && { parentId }),
+    path,
+    depth,
+    children: childrenOf.get(id)?.length ?? 0,
+    personal,
+  };
+}
+
+/**
+ * What a group's row is led by: the limit that is used up, or runs out, first among those that reject jobs; limits that
+ * only watch lead where no other is. Limits that last are ordered with money before minutes, then by how much is used.
+ */
+export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
+  const [first, ...others] = leading(rows, ({ rolledOutAs, mode }) => rolledOutAs ?? mode);
+  if (first === undefined) return undefined;
+  return others.reduce((best, row) => (isEarlierOfOne(row, best) ? row : best), first);
+}
+
+function isEarlierOfOne(one: LimitRow, other: LimitRow): boolean {
+  const [a, b] = [endOf(one), endOf(other)];
+  if (a !== b) return a < b;
+  if (one.kind !== other.kind) return one.kind === 'money';
+  return (one.percent ?? -1) > (other.percent ?? -1);
+}
+
+/** Whether it comes before the other in a list that begins with what runs out first. */
+export function isEarlier(one: LimitRow | undefined, other: LimitRow | undefined): boolean {
+  const [tierOne, tierOther] = [tierOf(one), tierOf(other)];
+  if (tierOne !== tierOther) return tierOne < tierOther;
+  const [a, b] = [endOf(one), endOf(other)];
+  return a === b ? (one?.percent ?? -1) > (other?.percent ?? -1) : a < b;
+}
+
+const tierOf = (row: LimitRow | undefined): number =>
+  row === undefined
+    ? LAST_TIER
+    : tier({ rejects: (row.rolledOutAs ?? row.mode) === 'enforce', runsOut: endOf(row) < Number.MAX_VALUE });
+
+function endOf(row: LimitRow | undefined): number {
+  if (row === undefined) return Number.POSITIVE_INFINITY;
+  if ((row.left ?? 1) <= 0) return Number.NEGATIVE_INFINITY;
+  return row.forecast?.atMs ?? Number.MAX_VALUE;
+}
+
+export const subjectOf = (of: RowOf): string => (of === 'instance' ? of : placeSubject(of));
+
+const havingsOfRow = (of: RowOf, limits: LimitSet, nowMs: number): readonly Having[] =>
+  of === 'instance'
+    ? (limits.bySubject.get(of) ?? []).map((limit) => ({ limit, byDefault: false }))
+    : havingsOfPlace(of, limits, nowMs);
+
+export const meteredOf = (days: readonly DayUsage[], fromDay: number): Metered => ({
+  ...usedTogether(days.filter(({ number }) => number >= fromDay)),
+  sinceDay: dayText(fromDay),
+});

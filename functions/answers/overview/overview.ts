@@ -1,0 +1,172 @@
+/**
+ * The groups somebody sees, and whatever else has a budget, page by page.
+ *
+ * Reads of one page, whatever the number of groups: the pointer of the limits, the counters and some thirty days of usage of
+ * the rows shown, a hundred items a request. To find out which rows come first: the counters of all budgets in view and of
+ * their period before, at most {@link RANKED_MAX} groups and once in {@link RECENT_MS} for all viewers of a process.
+ */
+import { counterName } from '../../../policies/claim.ts';
+import { firstOfMonth } from '../../core/usage/group-sum.ts';
+import type { Viewer } from '../contract.ts';
+import { NOWHERE } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import { scopeOf } from '../reading/scope.ts';
+import { chainOf } from '../reading/subjects-above.ts';
+import { readDays, today } from '../reading/usage-days.ts';
+import { askedModes } from '../standing/asked-mode.ts';
+import { isBudget } from '../standing/group-limits.ts';
+import { leading } from '../standing/leading.ts';
+import { counterIn, periodPairs } from '../standing/period-pair.ts';
+import { groupRows, isEarlier, meteredOf, type RowsFrom } from './group-rows.ts';
+import type { Overview, OverviewAsked } from './model.ts';
+import { byRunOut, bySpent, type Candidate } from './overview-order.ts';
+import { placesAsked } from './places-asked.ts';
+import { havingsOfPlace, isGroup, placeSubject, type RowPlace } from './row-places.ts';
+import { stepSum } from './step-sum.ts';
+
+const ROWS_DEFAULT = 50;
+const ROWS_MAX = 100;
+/** Their counters are some 300 requests to the table; beyond it groups come last, by path. */
+const RANKED_MAX = 20_000;
+const RECENT_MS = 60_000;
+/** Nothing changes in it but late settlements. */
+const PERIOD_BEFORE_RECENT_MS = 15 * 60_000;
+/** Groups without a budget that are metered for the order, nearest the top first: what they use includes all below them. */
+const METERED_MAX = 200;
+const METERED_RECENT_MS = 5 * 60_000;
+
+export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Viewer) => Promise<Overview> {
+  const metered = new Map<string, { readonly micros: number; readonly atMs: number }>();
+
+  return async (asked, viewer) => {
+    const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
+    const nowMs = reading.clock.nowMs();
+    const scope = scopeOf(viewer.roles, places.directory);
+    const from: RowsFrom = { limits, places, scope, nowMs };
+    const lines = placesAsked(asked, from);
+    const { ordered, orderedAtMs, unranked } = await orderOf(asked, lines, from);
+    const max = Math.min(ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
+    const start = Math.min(offsetOf(asked.cursor), ordered.length);
+    const shown = ordered.slice(start, start + max);
+    const rows = await groupRows(
+      scope.seesAll && start === 0 ? ['instance', ...shown] : shown,
+      from,
+      reading,
+    );
+    const [instance, ...others] = scope.seesAll && start === 0 ? rows : [undefined, ...rows];
+    const page = others.filter((row) => row !== undefined);
+    // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
+    if ((asked.sort ?? 'runs-out-first') === 'runs-out-first')
+      page.sort((a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)));
+    const sum = await stepSum(asked.under, page, from, reading);
+    return {
+      set,
+      currency: reading.policy.currency,
+      nowMs,
+      orderedAtMs,
+      ...(places.atMs !== undefined && { directoryAtMs: places.atMs }),
+      rows: page,
+      total: ordered.length,
+      others: ordered.filter((place) => !isGroup(place)).length,
+      first: ordered.length === 0 ? 0 : start + 1,
+      ...(start + max < ordered.length && { next: String(start + max) }),
+      ...(start > 0 && { previous: String(Math.max(0, start - max)) }),
+      unranked,
+      ...(instance !== undefined && { instance }),
+      ...(sum !== undefined && { sum }),
+    };
+  };
+
+  async function orderOf(asked: OverviewAsked, lines: readonly RowPlace[], from: RowsFrom) {
+    const { nowMs } = from;
+    const sort = asked.sort ?? 'runs-out-first';
+    if (sort === 'name' || asked.under !== undefined)
+      return { ordered: lines, orderedAtMs: nowMs, unranked: 0 };
+    // Who has a limit of their own is ranked whatever the number of groups.
+    const [some, rest] = rankedFirst(lines);
+    const modeOf = askedModes(reading.policy, from.limits);
+    const candidates = some.map((place) => candidateOf(place, modeOf, from));
+    const budgets = candidates.flatMap(({ budgets, money }) =>
+      money === undefined ? budgets : [...budgets, money],
+    );
+    const periods = periodPairs(nowMs);
+    const keysOf = (which: 'current' | 'previous') =>
+      budgets.flatMap((budget) => {
+        const period = periods(budget)[which];
+        return period === undefined ? [] : [counterIn(budget, period)];
+      });
+    const now = await reading.counters.recent(keysOf('current'), RECENT_MS);
+    if (sort === 'runs-out-first') {
+      const before = await reading.counters.recent(keysOf('previous'), PERIOD_BEFORE_RECENT_MS);
+      const ordered = byRunOut(candidates, { now: now.counters, before: before.counters, periods, nowMs });
+      return {
+        ordered: [...ordered.map(({ place }) => place), ...rest],
+        orderedAtMs: now.sinceMs,
+        unranked: rest.length,
+      };
+    }
+    const unbudgeted = candidates.filter(({ place, money }) => money === undefined && isGroup(place));
+    const spentBy = await spentWithout(unbudgeted, from);
+    const ordered = bySpent(candidates, ({ place, money }) => {
+      if (money === undefined) return spentBy.get(placeSubject(place));
+      const { current } = periods(money);
+      return current && now.counters.get(counterName(counterIn(money, current)))?.committed;
+    });
+    const unranked = rest.length + unbudgeted.length - spentBy.size;
+    return { ordered: [...ordered.map(({ place }) => place), ...rest], orderedAtMs: now.sinceMs, unranked };
+  }
+
+  async function spentWithout(
+    candidates: readonly Candidate[],
+    { places, nowMs }: RowsFrom,
+  ): Promise<ReadonlyMap<string, number>> {
+    const depth = ({ place }: Candidate): number => chainOf(placeSubject(place), places.directory).length;
+    const nearest = [...candidates].sort((a, b) => depth(a) - depth(b)).slice(0, METERED_MAX);
+    const missing = nearest.filter(
+      ({ place }) =>
+        (metered.get(placeSubject(place))?.atMs ?? Number.NEGATIVE_INFINITY) <= nowMs - METERED_RECENT_MS,
+    );
+    const from = firstOfMonth(reading.zone, nowMs);
+    const span = { from, to: today(reading.zone, nowMs) };
+    const usage = await readDays(
+      missing.map(({ place }) => placeSubject(place)),
+      span,
+      reading.usage,
+    );
+    if (metered.size > METERED_MAX * 10) metered.clear();
+    for (const [subject, days] of usage) {
+      const { settledMicros, heldMicros } = meteredOf(days, from);
+      metered.set(subject, { micros: settledMicros + heldMicros, atMs: nowMs });
+    }
+    return new Map(
+      nearest.flatMap(({ place }) => {
+        const known = metered.get(placeSubject(place));
+        return known === undefined ? [] : [[placeSubject(place), known.micros] as const];
+      }),
+    );
+  }
+}
+
+function candidateOf(
+  place: RowPlace,
+  modeOf: ReturnType<typeof askedModes>,
+  { limits, places, nowMs }: RowsFrom,
+): Candidate {
+  const all = havingsOfPlace(place, limits, nowMs)
+    .map(({ limit }) => limit)
+    .filter(isBudget);
+  const ancestors = chainOf(placeSubject(place), places.directory);
+  const budgets = leading(all, (limit) => modeOf(limit, ancestors));
+  const rejects = budgets[0] !== undefined && modeOf(budgets[0], ancestors) === 'enforce';
+  return { place, budgets, rejects, money: all.find(({ kind }) => kind === 'money') };
+}
+
+function rankedFirst(lines: readonly RowPlace[]): readonly [readonly RowPlace[], readonly RowPlace[]] {
+  if (lines.length <= RANKED_MAX) return [lines, []];
+  const others = lines.filter((place) => !isGroup(place));
+  const all = [...others, ...lines.filter(isGroup)];
+  return [all.slice(0, RANKED_MAX), all.slice(RANKED_MAX)];
+}
+
+const offsetOf = (cursor: string | undefined): number =>
+  cursor !== undefined && /^\d{1,7}$/.test(cursor) ? Number(cursor) : 0;

@@ -1,0 +1,44 @@
+import { limitsOn } from '../../../policies/limits/limits.ts';
+import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
+import type { Places } from '../reading/places.ts';
+import type { Scope } from '../reading/scope.ts';
+import { chainOf } from '../reading/subjects-above.ts';
+import type { RowsFrom } from './group-rows.ts';
+import type { OverviewAsked } from './model.ts';
+import { otherPlaces, placeSubject, type RowPlace } from './row-places.ts';
+
+const SEARCH_CHARACTERS_MAX = 200;
+
+/**
+ * What matches and is theirs to see, by path. Personal namespaces, as many as there are people, only where somebody
+ * searches for them or wrote a limit of their own.
+ */
+export function placesAsked(asked: OverviewAsked, { limits, places, scope }: RowsFrom): readonly RowPlace[] {
+  const search = pathKey((asked.search ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX));
+  const groups = inScope(asked.under, places, scope).filter(
+    (group) =>
+      (search === '' || pathKey(group.path).includes(search)) &&
+      (asked.mine !== true || scope.ownsGroup(group.id)) &&
+      (!group.personal || search !== '' || limitsOn(limits, placeSubject(group)).length > 0),
+  );
+  // A step of the tree is groups alone.
+  if (asked.under !== undefined) return groups;
+  const others = otherPlaces(limits, places, scope, search !== '').filter(
+    ({ subject, path }) =>
+      (search === '' || pathKey(path).includes(search) || subject.includes(search)) &&
+      (asked.mine !== true || chainOf(subject, places.directory).some(({ id }) => scope.ownsGroup(id))),
+  );
+  return others.length === 0 ? groups : [...groups, ...others].sort(byPath);
+}
+
+const byPath = (a: RowPlace, b: RowPlace): number => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1);
+
+function inScope(under: OverviewAsked['under'], places: Places, scope: Scope): readonly DirectoryGroup[] {
+  const { groups, childrenOf } = places;
+  if (under === 'roots')
+    return groups.filter(
+      ({ id, parentId }) => scope.seesGroup(id) && (parentId === undefined || !scope.seesGroup(parentId)),
+    );
+  if (under !== undefined) return scope.seesGroup(under) ? (childrenOf.get(under) ?? []) : [];
+  return scope.seesAll ? groups : groups.filter(({ id }) => scope.seesGroup(id));
+}

@@ -1,0 +1,121 @@
+/** What edits would do: the desk's rows with dates, and a look back. */
+
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
+import type { ChangeRow, Preview } from '../../core/limits/desk/outcome.ts';
+import type { Viewer } from '../contract.ts';
+import type { LimitsNow } from '../reading/limits-now.ts';
+import { labelOf, NOWHERE, type Places } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import { type Scope, scopeOf } from '../reading/scope.ts';
+import { readDays, today } from '../reading/usage-days.ts';
+import { historySpan } from '../standing/outlook.ts';
+import { subjectRow } from '../standing/subject-rows.ts';
+import { lookBackFrom, lookBackOf } from './look-back.ts';
+import type { EditEffect, PreviewAnswer } from './model.ts';
+
+/** Each costs up to a year of days; an import shows its first. */
+const EFFECTS_MAX = 20;
+const FIELDS: ReadonlySet<string> = new Set(['amount', 'unit', 'per', 'zone', 'from', 'until']);
+
+export const previewOf =
+  (reading: Reading) =>
+  async (edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer> => {
+    const judged = await judgeEdits(edits, base, viewer, reading);
+    if (judged.outcome !== 'valid') return judged;
+    const { preview, now, places, scope } = judged;
+    const { document: _document, theirs: _theirs, limits: after, oversubscription, ...told } = preview;
+    return {
+      ...told,
+      set: now.set,
+      oversubscription: oversubscription.filter(({ subject }) => scope.sees(subject)),
+      effects: await effectsOf(preview.rows, now.limits, after, places, reading),
+    };
+  };
+
+/** Edits that name nothing but what the viewer sees, and what they come to. */
+export interface JudgedEdits {
+  readonly outcome: 'valid';
+  readonly preview: Extract<Preview, { outcome: 'valid' }>;
+  readonly now: LimitsNow;
+  readonly places: Places;
+  readonly scope: Scope;
+}
+
+export async function judgeEdits(
+  edits: readonly LimitEdit[],
+  base: string | undefined,
+  viewer: Viewer,
+  reading: Pick<Reading, 'limits' | 'places' | 'desk'>,
+): Promise<JudgedEdits | Exclude<PreviewAnswer, { outcome: 'valid' }>> {
+  const [now, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
+  const scope = scopeOf(viewer.roles, places.directory);
+  const foreign = edits.flatMap(subjectsOfEdit).find((subject) => !scope.sees(subject));
+  if (foreign !== undefined) return { outcome: 'unknown_subject', subject: foreign };
+  const preview = await reading.desk.preview(edits, base);
+  if (preview.outcome === 'invalid') return { ...preview, set: now.set };
+  const hidden = preview.rows.find(({ subject }) => !scope.sees(subject));
+  if (hidden !== undefined) return { outcome: 'unknown_subject', subject: hidden.id ?? hidden.subject };
+  return { outcome: 'valid', preview, now, places, scope };
+}
+
+function subjectsOfEdit(edit: LimitEdit): readonly string[] {
+  if (edit.kind === 'rollout') return [`group/${edit.group}`];
+  return 'subject' in edit ? [edit.subject] : [];
+}
+
+/** @throws {LedgerError} */
+async function effectsOf(
+  rows: readonly ChangeRow[],
+  before: LimitSet,
+  after: LimitSet,
+  { directory }: Places,
+  reading: Reading,
+): Promise<readonly EditEffect[]> {
+  const touched = rows.filter(
+    ({ about, field, whole }) =>
+      (about === 'limit' && (FIELDS.has(field) || whole !== undefined)) || about === 'grant',
+  );
+  const named = [
+    ...new Map(touched.map(({ subject, limit }) => [`${subject}|${limit}`, { subject, limit }])).values(),
+  ];
+  const nowMs = reading.clock.nowMs();
+  const todayNumber = today(reading.zone, nowMs);
+  const pairs = named.slice(0, EFFECTS_MAX).map(({ subject, limit }) => {
+    const was = limitsOn(before, subject).find(({ id }) => id === limit);
+    const willBe = limitsOn(after, subject).find(({ id }) => id === limit);
+    // What was carried over is no part of a document.
+    const opened =
+      willBe !== undefined && was?.opening !== undefined ? { ...willBe, opening: was.opening } : willBe;
+    return { subject, limit, was, willBe: opened };
+  });
+  const both = pairs.flatMap(({ was, willBe }) => [was, willBe].filter((each) => each !== undefined));
+  const counters = await reading.counters.fresh(both.map((limit) => counterOf(limit, nowMs)));
+  return Promise.all(pairs.map(effectOf));
+
+  async function effectOf({ subject, limit, was, willBe }: (typeof pairs)[number]): Promise<EditEffect> {
+    const limitNow = willBe ?? was;
+    const first = limitNow === undefined ? todayNumber : lookBackFrom(limitNow, nowMs, todayNumber);
+    const span = { from: Math.min(first, historySpan(todayNumber).from), to: todayNumber };
+    const usage = (await readDays([subject], span, reading.usage)).get(subject) ?? [];
+    const { policy } = reading;
+    const row = (of: Limit | undefined, limits: LimitSet) =>
+      of &&
+      subjectRow({ limit: of, byDefault: false }, { limits, directory, policy, counters, usage, nowMs });
+    const [rowBefore, rowAfter] = [row(was, before), row(willBe, after)];
+    const amountOf = (each: Limit | undefined) =>
+      each === undefined ? 'unlimited' : limitAt(each, nowMs).amount;
+    const amounts = { before: amountOf(was), after: amountOf(willBe) };
+    const lookBack = limitNow && lookBackOf(limitNow, amounts, usage, nowMs, todayNumber);
+    return {
+      subject,
+      path: labelOf(subject, directory),
+      limit,
+      ...(rowBefore !== undefined && { before: rowBefore }),
+      ...(rowAfter !== undefined && { after: rowAfter }),
+      ...(lookBack !== undefined && { lookBack }),
+    };
+  }
+}

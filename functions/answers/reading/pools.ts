@@ -1,0 +1,45 @@
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Oversubscription } from '../../core/limits/desk/outcome.ts';
+import { oversubscriptionOf } from '../../core/limits/desk/oversubscription.ts';
+import type { PoolNote } from '../overview/model.ts';
+import { labelOf } from './places.ts';
+
+/** Keyed by {@link poolKey}; a limit that is no pool is not there. */
+export type Pools = ReadonlyMap<string, PoolNote>;
+
+export const poolKey = (subject: string, limit: string): string => `${subject}|${limit}`;
+
+/** Nobody looks at a pool by the second. */
+const AGE_MS_MAX = 60_000;
+
+/** Every pool of the instance, kept while limits and groups are the same. */
+export function poolsNow(clock: { nowMs(): number }): (limits: LimitSet, directory: Directory) => Pools {
+  let known:
+    | {
+        readonly limits: LimitSet;
+        readonly directory: Directory;
+        readonly atMs: number;
+        readonly pools: Pools;
+      }
+    | undefined;
+  return (limits, directory) => {
+    const nowMs = clock.nowMs();
+    if (known?.limits !== limits || known.directory !== directory || nowMs >= known.atMs + AGE_MS_MAX) {
+      const all = oversubscriptionOf(limits, directory, nowMs);
+      const pools = new Map(all.map((each) => [poolKey(each.subject, each.limit), noteOf(each, directory)]));
+      known = { limits, directory, atMs: nowMs, pools };
+    }
+    return known.pools;
+  };
+}
+
+const noteOf = (
+  { childrenAmount, children, unlimited, larger }: Oversubscription,
+  directory: Directory,
+): PoolNote => ({
+  childrenAmount,
+  children,
+  unlimited,
+  larger: larger.map((subject) => labelOf(subject, directory)),
+});

@@ -1,0 +1,90 @@
+/** A limit and its counter as one row. Pure. */
+import { isInFlight } from '../../../policies/claim.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import { grantedAt } from '../../../policies/limits/grant.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { limitPeriod } from '../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../policies/limits/validity.ts';
+import type { Mode } from '../../../policies/mode.ts';
+import type { Counter } from '../../core/ledger/ledger.ts';
+import { writtenCarry, writtenSoft } from '../../core/limits/changes/fields.ts';
+import type { DayUsage } from '../reading/usage-days.ts';
+import type { ForecastRow, LimitRow } from './model.ts';
+import { forecastOf } from './outlook.ts';
+
+export interface RowWith {
+  readonly nowMs: number;
+  /** Absent: nothing was ever counted. */
+  readonly counter: Counter | undefined;
+  /** How far it goes by rule and rollout. */
+  readonly asked: Mode;
+  /** The subject's usage of the last four weeks at least; absent: nothing is forecast. */
+  readonly usage?: readonly DayUsage[] | undefined;
+  readonly byDefault: boolean;
+}
+
+export function limitRow(written: Limit, using: RowWith): LimitRow {
+  const { nowMs, counter, asked, byDefault } = using;
+  const limit = limitAt(written, nowMs);
+  const { committed = 0, settled = 0, fitted = 0 } = counter ?? {};
+  const period = limitPeriod(limit, nowMs);
+  const final = isInFlight(limit.unit) ? 0 : settled;
+  const { amount, softAmount, graceAmount, per, owner, contact, costCenter, reason, fromMs, untilMs } = limit;
+  const [baseSoft, baseCarry] = [writtenSoft(written), writtenCarry(written)];
+  const left = amount === 'unlimited' ? undefined : amount - committed;
+  const forecast = forecastFor(limit, committed, left, using);
+  return {
+    subject: limit.subject,
+    id: limit.id,
+    kind: limit.kind,
+    unit: limit.unit,
+    amount,
+    baseAmount: written.amount,
+    granted: grantedAt(written.grants ?? [], nowMs),
+    carried: carriedOf(written, period?.key),
+    ...(softAmount !== undefined && { softAmount }),
+    ...(baseSoft !== undefined && { baseSoft }),
+    ...(baseCarry !== undefined && { baseCarry }),
+    ...(graceAmount !== undefined && { graceAmount }),
+    ...(per !== undefined && { per }),
+    ...(period !== undefined && {
+      period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
+    }),
+    zone: limit.zone,
+    mode: limit.mode,
+    ...(asked !== limit.mode && { rolledOutAs: asked }),
+    settled: final,
+    held: committed - final,
+    fitted,
+    ...(left !== undefined && { left }),
+    ...(typeof amount === 'number' && { percent: percentOf(committed, amount) }),
+    ...(forecast !== undefined && { forecast }),
+    ...(owner !== undefined && { owner }),
+    ...(contact !== undefined && { contact }),
+    ...(costCenter !== undefined && { costCenter }),
+    ...(reason !== undefined && { reason }),
+    ...(fromMs !== undefined && { fromMs }),
+    ...(untilMs !== undefined && { untilMs }),
+    ...(byDefault && { byDefault: true }),
+    inForce: isValidAt(limit, nowMs),
+  };
+}
+
+const carriedOf = ({ opening }: Limit, period: string | undefined): number =>
+  opening !== undefined && opening.period === period ? opening.carried : 0;
+
+/** Whole percent, rounded down, so that 100 is not said before it is so. A limit of nothing is always used up. */
+const percentOf = (committed: number, amount: number): number =>
+  amount === 0 ? 100 : Math.max(0, Number((BigInt(committed) * 100n) / BigInt(amount)));
+
+function forecastFor(
+  limit: Limit,
+  committed: number,
+  left: number | undefined,
+  { usage, nowMs }: RowWith,
+): ForecastRow | undefined {
+  const { kind, zone } = limit;
+  const period = limitPeriod(limit, nowMs);
+  if (usage === undefined || period === undefined || left === undefined) return undefined;
+  return forecastOf({ usage, kind, committed, left, nowMs, endMs: period.endMs, zone });
+}

@@ -1,0 +1,79 @@
+/** Every limit of one subject with its numbers. */
+import { counterName } from '../../../policies/claim.ts';
+import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
+import { chainOf } from '../reading/subjects-above.ts';
+import type { DayUsage } from '../reading/usage-days.ts';
+import type { GrantRow } from '../subject/model.ts';
+import { askedMode } from './asked-mode.ts';
+import { type Having, havingsOf } from './group-limits.ts';
+import { limitRow } from './limit-row.ts';
+import type { LimitRow } from './model.ts';
+
+/** Includes those that have not begun or are over, but only defaults that are in force. */
+export function allHavings(
+  subject: string,
+  limits: LimitSet,
+  directory: Directory,
+  nowMs: number,
+): readonly Having[] {
+  const own = limitsOn(limits, subject).map((limit): Having => ({ limit, byDefault: false }));
+  const group = subject.startsWith('group/') ? directory.groupById.get(Number(subject.slice(6))) : undefined;
+  if (group === undefined) return own;
+  return [...own, ...havingsOf(group, limits, nowMs).filter(({ byDefault }) => byDefault)];
+}
+
+export interface SubjectRowsFrom {
+  readonly limits: LimitSet;
+  readonly directory: Directory;
+  readonly policy: Policy;
+  readonly counters: CountersByName;
+  readonly usage: readonly DayUsage[];
+  readonly nowMs: number;
+}
+
+export const subjectRow = ({ limit, byDefault }: Having, from: SubjectRowsFrom): LimitRow => {
+  const { limits, directory, policy, counters, usage, nowMs } = from;
+  return limitRow(limit, {
+    nowMs,
+    counter: counters.get(counterName(counterOf(limit, nowMs))),
+    asked: askedMode(limit, chainOf(limit.subject, directory), policy, limits),
+    usage,
+    byDefault,
+  });
+};
+
+/** People ask why there was more last week. */
+const OVER_SHOWN_MS = 30 * 86_400_000;
+
+/** In force first, then what comes, then what is over. */
+export function grantRows(havings: readonly Having[], nowMs: number): readonly GrantRow[] {
+  const rows = havings.flatMap(({ limit }) =>
+    (limit.grants ?? []).flatMap((grant): GrantRow[] => {
+      const { amount, fromMs, untilMs, reason, ticket, id } = grant;
+      const state = nowMs < fromMs ? 'to_come' : nowMs < untilMs ? 'in_force' : 'over';
+      if (untilMs < nowMs - OVER_SHOWN_MS) return [];
+      const remainingMs = state === 'over' ? 0 : (state === 'to_come' ? fromMs : untilMs) - nowMs;
+      return [
+        {
+          ...(id !== undefined && { id }),
+          limit: limit.id,
+          unit: limit.unit,
+          amount,
+          fromMs,
+          untilMs,
+          zone: limit.zone,
+          reason,
+          ...(ticket !== undefined && { ticket }),
+          state,
+          remainingMs,
+        },
+      ];
+    }),
+  );
+  return rows.sort((a, b) => ORDER[a.state] - ORDER[b.state] || a.untilMs - b.untilMs);
+}
+
+const ORDER: Readonly<Record<GrantRow['state'], number>> = { in_force: 0, to_come: 1, over: 2 };

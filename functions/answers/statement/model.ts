@@ -1,0 +1,112 @@
+import { amount, count, instantMs, list, maybe, micros, text, z } from '../schema.ts';
+
+export const StatementLineSchema = z
+  .object({
+    day: text('`2026-10-31`, of the admission, in the statement’s zone.'),
+    dayStartMs: instantMs(),
+    dayEndMs: instantMs(),
+    rootId: maybe(count()),
+    rootPath: maybe(text()),
+    groupId: maybe(count()),
+    groupPath: maybe(text()),
+    projectId: maybe(count()),
+    projectPath: maybe(text()),
+    runnerClass: text(),
+    microsPerMinute: micros(),
+    priceVersion: text(),
+    kind: z.enum(['usage', 'correction']),
+    cause: maybe(z.enum(['duration', 'late', 'expired', 'reopened'])),
+    late: z.boolean().openapi({
+      description:
+        'A correction that was written after the month was over: an earlier statement did not have it.',
+    }),
+    jobs: count(),
+    seconds: amount(),
+    micros: micros(),
+    job: maybe(
+      z.object({
+        id: count(),
+        name: maybe(text()),
+        decisionId: text(),
+        pipelineId: maybe(count()),
+        unchecked: maybe(
+          z
+            .enum(['exempt', 'unmetered', 'bypass'])
+            .openapi({ description: 'Charged without asking, and why.' }),
+        ),
+        user: maybe(text('Who started it, where that was asked for: an id or a pseudonym.')),
+      }),
+    ),
+  })
+  .openapi('StatementLine', {
+    description: 'Jobs of one day, project, runner class and price; or one job.',
+  });
+
+const ControlSchema = z
+  .object({
+    counter: text('Name of a counter: subject, limit and period.'),
+    shownMicros: micros('What the counter shows as settled.'),
+    settledMicros: micros('What the jobs of this statement have settled on it.'),
+  })
+  .openapi('StatementControl');
+
+export const StatementSchema = z
+  .object({
+    month: text('As the counters’ periods are named: `2026-10`.'),
+    zone: text('IANA zone in which the month begins and ends.'),
+    startMs: instantMs('Unix ms.'),
+    endMs: instantMs('Unix ms; the first instant that is no part of it.'),
+    group: text('Its path, or `all groups`.'),
+    currency: text('ISO 4217.'),
+    instance: text('The GitLab the jobs ran on, a host.'),
+    ledger: text('For people: whose books.'),
+    writtenAtMs: instantMs(),
+    by: z.enum(['day', 'job']),
+    withUsers: maybe(z.literal(true).openapi({ description: 'Lines of jobs say who started them.' })),
+    lines: list(StatementLineSchema),
+    totals: z.object({
+      jobs: count('Jobs that are charged.'),
+      seconds: amount(),
+      micros: micros(),
+      correctedMicros: micros('The part of `micros` that corrections make.'),
+      lateMicros: micros('The part of `correctedMicros` that came after the month was over.'),
+      openJobs: count('Jobs of the month that are not over: what they hold is in no line.'),
+      heldMicros: micros('What these hold.'),
+    }),
+    controls: list(ControlSchema).openapi({
+      description:
+        'What the group’s counters of this month show, beside what the jobs of this statement make on them.',
+    }),
+    notes: list(z.string()).openapi({ description: 'What a reader should know before paying it.' }),
+  })
+  .openapi('Statement', { description: 'What a group and everything below it is charged for a month.' });
+
+export type Statement = z.infer<typeof StatementSchema>;
+export type StatementBy = Statement['by'];
+export type StatementLine = z.infer<typeof StatementLineSchema>;
+export type StatementTotals = Statement['totals'];
+export type Control = z.infer<typeof ControlSchema>;
+
+export interface StatementAsked {
+  /** `2026-10` */
+  readonly month: string;
+  /** A group's id or path; `instance`: everything. */
+  readonly group: string;
+  /** @default `day` */
+  readonly by?: StatementBy;
+  /** Lines of jobs say who started them. @default false */
+  readonly withUsers?: boolean;
+  /** Every line has its runner class and price, which days that are kept alone do not have. @default false */
+  readonly withPrices?: boolean;
+  /** IANA zone in which the month begins and ends. @default the group's limit of money per month has it */
+  readonly zone?: string;
+}
+
+export type StatementAnswer =
+  | { readonly outcome: 'stated'; readonly statement: Statement }
+  /** `asked` names the field that is wrong. */
+  | { readonly outcome: 'unreadable'; readonly asked: 'month' | 'zone'; readonly sentence: string }
+  /** Neither the directory nor a job knows the group, or the viewer does not see it. */
+  | { readonly outcome: 'unknown_group' }
+  /** Jobs are not kept, or not read here: there are lines by day only, without classes and prices. */
+  | { readonly outcome: 'only_days' };

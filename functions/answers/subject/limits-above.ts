@@ -1,0 +1,63 @@
+import { counterName } from '../../../policies/claim.ts';
+import { disclosureFor } from '../../../policies/disclosure.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { counterOf, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
+import { validAt } from '../../../policies/limits/validity.ts';
+import type { RowsFrom } from '../overview/group-rows.ts';
+import { labelOf } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import { chainOf, subjectsAbove } from '../reading/subjects-above.ts';
+import { havingsOf, isBudget } from '../standing/group-limits.ts';
+import type { SubjectView } from './model.ts';
+
+/**
+ * Budgets above that bind these jobs, too, and that the viewer does not see: by the group's disclosure nothing, the one with
+ * least left, or all. As much as the page of a rejected job tells. @throws {LedgerError}
+ */
+export async function limitsAbove(
+  subject: string,
+  { limits, places, scope, nowMs }: RowsFrom,
+  { counters, policy }: Reading,
+): Promise<SubjectView['limitsAbove']> {
+  const { directory } = places;
+  const ancestors = chainOf(subject, directory);
+  const visibility = directory.projectById.get(Number(subject.split('/')[1]))?.visibility;
+  const placement = {
+    ancestors,
+    known: true,
+    personal: false,
+    ...(subject.startsWith('project/') && visibility !== undefined && { visibility }),
+  };
+  const disclosure = disclosureFor(placement, policy.disclose);
+  if (scope.seesAll || disclosure === 'none') return [];
+  const hidden = subjectsAbove(subject, directory).filter((each) => !scope.sees(each));
+  const budgets = hidden.flatMap((each) => limitsOf(each).filter(isBudget));
+  const now = await counters.fresh(budgets.map((budget) => counterOf(budget, nowMs)));
+  const rows = budgets.flatMap((budget) => {
+    const { amount, unit, contact } = limitAt(budget, nowMs);
+    if (amount === 'unlimited') return [];
+    const committed = now.get(counterName(counterOf(budget, nowMs)))?.committed ?? 0;
+    const periodLabel = limitPeriod(budget, nowMs)?.label;
+    return [
+      {
+        label: labelOf(budget.subject, directory),
+        unit,
+        amount,
+        left: amount - committed,
+        ...(periodLabel !== undefined && { periodLabel }),
+        ...(contact !== undefined && { contact }),
+      },
+    ];
+  });
+  return disclosure === 'all'
+    ? rows
+    : rows.toSorted((a, b) => a.left / a.amount - b.left / b.amount).slice(0, 1);
+
+  function limitsOf(each: string): readonly Limit[] {
+    const group = each.startsWith('group/') ? directory.groupById.get(Number(each.slice(6))) : undefined;
+    return group === undefined
+      ? validAt(limitsOn(limits, each), nowMs)
+      : havingsOf(group, limits, nowMs).map(({ limit }) => limit);
+  }
+}

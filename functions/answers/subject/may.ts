@@ -1,0 +1,26 @@
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { mayDo } from '../../core/limits/desk/rights.ts';
+import type { Rights } from '../../core/limits/desk/role.ts';
+import type { May } from './model.ts';
+
+/** What to offer on a page. Whether a change goes through is the desk's to say, which looks at each difference. */
+export function mayOf(
+  subject: string,
+  rights: Rights,
+  context: { readonly limits: LimitSet; readonly directory: Directory; readonly nowMs: number },
+): May {
+  const may = (act: Parameters<typeof mayDo>[0]): boolean => mayDo(act, subject, rights, context);
+  /** Held by some limit above, of whatever unit. */
+  const mayHeld = (act: 'loosen' | 'grant'): boolean =>
+    mayDo(act, subject, rights, context, 'micros') || mayDo(act, subject, rights, context, 'seconds');
+  return {
+    tighten: may('tighten'),
+    loosen: mayHeld('loosen'),
+    grant: mayHeld('grant'),
+    freeze: may('tighten'),
+    breakGlass: may('break-glass'),
+    rollOut: may('roll-out'),
+    ask: may('ask'),
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * One group, project, runner class or the instance. Reads: the counters of its limits, its days since the chart's limit began
+ * (at most a year), a list of projects a day, thirty records, a page of the log, and the rows of its children.
+ */
+import { counterOf } from '../../../policies/limits/limits.ts';
+import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import type { RecountOutcome } from '../../core/ledger/recount-outcome.ts';
+import { zoneOfSubject } from '../../core/limits/desk/zone-of-subject.ts';
+import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../core/usage/budget-agreement.ts';
+import { firstOfMonth, groupSum } from '../../core/usage/group-sum.ts';
+import type { Viewer } from '../contract.ts';
+import { viewerHistory } from '../history/viewer-history.ts';
+import { rejectedJobs } from '../job/rejected-jobs.ts';
+import { firstToRunOut, groupRows, meteredOf, type RowsFrom } from '../overview/group-rows.ts';
+import { labelOf, NOWHERE, type Places } from '../reading/places.ts';
+import { poolKey } from '../reading/pools.ts';
+import type { Reading } from '../reading/reading.ts';
+import { rightsOf } from '../reading/rights-of.ts';
+import { scopeOf } from '../reading/scope.ts';
+import { subjectsAbove } from '../reading/subjects-above.ts';
+import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
+import { freezeRows } from '../standing/freeze-rows.ts';
+import type { LimitRow } from '../standing/model.ts';
+import { historySpan } from '../standing/outlook.ts';
+import { allHavings, grantRows, subjectRow } from '../standing/subject-rows.ts';
+import { usageView } from '../usage/usage-view.ts';
+import { burnUpOf, chartDays } from './burn-up.ts';
+import { limitsAbove } from './limits-above.ts';
+import { mayOf } from './may.ts';
+import type { SubjectAsked, SubjectView } from './model.ts';
+
+const CHILDREN_MAX = 25;
+const HISTORY_MAX = 20;
+
+export const subjectViewOf =
+  (reading: Reading) =>
+  async (subject: string, asked: SubjectAsked, viewer: Viewer): Promise<SubjectView | undefined> => {
+    const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
+    const { directory } = places;
+    const { policy, zone } = reading;
+    const nowMs = reading.clock.nowMs();
+    const scope = scopeOf(viewer.roles, directory);
+    const kind = kindOf(subject, reading, places);
+    if (kind === undefined || !scope.sees(subject)) return undefined;
+
+    const from: RowsFrom = { limits, places, scope, nowMs };
+    const havings = allHavings(subject, limits, directory, nowMs);
+    const counters = await reading.counters.fresh(havings.map(({ limit }) => counterOf(limit, nowMs)));
+    const todayNumber = today(zone, nowMs);
+    const monthFrom = firstOfMonth(zone, nowMs);
+    // These rows have no usage and so no forecast, but each has its period, which says how far back to read.
+    const bare = havings.map((having) =>
+      subjectRow(having, { limits, directory, policy, counters, usage: [], nowMs }),
+    );
+    const starts = bare.flatMap((row) =>
+      isCharted(row.kind) ? (chartDays(row, todayNumber)?.from ?? todayNumber) : [],
+    );
+    const first = Math.min(historySpan(todayNumber).from, monthFrom, ...starts);
+    const usage =
+      (await readDays([subject], { from: first, to: todayNumber }, reading.usage)).get(subject) ?? [];
+    const rows = havings.map((having) =>
+      subjectRow(having, { limits, directory, policy, counters, usage, nowMs }),
+    );
+    const charted =
+      rows.find(({ id }) => id === asked.limit) ??
+      firstToRunOut(rows.filter((row) => row.inForce && row.amount !== 'unlimited' && isCharted(row.kind)));
+    const burnUp = charted && burnUpOf(charted, usage, nowMs, todayNumber);
+    const span = {
+      from: (burnUp && charted && chartDays(charted, todayNumber)?.from) ?? monthFrom,
+      to: todayNumber,
+    };
+    const children = subject.startsWith('group/')
+      ? (places.childrenOf.get(Number(subject.slice(6))) ?? [])
+      : [];
+    const [used, latest, above, history, childRows, recount] = await Promise.all([
+      usageView(subject, usage, span, { directory, policy, store: reading.usage }),
+      rejectedJobs(subject, places, scope, reading),
+      limitsAbove(subject, from, reading),
+      viewerHistory({ subject, max: HISTORY_MAX }, scope, reading),
+      groupRows(children.slice(0, CHILDREN_MAX), from, reading),
+      reading.recounts?.read(),
+    ]);
+    const pools = reading.pools(limits, directory);
+    const rollout = kind === 'group' ? limits.rollouts.get(Number(subject.slice(6))) : undefined;
+    return {
+      set,
+      currency: policy.currency,
+      nowMs,
+      zone: zoneOfSubject(subject, { limits, directory, zone }),
+      subject,
+      kind,
+      path: labelOf(subject, directory),
+      above: subjectsAbove(subject, directory)
+        .filter((each) => scope.sees(each))
+        .reverse()
+        .map((each) => ({ subject: each, path: labelOf(each, directory) })),
+      limits: rows,
+      limitsAbove: above,
+      pools: rows.flatMap(({ id }) => {
+        const note = pools.get(poolKey(subject, id));
+        return note === undefined ? [] : [{ ...note, limit: id }];
+      }),
+      ...(burnUp !== undefined && { burnUp }),
+      agreements: rows.flatMap((row) => agreementOf(row, usage, reading, recount) ?? []),
+      usage: { ...used, rejections: { ...used.rejections, latest } },
+      grants: grantRows(havings, nowMs),
+      freezes: freezeRows(subject, limits, directory, nowMs),
+      ...(rollout !== undefined && { rollout }),
+      history,
+      children: childRows,
+      childCount: children.length,
+      ...(children.length > 0 && {
+        childrenSum: groupSum(
+          subject,
+          meteredOf(usage, monthFrom),
+          childRows.map(({ metered }) => metered),
+          children.length,
+        ),
+      }),
+      may: mayOf(subject, rightsOf(viewer.roles), { limits, directory, nowMs }),
+    };
+  };
+
+/** Undefined: nothing of it adds up over days. */
+function agreementOf(
+  row: LimitRow,
+  usage: readonly DayUsage[],
+  { zone, clock }: Reading,
+  recount: RecountOutcome | undefined,
+): BudgetAgreement | undefined {
+  const span = row.inForce ? agreementDays(row, zone, clock.nowMs()) : undefined;
+  if (span === undefined) return undefined;
+  const days = usage.filter(({ number }) => number >= span.from && number <= span.to);
+  return budgetAgreement(row, { days, usageZone: zone, recount });
+}
+
+const isCharted = (kind: string): boolean => kind === 'money' || kind === 'minutes';
+
+/** Undefined: there is no such subject. */
+function kindOf(
+  subject: string,
+  { policy }: Reading,
+  { directory }: Places,
+): SubjectView['kind'] | undefined {
+  if (subject === 'instance') return 'instance';
+  const slash = subject.indexOf('/');
+  const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
+  if (kind === 'group' && directory.groupById.has(Number(name))) return kind;
+  if (kind === 'project' && directory.projectById.has(Number(name))) return kind;
+  if (kind === 'runner-class' && runnerClassNames(policy.prices).includes(name)) return kind;
+  return undefined;
+}

@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest';
+import { backtest as wholeBacktest } from '../../../../functions/answers/backtest/backtest.ts';
+import { JobSubjects } from '../../../../functions/answers/backtest/job-subjects.ts';
+import type { BacktestCounted } from '../../../../functions/answers/backtest/model.ts';
+import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import type { LimitEdit } from '../../../../functions/core/limits/desk/limit-edit.ts';
+import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
+
+const edit = (amount: number | string, subject = 'group/104'): LimitEdit => ({
+  kind: 'set',
+  subject,
+  limit: 'money-month',
+  amount,
+});
+
+const HOUR_MS = 3_600_000;
+
+/** Forty jobs of an hour in cards (6.00 each) over four days, and as many of beta, which are nobody's business here. */
+async function lived(parts: Parameters<typeof consoleHouse>[0] = {}) {
+  const house = consoleHouse(parts);
+  await house.apply(LIMITS);
+  await house.apply([edit(1_000), edit(1_000, 'group/200')]);
+  house.clock.advance(-4 * 24 * HOUR_MS);
+  const others = { projectId: 2, projectPath: 'beta/ops/tools', namespaceId: 201, rootNamespaceId: 200 };
+  for (let at = 0; at < 40; at += 1) {
+    await house.ask([aJob(10_000 + at * 100), aJob(10_001 + at * 100, others)]);
+    house.clock.advance(2 * HOUR_MS);
+    const endedAtMs = house.clock.nowMs();
+    await house.ledger.settle(
+      [10_000, 10_001].map((first) => ({ jobId: first + at * 100, durationSeconds: 3_600, endedAtMs })),
+    );
+    await house.roll();
+  }
+  house.clock.advance(4 * 24 * HOUR_MS - 80 * HOUR_MS);
+  const set = (await house.desk.live())?.pointer.set;
+  const reading = (more: object = {}) =>
+    createConsoleRead({ ...house.deps, recentJobIds: async () => [13_901], ...more });
+  return { ...house, set, reading };
+}
+
+const counted = (answer: { outcome: string }): BacktestCounted => {
+  if (answer.outcome !== 'counted') throw new Error(JSON.stringify(answer));
+  return answer as BacktestCounted;
+};
+
+test('the jobs that would have failed are counted one by one, as the command line counts them', async () => {
+  const house = await lived();
+  const answer = counted(await house.reading().backtest([edit(60)], house.set, USERS.owner));
+  // 60.00 are ten jobs of 6.00.
+  expect(answer).toMatchObject({
+    complete: true,
+    days: 30,
+    all: { jobs: 40, wouldFail: 30, wouldFailNow: 0, failed: 0, unasked: 0 },
+    subjects: [{ subject: 'group/104', path: 'acme/payments/cards', jobs: 40, wouldFail: 30, missed: 0 }],
+    jobsRead: 80,
+  });
+  const preview = await house.desk.preview([edit(60)], house.set);
+  if (preview.outcome !== 'valid') throw new Error('invalid');
+  const subjects = new JobSubjects(['group/104'], house.directory);
+  const whole = await wholeBacktest(house.store, {
+    sinceMs: answer.fromMs,
+    untilMs: answer.untilMs,
+    rules: { policy: house.policy, limits: preview.limits, directory: house.directory },
+    counts: (record) => subjects.of(record).length > 0,
+    onJob: () => {},
+  });
+  expect(answer.all).toMatchObject({ jobs: whole.jobs, wouldFail: whole.rejectedNow });
+});
+
+/** A second for each 500 ids: after five blocks, two of them above the newest, no other is begun. */
+const slowly = (house: Awaited<ReturnType<typeof lived>>) => {
+  let nowMs = 0;
+  return {
+    monotonicMs: () => nowMs,
+    ledger: {
+      ...house.deps.ledger,
+      readRecords: async (ids: readonly number[]) => {
+        nowMs += 1_000;
+        return house.deps.ledger.readRecords(ids);
+      },
+    },
+  };
+};
+
+test('what cannot be read in time is not counted, and the answer says from which day on it is', async () => {
+  const house = await lived();
+  const { backtest } = house.reading(slowly(house));
+  const answer = counted(await backtest([edit(210)], house.set, USERS.owner));
+  expect(answer).toMatchObject({ complete: false, fromDay: '2026-11-20', jobsRead: 30 });
+  // 35 jobs fit into 210.00. The thirty before that day are known from the counter alone.
+  expect(answer.all).toMatchObject({ jobs: 10, wouldFail: 5, wouldFailNow: 0 });
+});
+
+test('a limit that is new begins with what the days before used', async () => {
+  const house = await lived();
+  const made: LimitEdit = { kind: 'set', subject: 'group/104', unit: 'minutes', amount: 2_100, per: 'month' };
+  const whole = counted(await house.reading().backtest([made], house.set, USERS.owner));
+  expect(whole.all).toMatchObject({ jobs: 40, wouldFail: 5 });
+  const { backtest } = house.reading(slowly(house));
+  const part = counted(await backtest([made], house.set, USERS.owner));
+  expect(part).toMatchObject({ complete: false, all: { jobs: 10, wouldFail: 5 } });
+});
+
+test('jobs that were not found are told', async () => {
+  const house = await lived();
+  await house.used('group/104', '2026-11-18', 6_000_000, 3);
+  // Time goes on while they are counted.
+  const readRecords: typeof house.deps.ledger.readRecords = (jobIds) => {
+    house.clock.advance(20);
+    return house.deps.ledger.readRecords(jobIds);
+  };
+  const { backtest } = house.reading({ ledger: { ...house.deps.ledger, readRecords } });
+  const answer = counted(await backtest([edit(60)], house.set, USERS.owner));
+  expect(answer).toMatchObject({ complete: false, subjects: [{ missed: 3 }] });
+});
+
+test('nobody counts the jobs of a group that is not theirs, nor of one above', async () => {
+  const house = await lived();
+  const { backtest } = house.reading();
+  for (const subject of ['group/200', 'group/100', 'instance', 'group/999'])
+    expect(await backtest([edit(60, subject)], house.set, USERS.owner)).toEqual({
+      outcome: 'unknown_subject',
+      subject,
+    });
+  expect(counted(await backtest([edit(60, 'group/100')], house.set, USERS.finance)).all.jobs).toBe(40);
+});
+
+test('so often a minute and no more, each for themselves', async () => {
+  const house = await lived();
+  const { backtest } = house.reading();
+  for (let time = 0; time < 6; time += 1)
+    expect((await backtest([edit(60)], house.set, USERS.owner)).outcome).toBe('counted');
+  expect(await backtest([edit(60)], house.set, USERS.owner)).toEqual({
+    outcome: 'too_often',
+    retryAfterSeconds: 60,
+  });
+  expect((await backtest([edit(60)], house.set, { ...USERS.finance, id: 8 })).outcome).toBe('counted');
+  house.clock.advance(60_000);
+  expect((await backtest([edit(60)], house.set, USERS.owner)).outcome).toBe('counted');
+});
+
+test('where no recent job is known nothing is claimed', async () => {
+  const house = consoleHouse();
+  await house.apply(LIMITS);
+  const set = (await house.desk.live())?.pointer.set;
+  const answer = counted(await house.read.backtest([edit(60)], set, USERS.owner));
+  expect(answer).toMatchObject({ complete: false, all: { jobs: 0 }, jobsRead: 0 });
+  expect(answer.fromMs).toBe(answer.untilMs);
+});
+
+test('a default for a pattern is judged like a limit of each group that has it', async () => {
+  const house = await lived();
+  const pattern: LimitEdit = {
+    kind: 'set',
+    subject: 'groups/acme/payments/*',
+    unit: 'starts',
+    amount: 25,
+    per: 'month',
+  };
+  const { all } = counted(await house.reading().backtest([pattern], house.set, USERS.finance));
+  expect(all.jobs).toBe(40);
+  expect(all.wouldFail).toBe(house.policy.rules.some(({ kind }) => kind === 'window') ? 15 : 0);
+});
