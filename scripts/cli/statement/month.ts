@@ -5,6 +5,7 @@ import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import { isZone } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { isMoney } from '../../../policies/units/unit.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 /** How a group's months begin and end. */
@@ -34,7 +35,7 @@ export function monthRuleOf(groupId: number | undefined, then: LimitsThen): Mont
   const chain = groupId === undefined ? [] : (then.directory.chainById.get(groupId) ?? []);
   const levels = [...chain.map(({ id }) => limitsOf(id, then)).reverse(), limitsOn(then.limits, 'instance')];
   for (const ofLevel of levels) {
-    const limit = ofLevel.find(({ kind, per }) => kind === 'money' && per === 'month');
+    const limit = ofLevel.find(({ kind, per }) => isMoney(kind) && per === 'month');
     if (limit === undefined) continue;
     const { zone, fiscalStart } = limit;
     return { zone, ...(fiscalStart !== undefined && { fiscalStart }) };
@@ -63,7 +64,7 @@ export function monthLimitsOf(
         : limitsOf(Number(subject.slice('group/'.length)), then);
   const inMonth = own.filter(
     ({ kind, per, zone, fiscalStart }) =>
-      kind === 'money' && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,
+      isMoney(kind) && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,
   );
   return new Set(inMonth.map(({ id }) => id));
 }

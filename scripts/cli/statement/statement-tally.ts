@@ -6,6 +6,7 @@ import { isInNoGroup } from '../../../functions/core/truth/recorded-groups.ts';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { unitRow } from '../../../policies/units/unit.ts';
 import type { Control, StatementBy, StatementLine, StatementTotals } from './statement.ts';
 
 export interface TallyOptions {
@@ -106,7 +107,7 @@ export class StatementTally {
 
   #settle(record: JobRecord): void {
     for (const { counter, unit, counted, corrected } of record.claims) {
-      if (unit !== 'micros' || !this.#isControl(counter)) continue;
+      if (!unitRow(unit).inCurrency || !this.#isControl(counter)) continue;
       const name = counterName(counter);
       const settled = (record.state === 'SETTLED' ? counted : 0) + corrected;
       this.#settled.set(name, (this.#settled.get(name) ?? 0) + settled);
