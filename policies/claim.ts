@@ -1,9 +1,6 @@
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
-import type { Unit } from './unit.ts';
-
-/** What a job takes while it runs and gives back at its end; the other units add up over a period. */
-export const isInFlight = (unit: Unit): boolean => unit === 'jobs' || unit === 'millicpu' || unit === 'bytes';
+import type { Unit } from './units/unit.ts';
 
 /** One limit × subject × period: the identity of a counter. */
 export interface CounterKey {

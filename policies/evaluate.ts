@@ -3,6 +3,7 @@ import type { LimitClaim } from './claim.ts';
 import type { Terms } from './decision.ts';
 import { type Disclosure, disclosureFor } from './disclosure.ts';
 import type { Estimator } from './estimate.ts';
+import { findingOf } from './finding.ts';
 import { Governing, type Governor } from './governing.ts';
 import { jobOf } from './job.ts';
 import { factsOf } from './job-facts.ts';
@@ -12,7 +13,7 @@ import { freezeViolations } from './limits/freeze-violations.ts';
 import { pipelineClaims } from './limits/grace.ts';
 import { type Level, levelsOf } from './limits/levels.ts';
 import type { Limit } from './limits/limit.ts';
-import { ASKED_BY, type LimitSet } from './limits/limits.ts';
+import type { LimitSet } from './limits/limits.ts';
 import { leastMode } from './mode.ts';
 import type { Directory } from './place/directory.ts';
 import type { Placement } from './place/placement.ts';
@@ -23,7 +24,7 @@ import type { AdmissionRequest } from './request/request.ts';
 import { rolledOut, rolloutModes } from './rollout.ts';
 import { candidateRules } from './rule-index.ts';
 import { applies, type EvaluationError, type Exempted, Outcome } from './rule-outcome.ts';
-import { COUNTED_CHECKS } from './rules/counted.ts';
+import { ASKED_BY } from './units/unit.ts';
 
 /** Everything a decision rests on beside the request and the counters. */
 export interface EvaluateWith {
@@ -151,8 +152,7 @@ function ask(
   const mode = leastMode(ruleMode, limit.mode);
   if (mode === 'off') return;
   const asking = { rule: rule.id, class: rule.class, mode, exempt };
-  const check = COUNTED_CHECKS[ASKED_BY[limit.kind]];
-  const finding = outcome.guard(rule, mode, () => check(job, limitAt(limit, job.nowMs), label, asking));
+  const finding = outcome.guard(rule, mode, () => findingOf(job, limitAt(limit, job.nowMs), label, asking));
   if (finding?.claim !== undefined) claims.push(finding.claim);
   if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
   if (finding?.missing !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);

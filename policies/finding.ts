@@ -1,10 +1,13 @@
 import type { Job } from './checked-job.ts';
 import type { CounterSeen, Grace, LimitClaim, SoftBound } from './claim.ts';
+import { COUNTED_RULES } from './kinds/counted-kinds.ts';
+import { footprintOf } from './kubernetes/footprint.ts';
 import { graceOf } from './limits/grace.ts';
 import type { Limit } from './limits/limit.ts';
 import { counterOf, limitPeriod } from './limits/limits.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import type { LimitFacts, Reason, Violation } from './reason.ts';
+import { ASKED_BY, kindRow } from './units/unit.ts';
 
 /**
  * What a rule finds about one limit: a question for its counter, a violation that needs no counter (and what the job
@@ -24,23 +27,36 @@ export interface Asking {
   readonly exempt: boolean;
 }
 
+/** Past any machine (80 TiB), and a hundred of them are still counted exactly: what asks for more counts as this. */
+const REQUESTED_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 100);
+
 /** What one job asks of one limit. */
-export interface Ask {
+interface Ask {
   readonly job: Job;
   readonly limit: Limit;
   /** Whole units of the limit, ≥ 0. */
   readonly asked: number;
   readonly subjectLabel: () => string;
-  readonly code: 'BUDGET_EXHAUSTED' | 'CONCURRENCY_FULL' | 'CAPACITY_FULL' | 'WINDOW_FULL';
 }
 
 /**
  * A limit the job fits into alone becomes a claim; one it never fits into, or that is 0, a violation at once. A job
- * that asks for nothing of a limit that is there takes nothing, so its counter is left alone.
+ * that asks for nothing of a limit that is there takes nothing, so its counter is left alone. Undefined: it asks nothing.
  */
-export function findingOf(ask: Ask, asking: Asking): Finding | undefined {
-  const { limit, asked } = ask;
+export function findingOf(
+  job: Job,
+  limit: Limit,
+  subjectLabel: () => string,
+  asking: Asking,
+): Finding | undefined {
   if (limit.amount === 'unlimited') return undefined;
+  const { asked: askedOf, requested } = kindRow(limit.kind);
+  const taken = askedOf(job) ?? requested?.of(footprintOf(job.request, job.runnerClass.footprint ?? {}));
+  const isKnown = typeof taken === 'number';
+  // What cannot be read is as unknown as what did not come: the `resources` rule refuses it. A limit of 0 need not know.
+  if (!isKnown && limit.amount > 0) return { missing: requested?.variable ?? 'variables' };
+  const asked = isKnown ? Math.min(taken, requested === undefined ? taken : REQUESTED_MAX) : 0;
+  const ask: Ask = { job, limit, asked, subjectLabel };
   if (asking.exempt) return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking) };
   if (limit.amount === 0 || asked > limit.amount) {
     const reason: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...limitFacts(ask, limit.amount) };
@@ -91,7 +107,8 @@ class CounterClaim implements LimitClaim {
   }
 
   refusal({ committed, settled }: CounterSeen): Reason {
-    return { code: this.#ask.code, committed, settled, ...limitFacts(this.#ask, this.bound ?? 0) };
+    const { refusal: code } = COUNTED_RULES[ASKED_BY[this.#ask.limit.kind]];
+    return { code, committed, settled, ...limitFacts(this.#ask, this.bound ?? 0) };
   }
 }
 

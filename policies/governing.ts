@@ -1,5 +1,6 @@
+import type { CountedKind } from './kinds/counted-kinds.ts';
 import { compareModes, type Mode } from './mode.ts';
-import type { CountedKind, CountedRule } from './rule.ts';
+import type { CountedRule } from './rule.ts';
 
 /** A rule that switches on limits, and how far it may go for this job. */
 export interface Governor {

@@ -1,7 +1,8 @@
 import type { ContainerEngine } from './images/container-engine.ts';
+import type { ResourceName } from './kubernetes/resource-variables.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import type { UserSyntax } from './rules/container-user-text.ts';
-import type { Unit } from './unit.ts';
+import type { Unit } from './units/unit.ts';
 
 /** Which limit, whose, and until when: what every quota reason carries. */
 export interface LimitFacts {
@@ -172,8 +173,6 @@ export type Reason =
   | { readonly code: 'FIELD_MISSING'; readonly field: string }
   /** Our fault, not the job's: only where the operator asked for fail-closed. */
   | { readonly code: 'CONTROLLER_ERROR'; readonly cause: string };
-
-export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
 
 /** A rule or limit that was not met. Only mode `enforce` rejects; the others are recorded. */
 export interface Violation {

@@ -1,4 +1,5 @@
 import type { CheckedJob } from './checked-job.ts';
+import { COUNTED_KINDS, type CountedKind } from './kinds/counted-kinds.ts';
 import type { Exemption } from './match/exemption.ts';
 import type { Match } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';
@@ -8,11 +9,6 @@ import type { Reason } from './reason.ts';
 export type Rule = CountedRule | StatelessRule;
 
 export type RuleKind = Rule['kind'];
-
-/** Kinds that switch on limits: what they decide depends on counters. */
-export const COUNTED_KINDS = ['budget', 'concurrency', 'capacity', 'window'] as const;
-
-export type CountedKind = (typeof COUNTED_KINDS)[number];
 
 /** Kinds that need nothing but the request, the directory and the time: the relay's fallback decides them, too. */
 export const STATELESS_KINDS = [

@@ -1,5 +1,6 @@
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
+import { type Unit, unitRow } from '../policies/units/unit.ts';
 import { projectOf } from './commit/batch-job.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -22,7 +23,7 @@ interface Brake extends RememberedRejection {
   /** Includes the subject it is on, as the ledger calls it. */
   readonly limit: string;
   /** What the rejected job asked of the limit; absent where the size does not matter: any job of the subject is refused. */
-  readonly asked?: { readonly unit: string; readonly amount: number };
+  readonly asked?: { readonly unit: Unit; readonly amount: number };
   readonly kind: string | undefined;
   /** The job alone is larger than the limit, which says nothing about other jobs. */
   readonly onlyKind: boolean;
@@ -165,22 +166,14 @@ function subjectOf(subject: string, request: AdmissionRequest, subjects: readonl
 const frozenSubject = (request: AdmissionRequest): string =>
   `${projectSubject(request)} ${runnerSubject(request) ?? ''}`;
 
+/** Nobody says how much CPU or memory the admitted job has. */
 function asksAsMuch({ terms }: Admitted, { asked }: Brake): boolean {
-  switch (asked?.unit) {
-    case undefined:
-      return true;
-    // One job is one job.
-    case 'jobs':
-    case 'starts':
-      return true;
-    case 'micros':
-      return terms !== undefined && terms.costMicros >= asked.amount;
-    case 'seconds':
-      return terms !== undefined && terms.estimateSeconds >= asked.amount;
-    default:
-      // Nobody says how much CPU or memory the admitted job has.
-      return false;
-  }
+  if (asked === undefined) return true;
+  const { asked: askedBy } = unitRow(asked.unit);
+  // One job is one job.
+  if (askedBy(undefined) !== undefined) return true;
+  const admitted = askedBy(terms);
+  return admitted !== undefined && admitted >= asked.amount;
 }
 
 const isAbout = ({ reason }: Violation, { limit }: Brake): boolean =>

@@ -3,7 +3,7 @@
 import { amountText } from '../../policies/text/amount-text.ts';
 import { instantText } from '../../policies/text/instant-text.ts';
 import { oneLine, shortened } from '../../policies/text/plain-text.ts';
-import type { Unit } from '../../policies/unit.ts';
+import type { Unit } from '../../policies/units/unit.ts';
 
 export interface Telling {
   /** ISO 4217 code of the deployment's currency. */

@@ -1,7 +1,7 @@
 import type { Grant } from '../limits/grant.ts';
 import type { Limit } from '../limits/limit.ts';
+import { readUnits } from '../units/written.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
-import { readUnits } from './parse-limit-amount.ts';
 import { readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
 import { checkOrder, readEdge } from './parse-validity.ts';

@@ -1,11 +1,9 @@
-import type { Limit, LimitKind } from '../limits/limit.ts';
+import type { Limit } from '../limits/limit.ts';
 import { SHARE_PARTS, shareOf } from '../limits/share.ts';
+import type { LimitKind } from '../units/unit.ts';
+import { readUnits } from '../units/written.ts';
 import { readDecimal } from './decimal.ts';
-import { QUANTITIES_EXPECTED, readQuantityUnits } from './parse-quantity.ts';
 import type { Reading } from './reading.ts';
-
-/** How many of our units one written unit has, where it is written as a decimal. */
-const PER_WHOLE = { money: 1_000_000, minutes: 60, jobs: 1, starts: 1 } as const;
 
 const LIFT = "0 blocks, 'unlimited' lifts the limit";
 
@@ -14,20 +12,6 @@ export function readAmount(reading: Reading, kind: LimitKind): number | 'unlimit
   if (reading.value === 'unlimited') return 'unlimited';
   const read = readUnits(reading.value, kind);
   return read.ok ? read.amount : reading.expected(`${read.expected}; ${LIFT}`);
-}
-
-type Units =
-  | { readonly ok: true; readonly amount: number }
-  | { readonly ok: false; readonly expected: string };
-
-export function readUnits(value: unknown, kind: LimitKind): Units {
-  if (kind === 'cpu' || kind === 'memory') {
-    const amount = readQuantityUnits(value, kind);
-    return amount === undefined ? { ok: false, expected: QUANTITIES_EXPECTED[kind] } : { ok: true, amount };
-  }
-  const read = readDecimal(value, PER_WHOLE[kind]);
-  if (read.ok || PER_WHOLE[kind] > 1) return read;
-  return { ok: false, expected: 'a whole number such as 20' };
 }
 
 /** Reads `soft` and `grace`: a share of the limit (`80%`), or an amount in its own unit. */

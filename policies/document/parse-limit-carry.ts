@@ -1,6 +1,7 @@
-import type { Limit, LimitKind } from '../limits/limit.ts';
-import { isAtOnce } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 import type { PeriodKind } from '../limits/period.ts';
+import type { LimitKind } from '../units/unit.ts';
+import { isSpent, SPENT_KINDS } from '../units/unit.ts';
 import { type Margin, readMargin } from './parse-limit-amount.ts';
 import type { Reading } from './reading.ts';
 
@@ -29,8 +30,8 @@ export function readCarry(
   const word = overdraft.isThere
     ? overdraft.oneOf('what becomes of what is spent past the limit', OVERDRAFTS)
     : undefined;
-  if (overdraft.isThere && of.kind !== 'money' && of.kind !== 'minutes')
-    overdraft.expected('nothing: only money and minutes can be overdrawn');
+  if (overdraft.isThere && !isSpent(of.kind))
+    overdraft.expected(`nothing: only ${SPENT_KINDS.join(' and ')} can be overdrawn`);
   if (word === 'carry') checkCarries(overdraft, of);
   const { units: carryMax, share: carryShare } = (carry.isThere && readCarryMax(carry, of)) || {};
   return {
@@ -52,8 +53,8 @@ function readCarryMax(carry: Reading, of: Carrying): Margin | undefined {
 function checkCarries(reading: Reading, { kind, amount, per, subject }: Carrying): boolean {
   if (amount === 'unlimited' || amount === 0) {
     reading.expected('nothing: only a limit with an amount has something to carry over');
-  } else if (isAtOnce(kind) || kind === 'starts' || !CARRYING.includes(per)) {
-    reading.expected(`nothing: only money and minutes per ${CARRYING.join(', ')} carry over`);
+  } else if (!isSpent(kind) || !CARRYING.includes(per)) {
+    reading.expected(`nothing: only ${SPENT_KINDS.join(' and ')} per ${CARRYING.join(', ')} carry over`);
   } else if (subject === '') {
     reading.expected('nothing: give the group or personal namespace a limit of its own to carry over');
   } else return true;

@@ -5,10 +5,11 @@ import {
   isFiscal,
   isFiscalStart,
 } from '../limits/fiscal.ts';
-import type { Limit, LimitKind } from '../limits/limit.ts';
-import { isAtOnce } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../limits/period.ts';
 import { isZone } from '../limits/zone.ts';
+import type { LimitKind } from '../units/unit.ts';
+import { isAtOnce } from '../units/unit.ts';
 import type { Reading } from './reading.ts';
 
 export const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
@@ -42,7 +43,7 @@ export function readFiscalStart(reading: Reading): FiscalStart | undefined {
 function refuseAtOnce(reading: Reading, key: (typeof PERIOD_KEYS)[number], kind: LimitKind): void {
   if (!reading.isThere) return;
   const how = { per: 'not per period', zone: 'in no zone', fiscal_start: 'in no year' }[key];
-  const are = kind === 'jobs' ? 'are' : 'is';
+  const are = kind.endsWith('s') ? 'are' : 'is';
   reading.expected(`nothing: ${kind} ${are} counted at once, ${how}`);
 }
 

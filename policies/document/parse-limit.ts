@@ -1,7 +1,7 @@
 import type { FiscalStart } from '../limits/fiscal.ts';
-import { LIMIT_KINDS, type Limit, type LimitKind } from '../limits/limit.ts';
-import { UNIT_OF } from '../limits/limits.ts';
+import type { Limit } from '../limits/limit.ts';
 import { MODES } from '../mode.ts';
+import { isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readAmount, readMargins } from './parse-limit-amount.ts';
 import { CARRY_KEYS, readCarry } from './parse-limit-carry.ts';
@@ -48,10 +48,9 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ? reading.at('id').text(NAME_EXPECTED, isName)
     : `${kind}-${period?.per ?? 'now'}`;
   const validity = readValidity(reading, period?.zone);
-  const isBudget = kind === 'money' || kind === 'minutes';
   const thresholds =
     readLimitThresholds(reading.at('thresholds'), kind, period?.per) ??
-    (isBudget && period?.per !== 'minute' && period?.per !== 'hour' ? defaults.thresholds : undefined);
+    (isSpent(kind) && period?.per !== 'minute' && period?.per !== 'hour' ? defaults.thresholds : undefined);
   if (amount === undefined || period === undefined || mode === undefined || id === undefined)
     return undefined;
   return {
@@ -73,7 +72,9 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
 function readKind(reading: Reading): LimitKind | undefined {
   const [kind, ...more] = LIMIT_KINDS.filter((each) => reading.at(each).isThere);
   if (kind === undefined)
-    return reading.refuse(`has no number; expected one of ${LIMIT_KINDS.slice(0, -1).join(', ')} or starts`);
+    return reading.refuse(
+      `has no number; expected one of ${LIMIT_KINDS.slice(0, -1).join(', ')} or ${LIMIT_KINDS.at(-1)}`,
+    );
   if (more.length > 0)
     return reading.refuse(`has ${kind} and ${more.join(' and ')}; write one limit for each`);
   return kind;

@@ -1,21 +1,14 @@
+import { COUNTED_KINDS, COUNTED_RULES, type CountedKind } from '../kinds/counted-kinds.ts';
 import { MODES, type RuleClass } from '../mode.ts';
 import type { Platform } from '../platform.ts';
 import { platformExemptions } from '../platform.ts';
-import {
-  COUNTED_KINDS,
-  type CountedKind,
-  type OnError,
-  type OnMissing,
-  RULE_KINDS,
-  type Rule,
-  type RuleKind,
-} from '../rule.ts';
+import { type OnError, type OnMissing, RULE_KINDS, type Rule, type RuleKind } from '../rule.ts';
 import type { KnownNames } from '../rules/stateless-rule-kind.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readExempt } from './parse-exempt.ts';
 import { readMatch } from './parse-match.ts';
 import type { Reading } from './reading.ts';
-import { COUNTED_RULES, STATELESS_RULES } from './rule-kinds.ts';
+import { STATELESS_RULES } from './rule-kinds.ts';
 
 const MESSAGE_CHARACTERS_MAX = 500;
 const BASE_KEYS = [

@@ -1,5 +1,5 @@
-import type { LimitKind } from '../limits/limit.ts';
-import { isAtOnce } from '../limits/limits.ts';
+import type { LimitKind } from '../units/unit.ts';
+import { isAtOnce } from '../units/unit.ts';
 import type { Reading } from './reading.ts';
 
 /** More would be a stream of messages, not a warning. */

@@ -1,4 +1,4 @@
-import type { CountedKind, StatelessKind } from '../rule.ts';
+import type { StatelessKind } from '../rule.ts';
 import { containerUser } from '../rules/container-user.ts';
 import { freeze } from '../rules/freeze.ts';
 import { image } from '../rules/image.ts';
@@ -22,12 +22,4 @@ export const STATELESS_RULES: Readonly<Record<StatelessKind, StatelessRuleKind>>
   variables,
   'runner-access': runnerAccess,
   freeze,
-};
-
-/** Limits are for finance to edit, and nothing finance can edit may weaken a security rule: none of these is one. */
-export const COUNTED_RULES: Readonly<Record<CountedKind, { readonly class: 'cost' | 'capacity' }>> = {
-  budget: { class: 'cost' },
-  concurrency: { class: 'capacity' },
-  capacity: { class: 'capacity' },
-  window: { class: 'capacity' },
 };

@@ -1,5 +1,5 @@
-import type { ResourceName } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
+import type { ResourceName } from './resource-variables.ts';
 import {
   type Asked,
   askedByJob,

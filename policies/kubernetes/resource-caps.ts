@@ -1,7 +1,6 @@
 import { isRecord, type Reading } from '../document/reading.ts';
-import type { ResourceName } from '../reason.ts';
 import { NANOS_PER_BYTE, parseQuantity, QUANTITY_EXPECTED, type Quantity } from './quantity.ts';
-import type { Bound, ContainerKind } from './resource-variables.ts';
+import type { Bound, ContainerKind, ResourceName } from './resource-variables.ts';
 
 /** What a cap holds for: one kind of container, the pod's own variables, or `job`, the sum over all containers. */
 export type CapSubject = ContainerKind | 'job';

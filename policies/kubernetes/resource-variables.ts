@@ -1,4 +1,3 @@
-import type { ResourceName } from '../reason.ts';
 import type { ServiceRequest } from '../request/request.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 
@@ -20,6 +19,8 @@ export interface Setting {
 export type Asked = { readonly [bound in Bound]?: Setting };
 
 type Variables = Readonly<Record<string, string>>;
+export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
+
 type Names = Readonly<Record<ResourceName, Readonly<Record<Bound, string>>>>;
 
 /** `KUBERNETES_CPU_REQUEST`, `KUBERNETES_HELPER_EPHEMERAL_STORAGE_LIMIT` … */

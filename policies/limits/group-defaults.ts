@@ -1,6 +1,7 @@
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
-import type { Limit, LimitKind } from './limit.ts';
+import type { LimitKind } from '../units/unit.ts';
+import type { Limit } from './limit.ts';
 
 /** What the groups at paths like these have of a kind they have no limit of their own for. */
 export interface PatternDefault {

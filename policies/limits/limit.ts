@@ -1,13 +1,8 @@
 import type { Mode } from '../mode.ts';
-import type { Unit } from '../unit.ts';
+import type { LimitKind, Unit } from '../units/unit.ts';
 import type { FiscalStart } from './fiscal.ts';
 import type { Grant } from './grant.ts';
 import type { PeriodKind } from './period.ts';
-
-export const LIMIT_KINDS = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'] as const;
-
-/** What is counted: money, minutes and starts per period; jobs, their CPU and their memory at once. */
-export type LimitKind = (typeof LIMIT_KINDS)[number];
 
 /** A number finance owns, on one subject. */
 export interface Limit {

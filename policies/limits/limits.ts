@@ -1,34 +1,10 @@
-import { type CounterKey, isInFlight } from '../claim.ts';
+import type { CounterKey } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
-import type { CountedKind } from '../rule.ts';
-import type { Unit } from '../unit.ts';
 import type { BreakGlass } from './break-glass.ts';
 import type { Freeze } from './freeze.ts';
 import type { GroupDefaults } from './group-defaults.ts';
-import type { Limit, LimitKind } from './limit.ts';
+import type { Limit } from './limit.ts';
 import { type Period, periodAt } from './period.ts';
-
-export const UNIT_OF: Readonly<Record<LimitKind, Unit>> = {
-  money: 'micros',
-  minutes: 'seconds',
-  jobs: 'jobs',
-  cpu: 'millicpu',
-  memory: 'bytes',
-  starts: 'starts',
-};
-
-/** Counted while the job runs, not per period. */
-export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
-
-/** The kind of rule that switches a limit on. */
-export const ASKED_BY: Readonly<Record<LimitKind, CountedKind>> = {
-  money: 'budget',
-  minutes: 'budget',
-  jobs: 'concurrency',
-  cpu: 'capacity',
-  memory: 'capacity',
-  starts: 'window',
-};
 
 /** How far rules of a class may go in a group and below, while they are being rolled out. */
 export type Rollout = Readonly<Partial<Record<RolloutClass, Mode>>>;

@@ -1,4 +1,4 @@
-import { grouped } from './digits.ts';
+import { countText } from './digits.ts';
 import type { Rounding } from './money-text.ts';
 
 const KIB_BYTES = 1_024;
@@ -17,8 +17,7 @@ export function bytesText(bytes: number, rounding: Rounding = 'exact'): string {
     name = scale;
     if (Math.abs(hundredths) < KIB_BYTES * 100) break;
   }
-  const [whole = '0', fraction] = String(Math.abs(hundredths) / 100).split('.');
-  return `${hundredths < 0 ? '-' : ''}${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`} ${name}`;
+  return `${countText(hundredths / 100)} ${name}`;
 }
 
 function rounded(amount: number, rounding: Rounding): number {

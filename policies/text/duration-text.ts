@@ -1,4 +1,4 @@
-import { grouped } from './digits.ts';
+import { countText } from './digits.ts';
 
 const MINUTE_SECONDS = 60;
 
@@ -9,8 +9,7 @@ const MINUTE_SECONDS = 60;
 export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): string {
   if (seconds !== 0 && Math.abs(seconds) < MINUTE_SECONDS) return `${seconds} s`;
   const minutes = (rounding === 'down' ? Math.floor(seconds / 6) : Math.ceil(seconds / 6)) / 10;
-  const [whole = '0', fraction] = String(minutes).split('.');
-  return `${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`} min`;
+  return `${countText(minutes)} min`;
 }
 
 /** How far away something is, in the largest unit that fits: `in 8 days`, `in 1 hour`, `in 12 minutes`. */

@@ -1,21 +1,12 @@
 import type { LimitFacts } from '../reason.ts';
-import type { Unit } from '../unit.ts';
+import { unitRow } from '../units/unit.ts';
 import { amountText } from './amount-text.ts';
 import { oneLine, shortened } from './plain-text.ts';
 
 const LABEL_CHARACTERS_MAX = 100;
 
-const NAMES: Readonly<Record<Unit, string>> = {
-  micros: 'CI budget',
-  seconds: 'CI minutes',
-  jobs: 'limit of CI jobs at once',
-  millicpu: 'CPU limit for running jobs',
-  bytes: 'memory limit for running jobs',
-  starts: 'limit of CI job starts',
-};
-
 /** What a person calls the limit: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
-export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => NAMES[unit];
+export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => unitRow(unit).text.name;
 
 /** The same at the beginning of a sentence. */
 export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {

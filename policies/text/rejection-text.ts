@@ -2,11 +2,12 @@ import type { Terms } from '../decision.ts';
 import type { Disclosure } from '../disclosure.ts';
 import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
-import { amountText } from './amount-text.ts';
+import { unitRow } from '../units/unit.ts';
 import { bindingFirst } from './binding.ts';
 import { classText } from './class-text.ts';
 import { durationText } from './duration-text.ts';
 import { discreetHeadline, headline } from './headline.ts';
+import { moneyText } from './money-text.ts';
 import { oneLine, plain, shortened } from './plain-text.ts';
 import { discreetReasonLine, reasonLine } from './reason-line.ts';
 import { textsFor } from './reason-texts.ts';
@@ -81,14 +82,13 @@ const comfort = (reason: Reason): string =>
   textsFor(reason).faultless ? ' Nothing is wrong with your code.' : '';
 
 /** The job was weighed by what it is guessed to cost, so people want to know the guess. */
-const isEstimated = (reason: Reason): boolean =>
-  'limitAmount' in reason && (reason.unit === 'micros' || reason.unit === 'seconds');
+const isEstimated = (reason: Reason): boolean => 'limitAmount' in reason && unitRow(reason.unit).guessed;
 
 const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
   jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;
 
 const jobTerms = (terms: Terms): string =>
-  `about ${amountText(terms.costMicros, 'micros', terms.currency, 'up')} (${classText(terms)}, ${durationText(terms.estimateSeconds)})`;
+  `about ${moneyText(terms.costMicros, 'up')} ${terms.currency} (${classText(terms)}, ${durationText(terms.estimateSeconds)})`;
 
 function ownerLines(violations: readonly Violation[], disclosure: Disclosure): readonly string[] {
   if (disclosure === 'none') return [];

@@ -1,10 +1,12 @@
 /** The jobs of a made-up month: the same day always has the same ones. Pure. */
+
 import { limitsOfGroup } from '../../policies/limits/levels.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../policies/limits/period.ts';
 import type { Directory, DirectoryProject } from '../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { unitRow } from '../../policies/units/unit.ts';
 import { logNormal } from '../proof/simulate/log-normal.ts';
 import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from '../proof/simulate/workload.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -113,7 +115,7 @@ export function scalesOf(directory: Directory, limits: LimitSet, nowMs: number):
 /** What each of so many projects may use in a month, where the limit is a budget of money that rejects. */
 function sharesOf({ unit, per, amount, mode }: Limit, projects: number): readonly number[] {
   const months = per === undefined ? undefined : IN_A_MONTH[per];
-  if (unit !== 'micros' || mode !== 'enforce' || typeof amount !== 'number' || months === undefined)
+  if (!unitRow(unit).inCurrency || mode !== 'enforce' || typeof amount !== 'number' || months === undefined)
     return [];
   return [(amount * months) / projects];
 }

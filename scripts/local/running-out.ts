@@ -1,6 +1,7 @@
 import type { Reason } from '../../policies/reason.ts';
 import { labelOf } from '../../policies/text/limit-name.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
+import { isInFlight } from '../../policies/units/unit.ts';
 import { amountText, numberText } from './amount-text.ts';
 import type { Answered } from './decision-line.ts';
 
@@ -43,7 +44,7 @@ const subjectOf = (reason: OfLimit): string => labelOf(reason).replace(/^(group|
 function ranOutText(reason: OfLimit, currency: string): string {
   const { committed, settled, limitAmount, asked, unit, periodLabel } = reason;
   const subject = subjectOf(reason);
-  if (periodLabel === undefined && (unit === 'jobs' || unit === 'millicpu' || unit === 'bytes')) {
+  if (periodLabel === undefined && isInFlight(unit)) {
     return `${subject} is full: ${numberText(committed, unit)} of ${amountText(limitAmount, unit, currency)} at once, the job needs ${numberText(asked, unit)}`;
   }
   const period = periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;

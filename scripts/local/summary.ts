@@ -1,4 +1,4 @@
-import type { Unit } from '../../policies/unit.ts';
+import { type Unit, unitRow } from '../../policies/units/unit.ts';
 import { quantile } from '../proof/bench/figure.ts';
 import type { Answered } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
@@ -108,7 +108,7 @@ const spentBefore = ({ subject, limit, period }: LimitSummary, before: readonly 
 
 function moneyOf(group: string, limits: readonly LimitOfRun[]): Pick<GroupSummary, 'money'> {
   const own = limits.find(
-    ({ subject, unit, mode }) => subject === group && unit === 'micros' && mode === 'enforce',
+    ({ subject, unit, mode }) => subject === group && unitRow(unit).inCurrency && mode === 'enforce',
   );
   if (own === undefined) return {};
   const { spent, spentThisRun, held, limitAmount } = own;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/document/parsed.ts';
+import { SPENT_KINDS } from '../../policies/units/unit.ts';
 
-/** Numbers under these keys are money or minutes: they are read as they are written, never through a float. */
+/** Numbers under these keys may have decimals: they are read as they are written, never through a float. */
 const DECIMALS: ReadonlySet<string> = new Set([
-  'money',
-  'minutes',
+  ...SPENT_KINDS,
   'rate_per_minute',
   // The rest are keys of fixtures.
   'spent',

@@ -9,6 +9,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
+import { unitRow } from '../../../policies/units/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { toHoldAsk } from '../../core/admission/judge.ts';
 import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
@@ -97,7 +98,7 @@ const idsOf = (rules: readonly Rule[]): ReadonlySet<string> => new Set(rules.map
 
 /** CPU and memory come from variables: what the job held of them is all there is to know. */
 function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
-  if (claim.unit !== 'millicpu' && claim.unit !== 'bytes') return [claim];
+  if (unitRow(claim.unit).requested === undefined) return [claim];
   const name = counterName(claim.counter);
   const held = record.claims.find(({ counter }) => counterName(counter) === name)?.held ?? 0;
   if (held === 0) return [];

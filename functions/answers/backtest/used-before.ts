@@ -58,8 +58,7 @@ export function usedBefore(
   };
 }
 
-const amountOf = (usage: Usage, { kind }: Limit): number =>
-  kind === 'starts' ? usage.admitted + usage.ranRejected - usage.released : usedOn(usage, kind);
+const amountOf = (usage: Usage, { kind }: Limit): number => usedOn(usage, kind);
 
 /** As the rollup counts it. */
 const usageOfJob = (record: JobRecord): Usage =>

@@ -5,7 +5,7 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { Unit } from '../../../policies/unit.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/ledger.ts';
 
 /** One counter a job claimed, or would claim if it were asked about now. Whole units. */

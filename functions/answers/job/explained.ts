@@ -1,6 +1,6 @@
 import type { Mode } from '../../../policies/mode.ts';
 import type { Reason } from '../../../policies/reason.ts';
-import type { Unit } from '../../../policies/unit.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
 import type { JobState, UncheckedCause } from '../../core/ledger/ledger.ts';
 
 /** One decision, as far as whoever asks may know. Amounts are whole units, instants Unix ms. */

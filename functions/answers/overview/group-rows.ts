@@ -1,6 +1,8 @@
 /** The rows of one page, with numbers as they stand now. */
+
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
+import { isMoney } from '../../../policies/units/unit.ts';
 import { firstOfMonth, usedTogether } from '../../core/usage/group-sum.ts';
 import { labelOf, type Places } from '../reading/places.ts';
 import { poolKey } from '../reading/pools.ts';
@@ -116,7 +118,7 @@ export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
 function isEarlierOfOne(one: LimitRow, other: LimitRow): boolean {
   const [a, b] = [endOf(one), endOf(other)];
   if (a !== b) return a < b;
-  if (one.kind !== other.kind) return one.kind === 'money';
+  if (one.kind !== other.kind) return isMoney(one.kind);
   return (one.percent ?? -1) > (other.percent ?? -1);
 }
 

@@ -5,7 +5,9 @@
  * the rows shown, a hundred items a request. To find out which rows come first: the counters of all budgets in view and of
  * their period before, at most {@link RANKED_MAX} groups and once in {@link RECENT_MS} for all viewers of a process.
  */
+
 import { counterName } from '../../../policies/claim.ts';
+import { isMoney } from '../../../policies/units/unit.ts';
 import { firstOfMonth } from '../../core/usage/group-sum.ts';
 import type { Viewer } from '../contract.ts';
 import { NOWHERE } from '../reading/places.ts';
@@ -158,7 +160,7 @@ function candidateOf(
   const ancestors = chainOf(placeSubject(place), places.directory);
   const budgets = leading(all, (limit) => modeOf(limit, ancestors));
   const rejects = budgets[0] !== undefined && modeOf(budgets[0], ancestors) === 'enforce';
-  return { place, budgets, rejects, money: all.find(({ kind }) => kind === 'money') };
+  return { place, budgets, rejects, money: all.find(({ kind }) => isMoney(kind)) };
 }
 
 function rankedFirst(lines: readonly RowPlace[]): readonly [readonly RowPlace[], readonly RowPlace[]] {

@@ -1,9 +1,10 @@
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { ASKED_BY, type LimitSet } from '../../../policies/limits/limits.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { compareModes, leastMode, type Mode } from '../../../policies/mode.ts';
 import type { PlacedGroup } from '../../../policies/place/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { rolloutModes } from '../../../policies/rollout.ts';
+import { ASKED_BY } from '../../../policies/units/unit.ts';
 
 /**
  * How far a limit goes for jobs of its own subject: not further than the policy's rule of its kind, nor than the rollout

@@ -3,6 +3,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { subjectKey } from '../../../policies/limits/subject.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
+import { isSpent } from '../../../policies/units/unit.ts';
 
 /** A limit of somebody, and whether it is their own. */
 export interface Having {
@@ -22,4 +23,4 @@ export function havingsOf(
 
 /** A number of money or minutes per period: what can run out. */
 export const isBudget = ({ kind, per, amount }: Limit): boolean =>
-  (kind === 'money' || kind === 'minutes') && per !== undefined && amount !== 'unlimited';
+  isSpent(kind) && per !== undefined && amount !== 'unlimited';

@@ -1,11 +1,12 @@
 /** A limit and its counter as one row. Pure. */
-import { isInFlight } from '../../../policies/claim.ts';
+
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { grantedAt } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import type { Mode } from '../../../policies/mode.ts';
+import { isInFlight } from '../../../policies/units/unit.ts';
 import type { Counter } from '../../core/ledger/ledger.ts';
 import { writtenCarry, writtenSoft } from '../../core/limits/changes/fields.ts';
 import type { DayUsage } from '../reading/usage-days.ts';

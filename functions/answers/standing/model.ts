@@ -1,7 +1,6 @@
-import type { LimitKind } from '../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import type { Unit } from '../../../policies/unit.ts';
+import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
 
 /** A limit in force and how its counter stands. */
 export interface LimitRow {

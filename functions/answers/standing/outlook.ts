@@ -3,8 +3,9 @@ import { type DailyUsage, HISTORY_DAYS, historyBefore } from '../../../policies/
 import { runOut } from '../../../policies/forecast/run-out.ts';
 import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
 import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
-import type { LimitKind } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
+import { isSpent, kindRow, type LimitKind } from '../../../policies/units/unit.ts';
+import type { UsageCounts } from '../../../policies/units/unit-row.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
 import type { BurnUp } from '../subject/model.ts';
 import type { ForecastRow } from './model.ts';
@@ -27,14 +28,8 @@ export interface OutlookQuestion {
 /** The days a forecast looks back on. */
 export const historySpan = (today: number): DaySpan => ({ from: today - HISTORY_DAYS, to: today });
 
-/** A day's use in the unit of a budget; what is counted at once is not used up. */
-export function usedOn(
-  { settledMicros, heldMicros, seconds }: Pick<DayUsage, 'settledMicros' | 'heldMicros' | 'seconds'>,
-  kind: LimitKind,
-): number {
-  if (kind === 'money') return settledMicros + heldMicros;
-  return kind === 'minutes' ? seconds : 0;
-}
+/** A day's use in the unit of a limit; what is counted at once is not used up. */
+export const usedOn = (day: UsageCounts, kind: LimitKind): number => kindRow(kind).usedOn?.(day) ?? 0;
 
 const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsage[] =>
   usage.flatMap((day) => {
@@ -46,7 +41,7 @@ const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsa
 export function forecastOf(question: OutlookQuestion): ForecastRow | undefined {
   const { usage, kind, left, nowMs, endMs, zone } = question;
   if (left !== undefined && left <= 0) return { outcome: 'used_up' };
-  if (left === undefined || (kind !== 'money' && kind !== 'minutes')) return undefined;
+  if (left === undefined || !isSpent(kind)) return undefined;
   const forecast = runOut({ usage: dailyOf(usage, kind), left, nowMs, untilMs: endMs, zone });
   if (forecast === undefined) return undefined;
   const atEndAmount = Number.isFinite(endMs) ? aheadOf(question).at(-1)?.total : undefined;

@@ -4,6 +4,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { isMoney } from '../../../policies/units/unit.ts';
 
 /** How a group's months begin and end. */
 export interface MonthRule {
@@ -32,7 +33,7 @@ export function monthRuleOf(groupId: number | undefined, then: LimitsThen): Mont
   const chain = groupId === undefined ? [] : (then.directory.chainById.get(groupId) ?? []);
   const levels = [...chain.map(({ id }) => limitsOf(id, then)).reverse(), limitsOn(then.limits, 'instance')];
   for (const ofLevel of levels) {
-    const limit = ofLevel.find(({ kind, per }) => kind === 'money' && per === 'month');
+    const limit = ofLevel.find(({ kind, per }) => isMoney(kind) && per === 'month');
     if (limit === undefined) continue;
     const { zone, fiscalStart } = limit;
     return { zone, ...(fiscalStart !== undefined && { fiscalStart }) };
@@ -61,7 +62,7 @@ export function monthLimitsOf(
         : limitsOf(Number(subject.slice('group/'.length)), then);
   const inMonth = own.filter(
     ({ kind, per, zone, fiscalStart }) =>
-      kind === 'money' && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,
+      isMoney(kind) && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,
   );
   return new Set(inMonth.map(({ id }) => id));
 }

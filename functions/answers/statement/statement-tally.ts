@@ -1,6 +1,7 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { unitRow } from '../../../policies/units/unit.ts';
 import type { CorrectionEntry } from '../../core/ledger/entry.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { isLive } from '../../core/ledger/settle.ts';
@@ -106,7 +107,7 @@ export class StatementTally {
 
   #settle(record: JobRecord): void {
     for (const { counter, unit, counted, corrected } of record.claims) {
-      if (unit !== 'micros' || !this.#isControl(counter)) continue;
+      if (!unitRow(unit).inCurrency || !this.#isControl(counter)) continue;
       const name = counterName(counter);
       const settled = (record.state === 'SETTLED' ? counted : 0) + corrected;
       this.#settled.set(name, (this.#settled.get(name) ?? 0) + settled);

@@ -1,6 +1,8 @@
 /** The chart of one limit: what came together day by day, and where it goes. Pure. */
+
 import { dayNumber } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
+import { isSpent } from '../../../policies/units/unit.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { aheadOf, usedOn } from '../standing/outlook.ts';
@@ -33,8 +35,7 @@ export function burnUpOf(
 ): BurnUp | undefined {
   const { kind, period, settled, held, zone, amount, softAmount } = row;
   const span = chartDays(row, today);
-  const isBudget = kind === 'money' || kind === 'minutes';
-  if (!isBudget || period === undefined || span === undefined || isShort(row)) return undefined;
+  if (!isSpent(kind) || period === undefined || span === undefined || isShort(row)) return undefined;
   const days: { day: string; used: number; total: number }[] = [];
   let total = 0;
   for (const day of usage) {

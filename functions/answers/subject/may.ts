@@ -1,5 +1,6 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { SPENT_KINDS, UNIT_OF } from '../../../policies/units/unit.ts';
 import { mayDo } from '../../core/limits/desk/rights.ts';
 import type { Rights } from '../../core/limits/desk/role.ts';
 import type { May } from './model.ts';
@@ -13,7 +14,7 @@ export function mayOf(
   const may = (act: Parameters<typeof mayDo>[0]): boolean => mayDo(act, subject, rights, context);
   /** Held by some limit above, of whatever unit. */
   const mayHeld = (act: 'loosen' | 'grant'): boolean =>
-    mayDo(act, subject, rights, context, 'micros') || mayDo(act, subject, rights, context, 'seconds');
+    SPENT_KINDS.some((kind) => mayDo(act, subject, rights, context, UNIT_OF[kind]));
   return {
     tighten: may('tighten'),
     loosen: mayHeld('loosen'),

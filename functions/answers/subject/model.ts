@@ -1,5 +1,5 @@
 import type { Mode } from '../../../policies/mode.ts';
-import type { Unit } from '../../../policies/unit.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
 import type { HistoryPage } from '../../core/limits/desk/history.ts';
 import type { BudgetAgreement } from '../../core/usage/budget-agreement.ts';
 import type { GroupSum } from '../../core/usage/group-sum.ts';

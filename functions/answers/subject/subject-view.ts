@@ -2,8 +2,10 @@
  * One group, project, runner class or the instance. Reads: the counters of its limits, its days since the chart's limit began
  * (at most a year), a list of projects a day, thirty records, a page of the log, and the rows of its children.
  */
+
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import { isSpent } from '../../../policies/units/unit.ts';
 import type { RecountOutcome } from '../../core/ledger/recount-outcome.ts';
 import { zoneOfSubject } from '../../core/limits/desk/zone-of-subject.ts';
 import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../core/usage/budget-agreement.ts';
@@ -53,7 +55,7 @@ export const subjectViewOf =
       subjectRow(having, { limits, directory, policy, counters, usage: [], nowMs }),
     );
     const starts = bare.flatMap((row) =>
-      isCharted(row.kind) ? (chartDays(row, todayNumber)?.from ?? todayNumber) : [],
+      isSpent(row.kind) ? (chartDays(row, todayNumber)?.from ?? todayNumber) : [],
     );
     const first = Math.min(historySpan(todayNumber).from, monthFrom, ...starts);
     const usage =
@@ -63,7 +65,7 @@ export const subjectViewOf =
     );
     const charted =
       rows.find(({ id }) => id === asked.limit) ??
-      firstToRunOut(rows.filter((row) => row.inForce && row.amount !== 'unlimited' && isCharted(row.kind)));
+      firstToRunOut(rows.filter((row) => row.inForce && row.amount !== 'unlimited' && isSpent(row.kind)));
     const burnUp = charted && burnUpOf(charted, usage, nowMs, todayNumber);
     const span = {
       from: (burnUp && charted && chartDays(charted, todayNumber)?.from) ?? monthFrom,
@@ -133,8 +135,6 @@ function agreementOf(
   const days = usage.filter(({ number }) => number >= span.from && number <= span.to);
   return budgetAgreement(row, { days, usageZone: zone, recount });
 }
-
-const isCharted = (kind: string): boolean => kind === 'money' || kind === 'minutes';
 
 /** Undefined: there is no such subject. */
 function kindOf(

@@ -1,8 +1,8 @@
 /** Edits as they come over the wire. Their meaning is checked by the desk; here their shape. */
 import { z } from '@hono/zod-openapi';
-import { LIMIT_KINDS } from '../../../policies/limits/limit.ts';
 import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
 import { MODES } from '../../../policies/mode.ts';
+import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 
 const TEXT_MAX = 500;

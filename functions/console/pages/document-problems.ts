@@ -1,4 +1,5 @@
 import { type DocumentProblem, problemText } from '../../../policies/document/parsed.ts';
+import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import type { EditForm } from './edit-form-parts.ts';
 
 /** What the desk refused, beside the field it is about where there is one. */
@@ -20,4 +21,4 @@ export function byField(
 }
 
 const PROBLEMS_SHOWN = 50;
-const AMOUNTS: ReadonlySet<string> = new Set(['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts']);
+const AMOUNTS: ReadonlySet<string> = new Set(LIMIT_KINDS);

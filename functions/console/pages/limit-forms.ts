@@ -1,21 +1,13 @@
 import { writtenEdge } from '../../../policies/text/edge-text.ts';
+import { isSpent, kindRow, LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import type { LimitRow } from '../../answers/standing/model.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 import type { Field } from './form-field.tsx';
-import { KIND_WORDS, limitWords, writtenAmount } from './limit-words.tsx';
+import { limitWords, writtenAmount } from './limit-words.tsx';
 
 const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) => [each, each] as const);
 
 const ENDS = '0 blocks every job; the word unlimited lifts the limit.';
-
-const amountHints = (currency: string): Readonly<Record<LimitRow['kind'], string>> => ({
-  money: `In ${currency}, like 500 or 500.25. ${ENDS}`,
-  minutes: `In CI minutes. ${ENDS}`,
-  jobs: `Jobs that run at the same time. ${ENDS}`,
-  starts: `Jobs that may start. ${ENDS}`,
-  cpu: `In CPUs, like 12 or 500m, as Kubernetes writes it. ${ENDS}`,
-  memory: `Like 64Gi, as Kubernetes writes it. ${ENDS}`,
-});
 
 const SOFT: Field = {
   name: 'soft',
@@ -50,7 +42,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
       name: 'unit',
       label: 'What is counted',
       required: true,
-      options: Object.entries(KIND_WORDS),
+      options: LIMIT_KINDS.map((kind) => [kind, kindRow(kind).text.heading]),
       autofocus: true,
     },
     {
@@ -81,7 +73,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
 
 export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
   const { kind, per, baseAmount, mode, owner, contact, costCenter, baseSoft, baseCarry } = limit;
-  const isSpent = per !== undefined && (kind === 'money' || kind === 'minutes');
+  const isBudget = per !== undefined && isSpent(kind);
   return {
     title: `${limitWords(limit)} of ${path}`,
     standing: limit,
@@ -91,18 +83,18 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
         label: 'Limit',
         required: true,
         short: true,
-        hint: amountHints(currency)[kind],
+        hint: `${kindRow(kind).text.hint(currency)} ${ENDS}`,
         autofocus: true,
       },
       { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
       WHY,
     ],
-    more: [SOFT, ...(isSpent ? [CARRY] : []), ...TEXTS],
+    more: [SOFT, ...(isBudget ? [CARRY] : []), ...TEXTS],
     values: {
       amount: writtenAmount(baseAmount, kind),
       mode,
       soft: writtenPart(baseSoft, kind),
-      ...(isSpent && { carry: writtenPart(baseCarry, kind) }),
+      ...(isBudget && { carry: writtenPart(baseCarry, kind) }),
       owner: owner ?? '',
       contact: contact ?? '',
       cost_center: costCenter ?? '',

@@ -1,5 +1,6 @@
 import { readInstant } from '../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
+import { unitRow } from '../../../policies/units/unit.ts';
 import type { RequestRow } from '../../answers/requests/model.ts';
 import { fieldText } from './field-text.ts';
 import { Fact } from './layout.tsx';
@@ -11,7 +12,7 @@ import { counted, instant, type Telling } from './told.tsx';
 /** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
 export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Telling): string {
   if (edit === undefined)
-    return `+${String(amount).replace(/^\+/, '')}${limitNow?.unit === 'micros' ? ` ${telling.currency}` : ''}`;
+    return `+${String(amount).replace(/^\+/, '')}${limitNow !== undefined && unitRow(limitNow.unit).inCurrency ? ` ${telling.currency}` : ''}`;
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
   if (row === undefined) return counted(edit.count, 'difference');
   const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';

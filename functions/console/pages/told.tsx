@@ -3,7 +3,7 @@ import { amountText, bareAmountText } from '../../../policies/text/amount-text.t
 import { relativeText } from '../../../policies/text/duration-text.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
-import type { Unit } from '../../../policies/unit.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
 import type { Markup } from './markup.ts';
 
 /** The deployment's currency, and where and when "now" is. */

@@ -1,3 +1,4 @@
+import { isMoney, LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { readWrittenAmount } from '../../core/limits/written/written-amount.ts';
 import { readWrittenDay } from '../../core/limits/written/written-day.ts';
 import type { Values } from './form-field.tsx';
@@ -16,13 +17,17 @@ export function writtenValues(
   problems: Map<string, string>,
 ): Values {
   const read: Record<string, string> = {};
-  const isMoney = (values.unit ?? was.unit ?? 'money') === 'money';
+  const kind = LIMIT_KINDS.find((each) => each === (values.unit ?? was.unit ?? LIMIT_KINDS[0]));
   for (const name of [...AMOUNTS, ...DAYS]) {
     const text = values[name];
     if (!text || text === was[name]) continue;
     const written = (DAYS as readonly string[]).includes(name)
       ? readWrittenDay(text)
-      : readWrittenAmount(text, { currency, isMoney, was: name === 'amount' ? was.amount : undefined });
+      : readWrittenAmount(text, {
+          currency,
+          isMoney: kind !== undefined && isMoney(kind),
+          was: name === 'amount' ? was.amount : undefined,
+        });
     if (written.ok) read[name] = written.text;
     else problems.set(name, `${written.message}.`);
   }

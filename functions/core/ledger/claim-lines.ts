@@ -2,7 +2,7 @@
  * Claims and deltas as short lines, one string each: `group/101|money-month|2026-11|mf|480000|480000|0`. A field left
  * empty means "as in the line before", so the 20 levels of one limit cost 20 bytes each and 24 counters fit in a 1 KB record.
  */
-import type { Unit } from '../../../policies/unit.ts';
+import { unitOfLetter, unitRow } from '../../../policies/units/unit.ts';
 import { escapePart, unescapePart } from '../store/keys.ts';
 import type { EntryDelta } from './entry.ts';
 import type { RecordClaim } from './ledger.ts';
@@ -29,36 +29,18 @@ const DELTA_FIELDS = 5;
 
 type Head = Pick<RecordClaim, 'counter' | 'unit' | 'fitted' | 'checked'>;
 
-/** Never reuse a letter; `f` and `u` are flags. */
-const UNIT_LETTERS: Readonly<Record<Unit, string>> = {
-  micros: 'm',
-  seconds: 's',
-  jobs: 'j',
-  millicpu: 'c',
-  bytes: 'b',
-  starts: 'n',
-};
-const UNITS: Readonly<Record<string, Unit>> = {
-  m: 'micros',
-  s: 'seconds',
-  j: 'jobs',
-  c: 'millicpu',
-  b: 'bytes',
-  n: 'starts',
-};
-
 /** Flags: the unit's letter, `f` counts in fitted, `u` did not ask. */
 const head = ({ counter, unit, fitted, checked }: Head): string[] => [
   escapePart(counter.subject),
   escapePart(counter.limit),
   escapePart(counter.period),
-  `${UNIT_LETTERS[unit]}${fitted ? 'f' : ''}${checked ? '' : 'u'}`,
+  `${unitRow(unit).letter}${fitted ? 'f' : ''}${checked ? '' : 'u'}`,
 ];
 
 function readHead([subject = '', limit = '', period = '', flags = '']: readonly string[]): Head {
   return {
     counter: { subject: unescapePart(subject), limit: unescapePart(limit), period: unescapePart(period) },
-    unit: UNITS[flags.charAt(0)] ?? 'jobs',
+    unit: unitOfLetter(flags.charAt(0)),
     fitted: flags.includes('f'),
     checked: !flags.includes('u'),
   };

@@ -1,5 +1,5 @@
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { Unit } from '../../../policies/unit.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
 import type { CounterAmounts, UncheckedCause } from './ledger.ts';
 
 /** A late truth about one job: written once, never edited. The record keeps the sum of its entries in `corrected`. */

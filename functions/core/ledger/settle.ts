@@ -1,7 +1,6 @@
 /** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
-import { isInFlight } from '../../../policies/claim.ts';
-import { costMicros } from '../../../policies/price.ts';
-import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
+import { isInFlight, unitRow } from '../../../policies/units/unit.ts';
+import type { EndOutcome, JobEnd, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, correction, type Move, noMove } from './move.ts';
 import { outdoesEnd, ranSeconds } from './ran-seconds.ts';
 
@@ -16,7 +15,8 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   const { reportedSeconds: _before, ...known } = record;
   const ran = ranSeconds(end, record.facts);
   const { durationSeconds } = ran;
-  const target = (claim: RecordClaim): number => settledAmount(claim, durationSeconds, record.facts);
+  // At the price of the admission, whatever the table says by now. Rounded up, as the hold was.
+  const target = ({ unit }: RecordClaim): number => unitRow(unit).settled(durationSeconds, record.facts);
   const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs } as const;
   switch (record.state) {
     case 'HELD':
@@ -94,24 +94,3 @@ const bypassed = (record: JobRecord): JobRecord => ({
   unchecked: 'bypass',
   claims: record.claims.map((claim) => ({ ...claim, fitted: true, checked: false })),
 });
-
-/** At the price of the admission, whatever the table says by now. Rounded up, as the hold was. */
-function settledAmount(
-  { unit }: RecordClaim,
-  durationSeconds: number,
-  { microsPerMinute, round }: JobFacts,
-): number {
-  switch (unit) {
-    case 'micros':
-      return costMicros(microsPerMinute, durationSeconds, round);
-    case 'seconds':
-      return durationSeconds;
-    case 'starts':
-      // It ran, so it was started, whether or not it held one.
-      return 1;
-    case 'jobs':
-    case 'millicpu':
-    case 'bytes':
-      return 0;
-  }
-}

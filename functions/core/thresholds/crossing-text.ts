@@ -3,6 +3,7 @@ import { instantText } from '../../../policies/text/instant-text.ts';
 import { labelOf, limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { untilText } from '../../../policies/text/until-text.ts';
+import { unitRow } from '../../../policies/units/unit.ts';
 import { linkTo, subjectPage } from '../notify/console-links.ts';
 import { crossingId, shortId } from './announced.ts';
 import { OVERDRAFT } from './level.ts';
@@ -105,7 +106,7 @@ export function crossingJson(told: ToldCrossing, telling: Telling): object {
     held: committed - spent,
     committed,
     unit: limit.unit,
-    ...(limit.unit === 'micros' && { currency }),
+    ...(unitRow(limit.unit).inCurrency && { currency }),
     mode: limit.mode,
     ...(limit.owner !== undefined && { owner: limit.owner }),
     ...(limit.contact !== undefined && { contact: limit.contact }),

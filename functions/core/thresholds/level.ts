@@ -1,4 +1,5 @@
 import type { Limit } from '../../../policies/limits/limit.ts';
+import { isSpent } from '../../../policies/units/unit.ts';
 
 /** A limit whose way to its end is told to its owner. Its `amount` is what is in force: base, carry-over and grants. */
 export type WatchedLimit = Limit;
@@ -40,7 +41,7 @@ const isTold = ({ per }: Limit): boolean => per !== undefined && per !== 'minute
 
 function thresholdsOf({ thresholds, kind }: WatchedLimit): readonly number[] {
   if (thresholds !== undefined) return [...thresholds].sort((a, b) => a - b);
-  return kind === 'money' || kind === 'minutes' ? THRESHOLDS_DEFAULT : [];
+  return isSpent(kind) ? THRESHOLDS_DEFAULT : [];
 }
 
 /** Exact, rounded up: one unit less has not reached the level. */

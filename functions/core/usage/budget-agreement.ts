@@ -2,13 +2,14 @@
  * Three figures tell what a budget has used: the counter that admissions are checked against, the days of usage that charts
  * and tables add up, and the records that statements are made of. They come by different ways; this says whether they agree.
  */
+
 import { calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
-import type { LimitKind } from '../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import type { Unit } from '../../../policies/unit.ts';
+import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
+import { isSpent, kindRow } from '../../../policies/units/unit.ts';
+import type { UsageCounts } from '../../../policies/units/unit-row.ts';
 import type { RecountOutcome } from '../ledger/recount-outcome.ts';
-import type { Usage } from './usage.ts';
 
 /** Why the days of usage say something else than the counter. */
 export type AgreementCause =
@@ -65,8 +66,7 @@ export function agreementDays(
   usageZone: string,
   nowMs: number,
 ): { readonly from: number; readonly to: number } | undefined {
-  const addsUp = kind === 'money' || kind === 'minutes';
-  if (!addsUp || per === 'minute' || per === 'hour') return undefined;
+  if (!isSpent(kind) || per === 'minute' || per === 'hour') return undefined;
   if (period === undefined || !Number.isFinite(period.startMs)) return undefined;
   const to = dayNumber(dayIn(usageZone, nowMs));
   const from = dayNumber(dayIn(zone, period.startMs));
@@ -82,7 +82,7 @@ export const agreementDayKeys = ({ from, to }: { readonly from: number; readonly
 
 export interface AgreementFrom {
   /** The budget's days of usage, as {@link agreementDays} tells them. */
-  readonly days: readonly Pick<Usage, 'settledMicros' | 'heldMicros' | 'seconds'>[];
+  readonly days: readonly UsageCounts[];
   /** IANA zone of the days of usage. */
   readonly usageZone: string;
   /** Undefined: nobody has recounted yet. */
@@ -91,12 +91,9 @@ export interface AgreementFrom {
 
 export function budgetAgreement(budget: CountedBudget, from: AgreementFrom): BudgetAgreement {
   const { subject, id: limit, kind, unit, zone, period, settled, held } = budget;
-  const isMoney = kind === 'money';
-  const counterAmount = isMoney ? settled + held : settled;
-  const usageAmount = from.days.reduce(
-    (sum, { settledMicros, heldMicros, seconds }) => sum + (isMoney ? settledMicros + heldMicros : seconds),
-    0,
-  );
+  const { usageHasHeld, usedOn } = kindRow(kind);
+  const counterAmount = usageHasHeld ? settled + held : settled;
+  const usageAmount = from.days.reduce((sum, day) => sum + (usedOn?.(day) ?? 0), 0);
   const key = period?.key ?? '';
   const records = recordsOf({ subject, limit, period: key }, period?.startMs ?? 0, from.recount);
   return {

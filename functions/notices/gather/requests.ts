@@ -4,6 +4,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
+import { isMoney, isSpent, kindRow } from '../../../policies/units/unit.ts';
 import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
 import { binds } from '../../core/limits/changes/effects.ts';
 import type { EditRequest, LimitRequest } from '../../core/limits/desk/limit-request.ts';
@@ -138,8 +139,9 @@ function editText(
 /** As it was written: money and minutes are written without their unit. */
 function askedAmount(amount: string | number, limit: Limit | undefined, { currency }: Telling): string {
   const written = name(String(amount)).replace(/^\+/, '');
-  if (limit?.kind === 'money') return `${written} ${currency}`;
-  return limit?.kind === 'minutes' && /^\d+$/.test(written) ? `${written} min` : written;
+  if (limit === undefined || !isSpent(limit.kind)) return written;
+  if (isMoney(limit.kind)) return `${written} ${currency}`;
+  return /^\d+$/.test(written) ? `${written} ${kindRow(limit.kind).text.words[0]}` : written;
 }
 
 /** The closest owner above who may give it: an enforced limit of the unit must hold what is given. Else finance. */

@@ -1,4 +1,5 @@
 import type { LimitFacts } from '../../reason.ts';
+import { unitRow } from '../../units/unit.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { relativeText } from '../duration-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
@@ -17,9 +18,7 @@ export const budgetExhausted: ReasonText<Spent> = {
       (label, detail) => `${stateText(reason, label, context)}${resetText(reason, detail, context)}`,
     ),
   discreetHeadline: ({ unit }) =>
-    unit === 'micros'
-      ? 'A CI budget has no room for this job.'
-      : 'A CI minutes quota has no room for this job.',
+    `${unitRow(unit).text.budget?.unnamed ?? 'A CI limit'} has no room for this job.`,
   line: (reason, currency) => {
     const { committed, settled, asked, limitAmount, unit } = reason;
     const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
@@ -75,8 +74,8 @@ function waysOut(reason: Spent, disclosure: AdviceContext['disclosure']): readon
   const { committed, settled, asked, limitAmount, unit } = reason;
   const ways: string[] = [];
   if (committed < limitAmount) {
-    const smaller = unit === 'micros' ? 'a cheaper runner or a shorter timeout' : 'a shorter timeout';
-    ways.push(`With ${smaller} the job may fit into what is left.`);
+    const saver = unitRow(unit).text.budget?.saver ?? 'a shorter timeout';
+    ways.push(`With ${saver} the job may fit into what is left.`);
   }
   // Holds are upper estimates: what is settled alone would leave room.
   if (committed > settled && settled + asked <= limitAmount) {

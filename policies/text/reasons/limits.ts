@@ -1,4 +1,4 @@
-import type { LimitFacts } from '../../reason.ts';
+import { unitRow } from '../../units/unit.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
 import { duringText, labelOf, limitName, overdraftText } from '../limit-name.ts';
@@ -17,7 +17,7 @@ export const exceedsLimitAlone: ReasonText<Alone> = {
     `${labelOf(reason)}: ${limitName(reason)} ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}${overdraftText(reason, currency)}`,
   advice: (reason, context) => {
     if (reason.limitAmount > 0)
-      return [`Retrying will fail again. ${smallerText(reason)} ask for a higher limit.`];
+      return [`Retrying will fail again. ${unitRow(reason.unit).text.lower} ask for a higher limit.`];
     return reason.overdrawn === undefined
       ? ['Retrying will fail again until the limit is raised.']
       : [`Retrying now will fail again. It will work ${anewText(reason, context)}, or with a grant.`];
@@ -28,43 +28,27 @@ export const exceedsLimitAlone: ReasonText<Alone> = {
 function aloneText(reason: Alone, label: string, detail: Detail, { currency }: HeadlineContext): string {
   const { asked, limitAmount, overdrawn, unit } = reason;
   const during = detail === 'none' ? '' : duringText(reason);
-  const name = limitName(reason);
+  const {
+    guessed,
+    text: { name, wholly },
+  } = unitRow(unit);
   // Not to be told as if somebody had set it so.
   if (limitAmount === 0 && overdrawn !== undefined) {
     const debt = amountText(overdrawn, unit, currency);
-    return `CI jobs of ${label} are blocked: an overdraft of ${debt} takes ${whollyText(unit)}${name}${during}.`;
+    return `CI jobs of ${label} are blocked: an overdraft of ${debt} takes ${wholly} ${name}${during}.`;
   }
   if (limitAmount === 0) return `CI jobs of ${label} are blocked: the ${name}${during} is set to 0.`;
   // Money and time are guessed before the job runs; the others are as the job asks for them.
-  const about = unit === 'micros' || unit === 'seconds' ? 'about ' : '';
-  const whole = `${whollyText(unit)}${name} of ${label}: ${amountText(limitAmount, unit, currency)}${during}`;
+  const about = guessed ? 'about ' : '';
+  const whole = `${wholly} ${name} of ${label}: ${amountText(limitAmount, unit, currency)}${during}`;
   return `This job needs ${about}${amountText(asked, unit, currency, 'up')}, more than ${whole}.`;
 }
-
-const whollyText = (unit: LimitFacts['unit']): string =>
-  unit === 'micros' ? 'the whole ' : unit === 'seconds' ? 'all ' : 'the ';
 
 /** An overdraft takes no more than one period: the next one begins with what was set. */
 function anewText({ resetsAtMs, zone }: Alone, { disclosure, nowMs }: AdviceContext): string {
   return disclosure === 'none' || resetsAtMs === undefined || zone === undefined
     ? 'when the period starts anew'
     : `after ${untilText(resetsAtMs, zone, nowMs)}`;
-}
-
-function smallerText({ unit }: LimitFacts): string {
-  switch (unit) {
-    case 'micros':
-      return 'Give the job a shorter timeout or a cheaper runner, or';
-    case 'seconds':
-      return 'Give the job a shorter timeout, or';
-    case 'millicpu':
-      return 'Lower the CPU that its KUBERNETES_* variables ask for, or';
-    case 'bytes':
-      return 'Lower the memory that its KUBERNETES_* variables ask for, or';
-    case 'jobs':
-    case 'starts':
-      return 'You can';
-  }
 }
 
 /** Rejects nobody: for logs, reports and the owner. */

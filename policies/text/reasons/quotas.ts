@@ -1,4 +1,5 @@
 import type { LimitFacts } from '../../reason.ts';
+import { unitRow } from '../../units/unit.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { relativeText } from '../duration-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
@@ -55,13 +56,16 @@ export const capacityFull: ReasonText<Told<'CAPACITY_FULL'>> = {
 };
 
 /** `12 CPU`, `6 GiB memory`. */
-const wholeText = (
+function wholeText(
   { limitAmount, unit }: Pick<LimitFacts, 'limitAmount' | 'unit'>,
   currency: string,
-): string => `${amountText(limitAmount, unit, currency)}${unit === 'bytes' ? ' memory' : ''}`;
+): string {
+  const whole = amountText(limitAmount, unit, currency);
+  const { resource = '' } = unitRow(unit).text;
+  return whole.endsWith(resource) ? whole : `${whole} ${resource}`;
+}
 
-const resourceText = ({ unit }: Told<'CAPACITY_FULL'>): string =>
-  unit === 'millicpu' ? 'CPU' : unit === 'bytes' ? 'memory' : 'room';
+const resourceText = ({ unit }: Told<'CAPACITY_FULL'>): string => unitRow(unit).text.resource ?? 'room';
 
 type Starts = Told<'WINDOW_FULL'>;
 

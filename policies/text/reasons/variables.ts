@@ -1,4 +1,4 @@
-import type { ResourceName } from '../../reason.ts';
+import type { ResourceName } from '../../kubernetes/resource-variables.ts';
 import { firstFitting } from '../fitting.ts';
 import { oneLine, quoted, shortened } from '../plain-text.ts';
 import type { ReasonText, Told } from '../reason-text.ts';

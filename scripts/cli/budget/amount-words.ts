@@ -1,6 +1,6 @@
 import { readWrittenAmount } from '../../../functions/core/limits/written/written-amount.ts';
-import type { LimitKind } from '../../../policies/limits/limit.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
+import { kindRow, LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 export interface AmountWritten {
@@ -10,18 +10,9 @@ export interface AmountWritten {
   readonly per?: PeriodKind;
 }
 
-const UNITS: Readonly<Record<string, LimitKind>> = {
-  money: 'money',
-  min: 'minutes',
-  minutes: 'minutes',
-  job: 'jobs',
-  jobs: 'jobs',
-  cpu: 'cpu',
-  cpus: 'cpu',
-  memory: 'memory',
-  start: 'starts',
-  starts: 'starts',
-};
+const UNITS: Readonly<Record<string, LimitKind>> = Object.fromEntries(
+  LIMIT_KINDS.flatMap((kind) => kindRow(kind).text.words.map((word) => [word, kind])),
+);
 
 const PERIOD = /^(.*?)\s*\/\s*([a-z]+)$/i;
 const UNIT = /^(.*\S)\s+([a-z]+)$/i;
@@ -57,4 +48,6 @@ export function readAmountWords(
 }
 
 const notUnit = (word: string, currency: string): UsageError =>
-  new UsageError(`"${word}": expected ${currency}, min, jobs, starts, cpu or memory after the amount`);
+  new UsageError(
+    `"${word}": expected ${[currency, ...LIMIT_KINDS.slice(1).map((kind) => kindRow(kind).text.words[0])].join(', ')} after the amount`,
+  );

@@ -1,4 +1,5 @@
 /** When limits run out, if every day uses what its weekday did in the last four weeks. */
+
 import { type Usage, usageOf } from '../../../functions/core/usage/usage.ts';
 import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
 import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
@@ -6,6 +7,7 @@ import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
 import { type CalendarDay, calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
+import { unitRow } from '../../../policies/units/unit.ts';
 import type { DeskIo } from '../../terminal/command.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import type { Budget } from './open-budget.ts';
@@ -54,17 +56,12 @@ function forecastOf(
   nowMs: number,
 ): Forecast | undefined {
   const usage = days.flatMap((day, index): readonly DailyUsage[] => {
-    const amount = amountOf(usages[index], limit.unit);
+    const counts = usages[index];
+    const amount = counts === undefined ? 0 : (unitRow(limit.unit).usedOn?.(counts) ?? 0);
     return amount === 0 ? [] : [{ day, amount }];
   });
   const untilMs = limitPeriod(limit, nowMs)?.endMs ?? Number.POSITIVE_INFINITY;
   return runOut({ usage, left, nowMs, untilMs, zone: limit.zone });
-}
-
-function amountOf(usage: Usage | undefined, unit: string): number {
-  if (usage === undefined) return 0;
-  if (unit === 'micros') return usage.settledMicros + usage.heldMicros;
-  return unit === 'seconds' ? usage.seconds : usage.admitted + usage.ranRejected - usage.released;
 }
 
 /** What is counted at once, or anew every minute, comes and goes. */
@@ -73,6 +70,6 @@ export const isForecast = ({ limit: { amount, per, unit } }: Standing): boolean 
   per !== undefined &&
   per !== 'minute' &&
   per !== 'hour' &&
-  (unit === 'micros' || unit === 'seconds' || unit === 'starts');
+  unitRow(unit).usedOn !== undefined;
 
 const dayName = ({ year, month, day }: CalendarDay): string => `${year}-${two(month)}-${two(day)}`;

@@ -1,8 +1,9 @@
 import type { SetLimit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import { readWrittenAmount } from '../../../functions/core/limits/written/written-amount.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { isAtOnce } from '../../../policies/limits/limits.ts';
 import { MODES } from '../../../policies/mode.ts';
+import { isAtOnce } from '../../../policies/units/unit.ts';
+import { readUnits, writtenUnits } from '../../../policies/units/written.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import { type AmountWritten, readAmountWords } from './amount-words.ts';
@@ -121,18 +122,11 @@ function amountOf(written: string, standing: Limit | undefined, currency: string
 }
 
 /** As limits.yaml has it; undefined: it has no end, or none that a decimal can say. */
-function plainAmount({ amount, unit }: Limit): string | undefined {
+function plainAmount({ amount, kind }: Limit): string | undefined {
   if (amount === 'unlimited') return undefined;
-  switch (unit) {
-    case 'micros':
-      return `${Math.floor(amount / 1_000_000)}.${String(amount % 1_000_000).padStart(6, '0')}`;
-    case 'seconds':
-      return amount % 60 === 0 ? String(amount / 60) : undefined;
-    case 'millicpu':
-      return `${amount}m`;
-    default:
-      return String(amount);
-  }
+  const written = writtenUnits(amount, kind);
+  const read = readUnits(written, kind);
+  return read.ok && read.amount === amount ? written : undefined;
 }
 
 type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;

@@ -3,6 +3,7 @@ import { two } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
+import { isMoney } from '../../../policies/units/unit.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { type Column, table } from '../../terminal/table.ts';
 import { isForecast } from './forecasts.ts';
@@ -118,7 +119,7 @@ export function limitText(
 ): string {
   const told =
     amount === 'unlimited'
-      ? `unlimited ${kind === 'money' ? currency : kind}`
+      ? `unlimited ${isMoney(kind) ? currency : kind}`
       : amountText(amount, unit, currency);
   return `${told}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
 }

@@ -1,4 +1,5 @@
-import { counterName, isInFlight } from '../../../policies/claim.ts';
+import { counterName } from '../../../policies/claim.ts';
+import { isInFlight } from '../../../policies/units/unit.ts';
 import type { LimitAsk } from '../evaluation/limit-ask.ts';
 import type { JobCheck } from './job-check.ts';
 

@@ -1,5 +1,6 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import { SPENT_KINDS } from '../../../policies/units/unit.ts';
 
 /** As people write it. Amounts are kept as texts, so that no float rounds them; where one is a number it needs no quotes. */
 export function limitsYaml(document: LimitsDocument): string {
@@ -18,6 +19,6 @@ export function limitsYaml(document: LimitsDocument): string {
   return yaml.toString({ lineWidth: 0 });
 }
 
-const AMOUNTS: ReadonlySet<unknown> = new Set(['money', 'minutes']);
+const AMOUNTS: ReadonlySet<unknown> = new Set(SPENT_KINDS);
 /** Few enough digits to be a number and come back as the same text. */
 const DECIMAL = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;

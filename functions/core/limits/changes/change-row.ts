@@ -1,4 +1,4 @@
-import type { Unit } from '../../../../policies/unit.ts';
+import type { Unit } from '../../../../policies/units/unit.ts';
 
 export type Effect = 'tightens' | 'loosens' | 'neutral';
 

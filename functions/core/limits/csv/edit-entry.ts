@@ -1,5 +1,5 @@
 /** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
-import { LIMIT_KINDS, type LimitKind } from '../../../../policies/limits/limit.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { type Cells, type Column, isDecimal } from './columns.ts';
 import { cellsOf, KEY_OF, kindOf, type LimitEntry, madeId, NO_THRESHOLDS } from './entry-cells.ts';
 import { type CellReading, readCells } from './read-cells.ts';

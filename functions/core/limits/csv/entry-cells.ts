@@ -1,5 +1,5 @@
 /** One limit of the document as the cells of a row. */
-import { LIMIT_KINDS, type LimitKind } from '../../../../policies/limits/limit.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import type { Cells, Column } from './columns.ts';
 
 /** A limit as it stands in the document. */

@@ -1,10 +1,10 @@
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
-import { LIMIT_KINDS } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
+import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { LimitList } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { type Column, type CsvDialect, type CsvProblem, PROBLEMS_MAX, type Understood } from './columns.ts';

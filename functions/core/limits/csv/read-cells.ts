@@ -1,4 +1,5 @@
 /** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
+import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import { readWrittenAmount, type Written } from '../written/written-amount.ts';
 import { readWrittenDay } from '../written/written-day.ts';
 import { type Cells, type Column, type CsvDialect, isDecimal } from './columns.ts';
@@ -33,7 +34,7 @@ export function readCells(
     const read: Written = isDecimal(column)
       ? readWrittenAmount(text, {
           currency,
-          isMoney: cells.unit === 'money',
+          isMoney: LIMIT_KINDS.some((kind) => kind === cells.unit && isMoney(kind)),
           // A point is what files have by default: nobody said so.
           ...(dialect.decimal === ',' && { decimal: ',' as const }),
           was: column === 'limit' ? before.limit : undefined,

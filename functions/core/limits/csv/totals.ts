@@ -1,7 +1,7 @@
-import type { Limit, LimitKind } from '../../../../policies/limits/limit.ts';
+import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../../../policies/limits/period.ts';
-import type { Unit } from '../../../../policies/unit.ts';
+import type { LimitKind, Unit } from '../../../../policies/units/unit.ts';
 
 /**
  * What all limits of a kind and period that are in force at a date come to: a check sum for whoever sums the column,

@@ -1,6 +1,8 @@
 /** A document while it is being edited: entries are replaced, nothing of the live one is touched. */
+
 import type { DocumentPath, DocumentProblem } from '../../../../policies/document/parsed.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
+import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitRequest } from './limit-request.ts';
 import type { Person } from './person.ts';
@@ -162,7 +164,7 @@ function put(index: Map<string, Set<Entry>>, name: string | undefined, entry: En
   else there.add(entry);
 }
 
-const KINDS: readonly unknown[] = ['money', 'minutes', 'jobs', 'cpu', 'memory', 'starts'];
+const KINDS: readonly unknown[] = LIMIT_KINDS;
 
 /** The edit calls the number `amount`, whatever the unit. */
 const toldField = ([first, ...rest]: DocumentPath): DocumentPath =>

@@ -1,4 +1,4 @@
-import { LIMIT_KINDS, type LimitKind } from '../../../../policies/limits/limit.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import type { Draft, Entry } from './draft.ts';
 import type { LimitEdit, LimitFields, SetLimit } from './limit-edit.ts';
 import {

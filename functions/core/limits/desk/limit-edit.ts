@@ -1,6 +1,6 @@
-import type { LimitKind } from '../../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../../policies/limits/period.ts';
 import type { Mode } from '../../../../policies/mode.ts';
+import type { LimitKind } from '../../../../policies/units/unit.ts';
 
 export type LimitEdit =
   | SetLimit

@@ -1,5 +1,5 @@
 import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
-import type { Unit } from '../../../../policies/unit.ts';
+import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import type { LimitPointer } from '../limit-table.ts';
 import type { GiveGrant, LimitEdit } from './limit-edit.ts';

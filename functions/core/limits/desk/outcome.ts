@@ -1,6 +1,6 @@
 import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import type { Unit } from '../../../../policies/unit.ts';
+import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitPointer } from '../limit-table.ts';

@@ -1,7 +1,7 @@
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/validity.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
-import type { Unit } from '../../../../policies/unit.ts';
+import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { binds } from '../changes/effects.ts';
 import { isSame, type Person } from './person.ts';

@@ -1,8 +1,10 @@
 /** The zone of a day that somebody writes about a subject: a freeze's last day, a break-glass's first. */
+
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet, limitsOn, withDefaults } from '../../../../policies/limits/limits.ts';
 import { subjectKey } from '../../../../policies/limits/subject.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
+import { isMoney } from '../../../../policies/units/unit.ts';
 
 export interface ZonesFrom {
   readonly limits: LimitSet;
@@ -39,5 +41,5 @@ export function zoneOfSubject(subject: string, { limits, directory, zone }: Zone
 /** A budget of money says it before any other limit. Minutes and hours are UTC's in every zone, and so say nothing. */
 function zoneOfLimits(limits: readonly Limit[]): string | undefined {
   const zoned = limits.filter(({ per }) => per !== undefined && per !== 'minute' && per !== 'hour');
-  return (zoned.find(({ kind }) => kind === 'money') ?? zoned[0])?.zone;
+  return (zoned.find(({ kind }) => isMoney(kind)) ?? zoned[0])?.zone;
 }

@@ -1,5 +1,4 @@
-import { LIMIT_KINDS } from '../../../../policies/limits/limit.ts';
-import { ASKED_BY } from '../../../../policies/limits/limits.ts';
+import { ASKED_BY, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import { entriesAt, entryOf, type Warning, type Written } from './warning.ts';
 
 /** What limits.yaml has limits in. */

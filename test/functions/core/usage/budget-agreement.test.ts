@@ -26,7 +26,16 @@ const aBudget = (over: Partial<CountedBudget> = {}): CountedBudget => ({
   ...over,
 });
 
-const days = (micros: number) => [{ settledMicros: micros - 10 * EUR, heldMicros: 10 * EUR, seconds: 60 }];
+const days = (micros: number) => [
+  {
+    settledMicros: micros - 10 * EUR,
+    heldMicros: 10 * EUR,
+    seconds: 60,
+    admitted: 1,
+    ranRejected: 0,
+    released: 0,
+  },
+];
 const recount = { recountedAtMs: RECOUNTED_MS, drifting: [], unlisted: 0 };
 
 const told = (over: Partial<CountedBudget>, micros: number, found: typeof recount | undefined = recount) =>

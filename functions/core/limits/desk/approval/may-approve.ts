@@ -1,5 +1,5 @@
 import { limitsOn } from '../../../../../policies/limits/limits.ts';
-import type { Unit } from '../../../../../policies/unit.ts';
+import type { Unit } from '../../../../../policies/units/unit.ts';
 import type { LimitRequest } from '../limit-request.ts';
 import { mayDo, type RightsContext, rolesFor } from '../rights.ts';
 import type { Rights, RoleName } from '../role.ts';

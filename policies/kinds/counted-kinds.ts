@@ -1,0 +1,24 @@
+/** Kinds of rules that switch on limits: what they decide depends on counters. */
+export const COUNTED_RULES = {
+  /** Money or minutes per period: a job asks for what it is estimated to use, on top of what is settled and held. */
+  budget: { class: 'cost', refusal: 'BUDGET_EXHAUSTED' },
+  /** Jobs at once: a job asks for one slot and gives it back when it ends. */
+  concurrency: { class: 'capacity', refusal: 'CONCURRENCY_FULL' },
+  /** CPU or memory of the jobs in flight: a job asks for what it requests from the cluster and gives it back at its end. */
+  capacity: { class: 'capacity', refusal: 'CAPACITY_FULL', readsVariables: true },
+  /** Jobs started per fixed window: each counts one, whatever becomes of it, unless it never ran. */
+  window: { class: 'capacity', refusal: 'WINDOW_FULL' },
+} as const satisfies Readonly<Record<string, CountedRuleKind>>;
+
+/** Limits are for finance to edit, and nothing finance can edit may weaken a security rule: none of these is one. */
+interface CountedRuleKind {
+  /** Its class if the document names none. */
+  readonly class: 'cost' | 'capacity';
+  /** The code of its rejections. */
+  readonly refusal: string;
+  readonly readsVariables?: true;
+}
+
+export type CountedKind = keyof typeof COUNTED_RULES;
+
+export const COUNTED_KINDS = Object.keys(COUNTED_RULES) as readonly CountedKind[];
