@@ -1,7 +1,7 @@
 /** What costs the same whether anything runs or not, a month. */
 import * as assumed from './assumptions.ts';
+import type { DeskUnits } from './desk-units.ts';
 import type { Line } from './line.ts';
-import type { MeasuredDesk } from './measured-desk.ts';
 import type { PriceName } from './prices.ts';
 import * as shape from './shape.ts';
 
@@ -10,7 +10,7 @@ const GIGA = 1_000_000_000;
 
 export function alwaysLines(
   deployed: shape.Shape,
-  { parameterRun, noticesRun }: Pick<MeasuredDesk, 'parameterRun' | 'noticesRun'>,
+  { parameterRun, noticesRun }: Pick<DeskUnits, 'parameterRun' | 'noticesRun'>,
 ): readonly Line[] {
   const always = (label: string, quantity: number, price: PriceName): Line => ({
     part: 'always',

@@ -37,6 +37,8 @@ export const WEBHOOKS_PER_JOB = 4;
 
 /** Job names of a project that have run lately: they make the size of its run histories. */
 export const JOB_NAMES = 10;
+/** A job's limits in the sample: four levels times six kinds of them. */
+export const COUNTERS_MAX = 24;
 /** Projects that take turns: more than fit a list of those that cost most. */
 export const PROJECTS = 60;
 export const ROOT_GROUPS = 6;

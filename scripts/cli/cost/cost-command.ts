@@ -1,18 +1,18 @@
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { COUNTERS_MAX } from './assumptions.ts';
 import { costJson } from './cost-json.ts';
 import { costText } from './cost-text.ts';
 import { type CostQuestion, costing } from './costing.ts';
 import { expectedBatches } from './expected-batches.ts';
 import { REGIONS } from './prices.ts';
-import { COUNTERS_MAX } from './sample-jobs.ts';
 import { SYSTEM_LINES } from './shape.ts';
 
 const HELP = `tollgate cost --jobs-per-month <number> [flags]
 
 What this deployment costs at AWS: every line with its quantity and its price, what it costs idle and what it
-costs per job. Writes are counted on sample jobs that the real program admits and settles. Asks nobody.
+costs per job. Writes are those that the real program was counted to make of sample jobs. Asks nobody.
 
   --jobs-per-month <number>  jobs that ask to be admitted
   --batch <jobs>             that are admitted together, on average            (default: by the number of jobs)
@@ -87,7 +87,7 @@ export const costCommand: Command = {
 async function tellCost(args: readonly string[], io: DeskIo): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
   const question = readQuestion(values);
-  const answer = await costing(question);
+  const answer = costing(question);
   io.out(
     values.json
       ? `${JSON.stringify(costJson(answer, question))}\n`

@@ -1,10 +1,11 @@
 import { alwaysLines, driftMs } from './always-lines.ts';
 import { BILLED_MS } from './assumptions.ts';
 import { deskLines } from './desk-lines.ts';
-import { type JobBatches, jobLines } from './job-lines.ts';
+import { deskUnits } from './desk-units.ts';
+import { jobLines } from './job-lines.ts';
+import { type JobBatches, jobUnits } from './job-units.ts';
 import { type Line, sum } from './line.ts';
-import { measureDesk } from './measured-desk.ts';
-import { type MeasuredJob, measureJob } from './measured-job.ts';
+import type { JobOutcome } from './measured-costs.ts';
 import { PRICES, type Prices, type Region } from './prices.ts';
 import type { Shape } from './shape.ts';
 
@@ -47,20 +48,17 @@ export interface Costing {
 const MILLION = 1_000_000;
 
 /** An admitted job's record is written at its hold and at its end. */
-const RECORDS = { admitted: 2, rejected: 1 } as const;
+const RECORDS: Readonly<Record<JobOutcome, number>> = { admitted: 2, rejected: 1 };
 
-export async function costing(question: CostQuestion): Promise<Costing> {
-  const { jobsPerMonth, rejectedShare, region, shape } = question;
+export function costing(question: CostQuestion): Costing {
+  const { jobsPerMonth, counters, rejectedShare, region, shape } = question;
   const prices: Prices = PRICES[region];
-  const linesOf = async (outcome: keyof typeof RECORDS): Promise<readonly Line[]> => {
-    const job: MeasuredJob = await measureJob({ ...question, outcome });
-    return jobLines({ ...job, records: RECORDS[outcome] }, question, shape);
-  };
-  const admitted = await linesOf('admitted');
-  const perJob = rejectedShare === 0 ? admitted : mixed(admitted, await linesOf('rejected'), rejectedShare);
-  const measured = await measureDesk(question);
-  const always = alwaysLines(shape, measured);
-  const desk = shape.console ? deskLines(measured.visit, question.visits, shape) : [];
+  const linesOf = (outcome: JobOutcome): readonly Line[] =>
+    jobLines({ ...jobUnits(outcome, counters, question), records: RECORDS[outcome] }, question, shape);
+  const perJob = mixed(linesOf('admitted'), linesOf('rejected'), rejectedShare);
+  const ofDesk = deskUnits(question);
+  const always = alwaysLines(shape, ofDesk);
+  const desk = shape.console ? deskLines(ofDesk.visit, question.visits, shape) : [];
   const deskPerMonth = sum(desk, prices);
   const idlePerMonth = sum(always, prices);
   const each = sum(perJob, prices);

@@ -1,13 +1,13 @@
 import * as assumed from './assumptions.ts';
+import type { VisitUnits } from './desk-units.ts';
 import type { Line } from './line.ts';
 import type { PriceName } from './prices.ts';
-import type { MeasuredVisit } from './sample-visit.ts';
 import { FUNCTION_MIB, type Shape } from './shape.ts';
 
 const GIGA = 1_000_000_000;
 
 /** What so many visits a month cost. The function's address has no price of its own. */
-export function deskLines(visit: MeasuredVisit, visits: number, { cdn, traces }: Shape): readonly Line[] {
+export function deskLines(visit: VisitUnits, visits: number, { cdn, traces }: Shape): readonly Line[] {
   const desk = (label: string, ofVisit: number, price: PriceName): Line => ({
     part: 'desk',
     label,

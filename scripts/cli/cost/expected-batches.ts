@@ -1,5 +1,5 @@
 import * as assumed from './assumptions.ts';
-import type { JobBatches } from './job-lines.ts';
+import type { JobBatches } from './job-units.ts';
 
 const BATCH_MAX = 96;
 const SETTLE_BATCH_MAX = 100;

@@ -1,22 +1,16 @@
 /** What one admission costs, with its settlement and everything that follows from it. */
 import * as always from './always-lines.ts';
 import * as assumed from './assumptions.ts';
+import type { JobBatches, JobUnits } from './job-units.ts';
 import type { Line, Part } from './line.ts';
-import type { MeasuredJob } from './measured-job.ts';
 import type { PriceName } from './prices.ts';
 import { DAYS_PER_MONTH, type Shape } from './shape.ts';
 
 const GIGA = 1_000_000_000;
 
-export interface JobBatches {
-  readonly batch: number;
-  readonly settleBatch: number;
-  readonly rollupBatch: number;
-}
-
 /** @param records - that the rollup is told of: a rejected job has one, an admitted one two. */
 export function jobLines(
-  job: MeasuredJob & { readonly records: number },
+  job: JobUnits & { readonly records: number },
   { batch, settleBatch, rollupBatch }: JobBatches,
   deployed: Shape,
 ): readonly Line[] {

@@ -15,6 +15,7 @@ export const PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> =
   limits: async () => (await import('./limits-desk-bench.ts')).limitsDeskFigures(),
   estimate: async () => (await import('./estimate-bench.ts')).estimateFigures(),
   sweep: async () => (await import('./sweep-bench.ts')).sweepFigures(),
+  cost: async () => (await import('./cost/cost-bench.ts')).costFigures(),
   console: async () => (await import('./console-bench.ts')).consoleFigures(),
   cold: async () => [await (await import('./cold-start.ts')).coldStartFigure()],
   exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),

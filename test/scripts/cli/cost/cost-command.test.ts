@@ -30,17 +30,7 @@ interface Told {
   >;
 }
 
-const toldBefore = new Map<string, Promise<Told>>();
-
-/** Sample jobs are run and counted for it: the same question is asked once. */
-function told(...flags: readonly string[]): Promise<Told> {
-  const asked = flags.join(' ');
-  const answer = toldBefore.get(asked) ?? toldAnew(flags);
-  toldBefore.set(asked, answer);
-  return answer;
-}
-
-async function toldAnew(flags: readonly string[]): Promise<Told> {
+async function told(...flags: readonly string[]): Promise<Told> {
   const batch = flags.includes('--batch') ? [] : ['--batch', '5'];
   const { code, out, err } = await cost('--jobs-per-month', '1000000', '--json', ...batch, ...flags);
   expect({ code, err }).toEqual({ code: 0, err: '' });

@@ -26,15 +26,15 @@ const question: CostQuestion = {
   },
 };
 
-test('idle, the default shape costs at most $39 a month', async () => {
-  expect((await costing(question)).idlePerMonth).toBeLessThanOrEqual(39);
+test('idle, the default shape costs at most $39 a month', () => {
+  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(39);
   expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(33);
 });
 
-test('a million admissions and settlements in batches of five cost at most $8', async () => {
-  expect((await costing(question)).admissionsPerMillion).toBeLessThanOrEqual(8);
+test('a million admissions and settlements in batches of five cost at most $8', () => {
+  expect(costing(question).admissionsPerMillion).toBeLessThanOrEqual(8);
 });
 
-test('nothing that follows from a job grows unseen', async () => {
-  expect((await costing(question)).allPerMillion).toBeLessThanOrEqual(25);
+test('nothing that follows from a job grows unseen', () => {
+  expect(costing(question).allPerMillion).toBeLessThanOrEqual(25);
 });

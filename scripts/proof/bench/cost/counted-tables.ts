@@ -1,9 +1,9 @@
 /** Tables in memory that say what reading them would cost: consistent reads, a unit for each started 4 KB. */
-import { MemoryDirectoryTable } from '../../../functions/core/directory/memory-directory-table.ts';
-import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
-import { memorySessionStore } from '../../../functions/core/signin/memory-session-store.ts';
-import type { SessionStore } from '../../../functions/core/signin/session-store.ts';
-import { MemoryMarks } from '../../../functions/ssm-limits/memory-marks.ts';
+import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
+import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
+import { memorySessionStore } from '../../../../functions/core/signin/memory-session-store.ts';
+import type { SessionStore } from '../../../../functions/core/signin/session-store.ts';
+import { MemoryMarks } from '../../../../functions/ssm-limits/memory-marks.ts';
 import { readUnitsOf } from './counting-rollup-store.ts';
 
 export interface Counted {

@@ -2,40 +2,20 @@
  * What a job costs the table and the log: counted on real admissions and settlements, by the program that is deployed, over a
  * table in memory. No figure of it is typed in.
  */
-import { itemBytes } from '../../../functions/core/store/item-bytes.ts';
-import { TTL_ATTRIBUTE } from '../../../functions/core/store/table.ts';
-import { PROJECTS } from './assumptions.ts';
+import { itemBytes } from '../../../../functions/core/store/item-bytes.ts';
+import { TTL_ATTRIBUTE } from '../../../../functions/core/store/table.ts';
+import { PROJECTS } from '../../../cli/cost/assumptions.ts';
+import type { JobUnits } from '../../../cli/cost/job-units.ts';
 import { readUnitsOf, writeUnitsOf } from './counting-rollup-store.ts';
-import { decisionLineBytes } from './decision-line.ts';
+import { decisionLineBytes } from './decision-line-bytes.ts';
 import { type RunOptions, type SampleRun, type SampleUnits, sampleDeployment } from './sample-deployment.ts';
-
-/** Per job. */
-export interface MeasuredJob {
-  readonly writeUnits: Readonly<Record<WriteKind, number>>;
-  readonly readUnits: Readonly<Record<ReadKind, number>>;
-  /** Each item that is kept, with the days it is kept. */
-  readonly kept: readonly { readonly bytes: number; readonly days: number }[];
-  /** The relay's line about the decision. */
-  readonly decisionLineBytes: number;
-}
-
-export type WriteKind =
-  | 'hold'
-  | 'announced'
-  | 'inbox'
-  | 'settle'
-  | 'dueIndex'
-  | 'rollup'
-  | 'estimates'
-  | 'top';
-export type ReadKind = 'estimates' | 'ledger' | 'rollup';
 
 /** Afterwards every list and every history is as long as it gets; then each project has its turn once more. */
 const WARM_BATCHES = PROJECTS;
 const MEASURED_BATCHES_MIN = PROJECTS;
 const DAY_SECONDS = 86_400;
 
-export async function measureJob(options: RunOptions): Promise<MeasuredJob> {
+export async function measureJob(options: RunOptions): Promise<JobUnits> {
   const { batch, outcome } = options;
   const bench = await sampleDeployment(options);
   let batches = 0;

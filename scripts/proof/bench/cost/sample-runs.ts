@@ -1,11 +1,11 @@
 /** What runs for limits by the clock, when nothing happened since it last ran: so it is nearly always. */
-import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { MemoryNotify } from '../../../functions/core/notify/notify.ts';
-import type { StoredCursor } from '../../../functions/notices/cursor.ts';
-import { sendNotices } from '../../../functions/notices/send-notices.ts';
-import { MemoryParameters } from '../../../functions/ssm-limits/memory-parameters.ts';
-import { syncLimits } from '../../../functions/ssm-limits/sync.ts';
+import { readWholeDirectory } from '../../../../functions/core/directory/whole-directory.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { MemoryNotify } from '../../../../functions/core/notify/notify.ts';
+import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
+import { sendNotices } from '../../../../functions/notices/send-notices.ts';
+import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
+import { syncLimits } from '../../../../functions/ssm-limits/sync.ts';
 import { CountedMarks } from './counted-tables.ts';
 import { BUDGET, type SampleDesk } from './sample-desk.ts';
 

@@ -1,16 +1,13 @@
 /** Jobs as they come, of a few companies' projects: what is measured is measured on these. */
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
-import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { JOB_NAMES, PROJECTS, ROOT_GROUPS } from './assumptions.ts';
-
-/** Four levels times six kinds of limits. */
-export const COUNTERS_MAX = 24;
+import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import { parseLimits } from '../../../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../../../policies/document/parse-policy.ts';
+import { type DocumentProblem, type Parsed, problemText } from '../../../../policies/document/parsed.ts';
+import { timeoutEstimator } from '../../../../policies/estimate.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { JOB_NAMES, PROJECTS, ROOT_GROUPS } from '../../../cli/cost/assumptions.ts';
 
 const place = (project: number) => {
   const root = project % ROOT_GROUPS;

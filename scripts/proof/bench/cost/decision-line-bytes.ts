@@ -1,6 +1,6 @@
-import type { Decision } from '../../../policies/decision.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { createLogger, logEvents } from '../../../relay/log.ts';
+import type { Decision } from '../../../../policies/decision.ts';
+import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { createLogger, logEvents } from '../../../../relay/log.ts';
 
 const LATENCY_MS = 23;
 

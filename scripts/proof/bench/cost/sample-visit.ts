@@ -2,33 +2,25 @@
 import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
-import { createConsoleApp } from '../../../functions/console/app.ts';
-import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../functions/console/pages/assets/assets.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { Sessions } from '../../../functions/core/signin/sessions.ts';
-import type { SignInEnv } from '../../../functions/core/signin/user.ts';
-import { createPages } from '../../console-pages.ts';
-import { VISIT_PAGES } from './assumptions.ts';
+import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import { createConsoleApp } from '../../../../functions/console/app.ts';
+import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets/assets.ts';
+import { createPages } from '../../../../functions/console/pages/create-pages.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { Sessions } from '../../../../functions/core/signin/sessions.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import { VISIT_PAGES } from '../../../cli/cost/assumptions.ts';
+import type { VisitUnits } from '../../../cli/cost/desk-units.ts';
 import { countedSessions } from './counted-tables.ts';
 import type { SampleDesk } from './sample-desk.ts';
-
-/** A process of the console serves it from its start. */
-export interface MeasuredVisit {
-  readonly readUnits: number;
-  readonly writeUnits: number;
-  readonly requests: number;
-  /** Headers are not in it. */
-  readonly answerBytes: number;
-}
 
 const MINUTE_MS = 60_000;
 /** Where the code of the sign-in came from and went to: to GitLab, and back. */
 const SIGN_IN_REQUESTS = 2;
 const FINANCE = { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] };
 
-/** A page a minute: the overview, a group, the overview … */
-export async function measureVisit(sample: SampleDesk): Promise<MeasuredVisit> {
+/** A process of the console serves it from its start. A page a minute: the overview, a group, the overview … */
+export async function measureVisit(sample: SampleDesk): Promise<VisitUnits> {
   const sessions = new Sessions({
     store: countedSessions(sample.counted),
     roles: { read: async () => ({ username: 'fritz', name: 'Fritz', roles: FINANCE }) },

@@ -1,0 +1,78 @@
+/** What is written down is what the programs do today; the bench counts the rest of it, which takes longer. */
+import { expect, test } from 'vitest';
+import { jobUnits } from '../../../../scripts/cli/cost/job-units.ts';
+import { type JobCosts, MEASURED_COSTS } from '../../../../scripts/cli/cost/measured-costs.ts';
+import {
+  measureDeskCosts,
+  measureJobCosts,
+  measureRecords,
+} from '../../../../scripts/proof/bench/cost/measure-costs.ts';
+
+const STALE = `measured-costs.json is not what is counted now: run ${MEASURED_COSTS.renewedBy} and commit it`;
+const BATCHES = [1, 5];
+const TOGETHER = [1, 4, 5];
+const COUNTERS = 3;
+const { batches, together, jobs, desk } = MEASURED_COSTS;
+
+/** The part of what is written down that is counted here. */
+function partOf({ byCounters: _, ...costs }: JobCosts): Omit<JobCosts, 'byCounters'> {
+  const rows = BATCHES.map((batch) => batches.indexOf(batch));
+  const columns = TOGETHER.map((size) => together.indexOf(size));
+  const list = (values: readonly number[]) => rows.map((row) => values[row] ?? Number.NaN);
+  const lists = (values: readonly (readonly number[])[]) =>
+    rows.map((row) => columns.map((column) => values[row]?.[column] ?? Number.NaN));
+  const { byBatch, byBatchAndTogether: both, perCounter } = costs;
+  return {
+    ...costs,
+    byBatch: {
+      hold: list(byBatch.hold),
+      announced: list(byBatch.announced),
+      dueIndex: list(byBatch.dueIndex),
+    },
+    byBatchAndTogether: {
+      settle: lists(both.settle),
+      ledgerReads: lists(both.ledgerReads),
+      rollup: lists(both.rollup),
+      estimates: lists(both.estimates),
+      top: lists(both.top),
+      rollupReads: lists(both.rollupReads),
+    },
+    perCounter: {
+      hold: list(perCounter.hold),
+      ledgerReads: list(perCounter.ledgerReads),
+      settle: lists(perCounter.settle),
+    },
+  };
+}
+
+test.each(['admitted', 'rejected'] as const)(
+  '%s jobs cost the table what is written down',
+  async (outcome) => {
+    const counted = await measureJobCosts(outcome, { batches: BATCHES, together: TOGETHER });
+    expect(counted, STALE).toEqual(partOf(jobs[outcome]));
+    const records = await measureRecords(outcome, COUNTERS);
+    expect(records.recordBytes, STALE).toEqual(jobs[outcome].byCounters.recordBytes.slice(0, COUNTERS + 1));
+    expect(records.inHistories, STALE).toEqual(jobs[outcome].byCounters.inHistories.slice(0, COUNTERS + 1));
+  },
+);
+
+test('visits and runs cost the table what is written down', async () => {
+  const [groups, parameters] = [
+    [1, 100, 300],
+    [0, 100],
+  ];
+  const counted = await measureDeskCosts({ groups, parameters });
+  expect(counted, STALE).toEqual({
+    ...desk,
+    byGroups: desk.byGroups.filter((row) => groups.includes(row.groups)),
+    byParameters: desk.byParameters.filter((row) => parameters.includes(row.parameters)),
+  });
+});
+
+test('between two batches that were counted, a job costs something in between', () => {
+  const hold = (batch: number) =>
+    jobUnits('admitted', COUNTERS, { batch, settleBatch: 1, rollupBatch: 1 }).writeUnits.hold;
+  // A record and its share of three counters, each as part of a transaction.
+  expect(hold(4)).toBeCloseTo(2 + (3 * 2) / 4, 9);
+  expect(hold(96)).toBeCloseTo(2 + (3 * 2) / 96, 6);
+});
