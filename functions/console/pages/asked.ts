@@ -1,6 +1,6 @@
 import { readForm } from '../unreadable-request.ts';
-import type { Values } from './form-field.tsx';
 import type { PageContext } from './pages-deps.ts';
+import type { Values } from './parts/form-field.tsx';
 
 const FIELDS_MAX = 60;
 const FIELD_CHARACTERS_MAX = 2_000;

@@ -4,19 +4,19 @@ import type { SignInEnv } from '../../core/signin/user.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { query, readValues, wholeNumber } from './asked.ts';
 import { countWaiting } from './count-waiting.ts';
-import { editEntryPage } from './edit-entry-page.tsx';
-import { editRoutes } from './edit-routes.ts';
-import { importRoutes } from './import-routes.ts';
-import { findJobPage, jobPage } from './job-page.tsx';
-import { subjectOf } from './links.tsx';
+import { editRoutes } from './edit/edit-routes.ts';
+import { editEntryPage } from './history/edit-entry-page.tsx';
+import { importRoutes } from './import/import-routes.ts';
+import { findJobPage, jobPage } from './jobs/job-page.tsx';
 import { breakGlassPage, historyPage, mePage } from './other-pages.tsx';
-import { overviewPage } from './overview-page.tsx';
+import { overviewPage } from './overview/overview-page.tsx';
 import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from './pages-deps.ts';
+import { subjectOf } from './parts/links.tsx';
 import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
-import { requestRoutes } from './request-routes.ts';
-import { ownerMessage, shadowPage } from './shadow-page.tsx';
-import { subjectPage } from './subject-page.tsx';
+import { requestRoutes } from './requests/request-routes.ts';
+import { ownerMessage, shadowPage } from './shadow/shadow-page.tsx';
+import { subjectPage } from './subject/subject-page.tsx';
 
 /**
  * The console's pages. Mount them behind `requireUser` (which checks every form for its token) and `pageHeaders`, and

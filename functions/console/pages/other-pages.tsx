@@ -3,12 +3,12 @@ import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.t
 import type { HistoryPage } from '../../core/limits/desk/history.ts';
 import type { User } from '../../core/signin/user.ts';
 import { Page } from './frame.tsx';
-import { historyPart } from './history-part.tsx';
-import { Card, Columns, Done, Fact, PostForm } from './layout.tsx';
-import { address, subjectLink } from './links.tsx';
-import type { Markup } from './markup.ts';
 import { mayOpen } from './page-access.ts';
-import { counted, distance, edge, type Telling } from './told.tsx';
+import { historyPart } from './parts/history-part.tsx';
+import { Card, Columns, Done, Fact, PostForm } from './parts/layout.tsx';
+import { address, subjectLink } from './parts/links.tsx';
+import type { Markup } from './parts/markup.ts';
+import { counted, distance, edge, type Telling } from './parts/told.tsx';
 
 /** Who was let in past limits, what is left of it, and whether somebody has looked at it. */
 export function breakGlassPage(

@@ -1,0 +1,30 @@
+import { readWrittenAmount } from '../../../core/limits/written/written-amount.ts';
+import { readWrittenDay } from '../../../core/limits/written/written-day.ts';
+import type { Values } from '../parts/form-field.tsx';
+
+const AMOUNTS = ['amount', 'soft', 'carry'] as const;
+const DAYS = ['from', 'until'] as const;
+
+/**
+ * A form's numbers and days, as people write them, in the texts of limits.yaml. What the form showed stays as it is; what
+ * could mean two things is told at its field.
+ */
+export function writtenValues(
+  values: Values,
+  was: Values,
+  currency: string,
+  problems: Map<string, string>,
+): Values {
+  const read: Record<string, string> = {};
+  const isMoney = (values.unit ?? was.unit ?? 'money') === 'money';
+  for (const name of [...AMOUNTS, ...DAYS]) {
+    const text = values[name];
+    if (!text || text === was[name]) continue;
+    const written = (DAYS as readonly string[]).includes(name)
+      ? readWrittenDay(text)
+      : readWrittenAmount(text, { currency, isMoney, was: name === 'amount' ? was.amount : undefined });
+    if (written.ok) read[name] = written.text;
+    else problems.set(name, `${written.message}.`);
+  }
+  return { ...values, ...read };
+}
