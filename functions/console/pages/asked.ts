@@ -25,3 +25,17 @@ export function query(c: PageContext, name: string, charactersMax = 200): string
 export function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
+
+const CURSOR_CHARACTERS_MAX = 1_000;
+
+/** Where the page before ended. */
+export const queryCursor = (c: PageContext): string | undefined => query(c, 'cursor', CURSOR_CHARACTERS_MAX);
+
+/** What the page before did. */
+export function doneText(c: PageContext): string | undefined {
+  const saved = query(c, 'saved');
+  if (saved === 'nothing') return 'Nothing was changed: it is like that already.';
+  return wholeNumber(saved) === undefined
+    ? undefined
+    : `Saved as edit ${saved}. New jobs are decided by it within seconds.`;
+}

@@ -9,38 +9,6 @@ import type { Markup } from '../parts/markup.ts';
 import { amount, distance, instant, modeTag, type Telling } from '../parts/told.tsx';
 import { rulesPart } from './job-rules-part.tsx';
 
-/** Where a job is asked for; with a sentence if the last question had no answer. */
-export const findJobPage = (user: User, word: string, sentence: string | undefined): Markup => (
-  <Page title="Find a job" at="/jobs" user={user}>
-    <div class="head">
-      <div>
-        <h1>Find a job</h1>
-        <p>Why a job was admitted or rejected, and what would become of it now.</p>
-      </div>
-    </div>
-    {sentence !== undefined && (
-      <div class="note warn" role="status">
-        <p>{sentence}</p>
-      </div>
-    )}
-    <form class="card filters" method="get" action="/jobs" role="search">
-      <label>
-        Job id, decision id or the address of the job’s page
-        <input
-          type="search"
-          name="q"
-          value={word}
-          maxlength={500}
-          required
-          autofocus
-          placeholder="4711 or d-4711-1"
-        />
-      </label>
-      <button class="main">Explain</button>
-    </form>
-  </Page>
-);
-
 export const jobPage = (user: User, job: Explained, telling: Telling): Markup => (
   <Page title={`Job ${job.jobId}`} at="/jobs" user={user}>
     <div class="head">

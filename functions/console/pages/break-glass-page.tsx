@@ -1,17 +1,31 @@
-import type { Me } from '../../answers/view/me.ts';
+import { Hono } from 'hono';
 import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
-import type { HistoryPage } from '../../core/limits/desk/history.ts';
-import type { User } from '../../core/signin/user.ts';
+import type { SignInEnv, User } from '../../core/signin/user.ts';
+import { doneText } from './asked.ts';
 import { Page } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
-import { historyPart } from './parts/history-part.tsx';
-import { Card, Columns, Done, Fact, PostForm } from './parts/layout.tsx';
+import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
+import { Done, Fact } from './parts/layout.tsx';
 import { address, subjectLink } from './parts/links.tsx';
 import type { Markup } from './parts/markup.ts';
 import { counted, distance, edge, type Telling } from './parts/told.tsx';
 
+/** Break-glass of all groups somebody may see. */
+export function breakGlassRoutes(deps: PagesDeps): Hono<SignInEnv> {
+  const { read } = deps;
+  const app = new Hono<SignInEnv>();
+
+  app.get('/break-glass', async (c) => {
+    const { user } = c.var;
+    const may = user.roles.admin || user.roles.finance;
+    return send(c, breakGlassPage(user, await read.breakGlasses(user), may, doneText(c), tellingOf(deps)));
+  });
+
+  return app;
+}
+
 /** Who was let in past limits, what is left of it, and whether somebody has looked at it. */
-export function breakGlassPage(
+function breakGlassPage(
   user: User,
   all: readonly BreakGlassState[],
   may: boolean,
@@ -141,104 +155,3 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telli
     </article>
   );
 }
-
-export const historyPage = (
-  user: User,
-  history: HistoryPage,
-  subject: string | undefined,
-  done: string | undefined,
-  telling: Telling,
-): Markup => (
-  <Page title="History" at="/history" user={user}>
-    <div class="head">
-      <div>
-        <h1>History of edits</h1>
-        <p>
-          {subject === undefined ? (
-            'Every change of a limit you may see, newest first.'
-          ) : (
-            <>
-              Of {subjectLink(subject, subject)}. <a href="/history">All</a>
-            </>
-          )}
-        </p>
-      </div>
-    </div>
-    <Done text={done} />
-    <section class="card" aria-label="Edits">
-      {historyPart(history, subject, telling)}
-    </section>
-  </Page>
-);
-
-const ROLE_SENTENCES: Readonly<Record<Me['roles'][number], string>> = {
-  admin: 'Administrator: everything, also switching rules back.',
-  finance: 'Finance: set, raise and grant everywhere, approve what others ask for.',
-  owner:
-    'Owner: see your groups and all below, tighten and freeze them; loosen what an enforced limit above still holds.',
-  viewer: 'Viewer: see your groups and all below, ask for more.',
-};
-
-export const mePage = (user: User, me: Me): Markup => (
-  <Page title="Who am I" at="none" user={user}>
-    <div class="head">
-      <div>
-        <h1>{me.name}</h1>
-        <p>
-          {me.username}, user {me.id} in GitLab
-        </p>
-      </div>
-    </div>
-    <Card id="may" title="What you may do">
-      {me.roles.length === 0 ? (
-        <p>
-          <strong>You are signed in, and nothing is yours to see.</strong> Rights come from membership in
-          GitLab’s groups and are read anew every 15 minutes. Ask whoever runs Tollgate which groups give
-          them.
-        </p>
-      ) : (
-        <>
-          <ul>
-            {me.roles.map((role) => (
-              <li>{ROLE_SENTENCES[role]}</li>
-            ))}
-          </ul>
-          <p class="soft">From your groups in GitLab; read anew every 15 minutes.</p>
-        </>
-      )}
-      {me.waiting > 0 && (
-        <p>
-          <a href="/requests">{counted(me.waiting, 'request')}</a> {me.waiting === 1 ? 'waits' : 'wait'} for
-          somebody with your rights.
-        </p>
-      )}
-    </Card>
-    {me.seesAll ? (
-      <Card id="see" title="What you see">
-        <p>The whole GitLab.</p>
-      </Card>
-    ) : (
-      me.groups.length > 0 && (
-        <Card id="see" title="What you see">
-          <table>
-            <caption class="hidden">Groups you see</caption>
-            <Columns of={['Group and all below', 'As']} />
-            <tbody>
-              {me.groups.map(({ id, path, role }) => (
-                <tr>
-                  <th scope="row" class="path">
-                    <a href={`/groups/${id}`}>{path}</a>
-                  </th>
-                  <td>{role}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Card>
-      )
-    )}
-    <PostForm user={user} class="actions" action="/signout">
-      <button>Sign out</button>
-    </PostForm>
-  </Page>
-);
