@@ -27,8 +27,8 @@ import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets/assets.ts';
 import { createPages } from './pages/create-pages.ts';
+import { createUploads } from './pages/import/uploads.ts';
 import { renderNotice } from './pages/problem-page.tsx';
-import { createUploads } from './pages/uploads.ts';
 import { tellOwnerBy } from './tell-owner.ts';
 
 const config = readConsoleConfig(process.env);

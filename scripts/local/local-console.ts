@@ -4,7 +4,7 @@ import { createConsoleRead } from '../../functions/answers/create-console-read.t
 import { placesOf } from '../../functions/answers/reading/places.ts';
 import { createConsoleApp } from '../../functions/console/app.ts';
 import { createAssets } from '../../functions/console/pages/assets/assets.ts';
-import { createUploads } from '../../functions/console/pages/uploads.ts';
+import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { tellOwnerBy } from '../../functions/console/tell-owner.ts';
 import { type Log, silentLog } from '../../functions/core/environment/log.ts';
 import { systemClock } from '../../functions/core/ledger/system-clock.ts';

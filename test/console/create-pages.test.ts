@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { roundTicks } from '../../functions/console/pages/chart-scale.ts';
-import { writtenAmount } from '../../functions/console/pages/limit-words.tsx';
+import { createUploads } from '../../functions/console/pages/import/uploads.ts';
+import { roundTicks } from '../../functions/console/pages/parts/chart-scale.ts';
+import { writtenAmount } from '../../functions/console/pages/parts/limit-words.tsx';
 import { renderNotice } from '../../functions/console/pages/problem-page.tsx';
-import { createUploads } from '../../functions/console/pages/uploads.ts';
 import { LimitsError } from '../../functions/core/limits/limits-error.ts';
 import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
 import type { LimitKind } from '../../policies/units/unit.ts';

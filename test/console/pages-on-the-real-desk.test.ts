@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../functions/console/pages/create-pages.ts';
-import { createUploads } from '../../functions/console/pages/uploads.ts';
+import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import type { LimitsDocument } from '../../functions/core/limits/limit-set.ts';
 import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';

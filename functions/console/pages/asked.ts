@@ -1,6 +1,6 @@
 import { readForm } from '../unreadable-request.ts';
-import type { Values } from './form-field.tsx';
 import type { PageContext } from './pages-deps.ts';
+import type { Values } from './parts/form-field.tsx';
 
 const FIELDS_MAX = 60;
 const FIELD_CHARACTERS_MAX = 2_000;
@@ -24,4 +24,18 @@ export function query(c: PageContext, name: string, charactersMax = 200): string
 
 export function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+const CURSOR_CHARACTERS_MAX = 1_000;
+
+/** Where the page before ended. */
+export const queryCursor = (c: PageContext): string | undefined => query(c, 'cursor', CURSOR_CHARACTERS_MAX);
+
+/** What the page before did. */
+export function doneText(c: PageContext): string | undefined {
+  const saved = query(c, 'saved');
+  if (saved === 'nothing') return 'Nothing was changed: it is like that already.';
+  return wholeNumber(saved) === undefined
+    ? undefined
+    : `Saved as edit ${saved}. New jobs are decided by it within seconds.`;
 }

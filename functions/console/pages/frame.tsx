@@ -2,10 +2,10 @@ import { raw } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 import type { User } from '../../core/signin/user.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
-import { HELD_PATTERNS } from './bar.tsx';
-import { PostForm } from './layout.tsx';
-import type { Markup } from './markup.ts';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
+import { HELD_PATTERNS } from './parts/bar.tsx';
+import { PostForm } from './parts/layout.tsx';
+import type { Markup } from './parts/markup.ts';
 
 /** Whoever the page is for. */
 export interface Reader extends User {

@@ -6,9 +6,9 @@ import type { ConsoleRead } from '../../answers/contract.ts';
 import type { Log } from '../../core/environment/log.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
-import type { Markup } from './markup.ts';
-import type { Telling } from './told.tsx';
-import type { Uploads } from './uploads.ts';
+import type { Uploads } from './import/uploads.ts';
+import type { Markup } from './parts/markup.ts';
+import type { Telling } from './parts/told.tsx';
 
 export interface PagesDeps {
   readonly desk: LimitsDesk;

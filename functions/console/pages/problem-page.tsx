@@ -3,8 +3,8 @@ import type { Denied } from '../../core/limits/desk/role.ts';
 import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
 import type { User } from '../../core/signin/user.ts';
 import { BarePage, Page } from './frame.tsx';
-import { contactLink } from './links.tsx';
-import type { Markup } from './markup.ts';
+import { contactLink } from './parts/links.tsx';
+import type { Markup } from './parts/markup.ts';
 
 export interface Problem {
   readonly title: string;

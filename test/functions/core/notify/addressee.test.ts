@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { subjectHref } from '../../../../functions/console/pages/links.tsx';
+import { subjectHref } from '../../../../functions/console/pages/parts/links.tsx';
 import { addresseeKey, addresseeOf, subjectLabel } from '../../../../functions/core/notify/addressee.ts';
 import { linkTo, subjectPage } from '../../../../functions/core/notify/console-links.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';

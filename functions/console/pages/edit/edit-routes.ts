@@ -1,0 +1,174 @@
+import { Hono } from 'hono';
+import { actingUser } from '../../../answers/reading/acting-user.ts';
+import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
+import type { ApplyOutcome } from '../../../core/limits/desk/outcome.ts';
+import type { SignInEnv } from '../../../core/signin/user.ts';
+import { query, readValues } from '../asked.ts';
+import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { countedFor } from '../parts/counted-for.ts';
+import type { Values } from '../parts/form-field.tsx';
+import { address } from '../parts/links.tsx';
+import { forbiddenPage, problemPage, unknownPlace } from '../problem-page.tsx';
+import { approvalPage } from '../requests/requests-page.tsx';
+import { byField } from './document-problems.ts';
+import { EDIT_KINDS, type EditKind } from './edit-kinds.ts';
+import { backOf, editPage, type FormShown, previewPage, stalePage, untouched } from './edit-pages.tsx';
+import { openForm } from './open-form.ts';
+import { reachOf } from './reach.ts';
+import { readEdit } from './read-edit.ts';
+import { standingOf } from './standing-limit.ts';
+import { asWas, wasOf } from './was.ts';
+
+const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
+
+/** `GET /edit` shows a form, `POST /edit` first what it would do, then does it. */
+export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
+  const app = new Hono<SignInEnv>();
+
+  app.get('/edit', async (c) => {
+    const kind = kindOf(query(c, 'kind'));
+    const named = Object.fromEntries(
+      NAMED.flatMap((name) => [[name, query(c, name)]]).filter(([, value]) => value),
+    );
+    const opened = kind && (await openForm(deps, kind, named as Values, c.var.user));
+    if (opened === undefined) return send(c, unknownPlace(c.var.user), 404);
+    const { form, context } = opened;
+    const isNew = opened.kind === 'set' && context.limit === undefined;
+    const values = {
+      ...(named as Values),
+      ...(isNew ? {} : asWas(form.values)),
+      base: opened.base ?? '',
+      ...form.values,
+    };
+    return send(c, editPage(c.var.user, untouched(opened.kind, form, values), tellingOf(deps)));
+  });
+
+  app.post('/edit', async (c) => {
+    const { user } = c.var;
+    const values = await readValues(c);
+    const kind = kindOf(values.kind);
+    const opened = kind && (await openForm(deps, kind, values, user));
+    if (opened === undefined) return send(c, unknownPlace(user), 404);
+    const standing = standingOf(opened, values);
+    if (standing !== undefined) return send(c, editPage(user, standing, tellingOf(deps)), 409);
+    const { form } = opened;
+    const shown = {
+      kind: opened.kind,
+      form,
+      values,
+      problems: new Map<string, string>(),
+      others: [] as string[],
+    };
+    if (values.step === 'change') return send(c, editPage(user, shown, tellingOf(deps)));
+    const read = readEdit(opened.kind, values, wasOf(values), deps.policy.currency);
+    if (!read.ok) return send(c, editPage(user, { ...shown, problems: read.problems }, tellingOf(deps)), 422);
+    return judge(c, deps, shown, read.edit, read.why);
+  });
+
+  return app;
+}
+
+const kindOf = (text: string | undefined): EditKind | undefined => EDIT_KINDS.find((kind) => kind === text);
+
+/** Nobody edits what they may not see, so what it would do is asked before it is done, too. */
+async function judge(
+  c: PageContext,
+  deps: PagesDeps,
+  shown: FormShown,
+  edit: LimitEdit,
+  why: string,
+): Promise<Response> {
+  const { user } = c.var;
+  const { form, values } = shown;
+  const answer = await deps.read.preview([edit], values.base || undefined, user);
+  switch (answer.outcome) {
+    case 'unknown_subject':
+      return send(c, unknownPlace(user), 404);
+    case 'invalid':
+      return send(c, editPage(user, { ...shown, ...byField(answer.problems, form) }, tellingOf(deps)), 422);
+    case 'valid': {
+      // A set that is not live never becomes so again: the desk refuses, and tells both versions.
+      if (answer.stale || values.step === 'apply') return apply(c, deps, shown, edit, why);
+      const exact = await countedFor(deps, [edit], values.base || undefined, values, user);
+      const preview = { title: form.title, values, preview: answer, exact };
+      return send(c, previewPage(user, preview, tellingOf(deps)));
+    }
+  }
+}
+
+async function apply(
+  c: PageContext,
+  deps: PagesDeps,
+  shown: FormShown,
+  edit: LimitEdit,
+  why: string,
+): Promise<Response> {
+  const { user } = c.var;
+  const { form, values } = shown;
+  const back = backOf(values);
+  const outcome = await deps.desk.apply([edit], {
+    ...actingUser(user),
+    why,
+    source: 'page',
+    base: values.base || undefined,
+    confirmed: values.confirmed === 'yes',
+  });
+  const sees = await deps.read.sight(user);
+  switch (outcome.outcome) {
+    case 'live':
+      deps.log.info('limits edited', {
+        user: user.id,
+        edit: outcome.pointer.edit,
+        rows: outcome.rows.length,
+      });
+      return c.redirect(address(back, { saved: outcome.pointer.edit }), 303);
+    case 'unchanged':
+      return c.redirect(address(back, { saved: 'nothing' }), 303);
+    case 'invalid':
+      return send(c, editPage(user, { ...shown, ...byField(outcome.problems, form) }, tellingOf(deps)), 422);
+    case 'forbidden': {
+      const denied = outcome.denied.filter(({ row }) => sees(row.subject));
+      const reach = await reachOf(
+        denied.map(({ row }) => row),
+        deps.read,
+        user,
+      );
+      return send(c, forbiddenPage(user, denied, reach, back), 403);
+    }
+    case 'stale':
+      return send(c, stalePage(user, seen(outcome, sees), { values, back }, tellingOf(deps)), 409);
+    case 'needs_confirmation': {
+      const answer = await deps.read.preview([edit], values.base || undefined, user);
+      if (answer.outcome === 'valid')
+        return send(
+          c,
+          previewPage(
+            user,
+            { title: form.title, values, preview: answer, unconfirmed: true },
+            tellingOf(deps),
+          ),
+          409,
+        );
+      return send(
+        c,
+        problemPage(user, {
+          title: 'Not saved',
+          sentence: 'This has to be confirmed.',
+          remedy: 'Begin again.',
+        }),
+        409,
+      );
+    }
+    case 'needs_approval':
+      return send(c, approvalPage(user, outcome, back), 202);
+  }
+}
+
+type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+
+/** Only what is theirs to see. */
+const seen = ({ mine, theirs, ...rest }: Stale, sees: (subject: string) => boolean): Stale => ({
+  ...rest,
+  ...(mine !== undefined && { mine: mine.filter(({ subject }) => sees(subject)) }),
+  ...(theirs !== undefined && { theirs: theirs.filter(({ subject }) => sees(subject)) }),
+});

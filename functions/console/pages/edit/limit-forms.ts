@@ -1,0 +1,106 @@
+import { writtenEdge } from '../../../../policies/text/edge-text.ts';
+import { isSpent, kindRow, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { Field } from '../parts/form-field.tsx';
+import { limitWords, writtenAmount } from '../parts/limit-words.tsx';
+import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
+
+const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) => [each, each] as const);
+
+const ENDS = '0 blocks every job; the word unlimited lifts the limit.';
+
+const SOFT: Field = {
+  name: 'soft',
+  label: 'Warn from',
+  hint: 'A share like 80% or an amount.',
+  short: true,
+};
+
+const CARRY: Field = {
+  name: 'carry',
+  label: 'Carry over at most',
+  hint: 'Of what a period leaves the next one has so much more: a share like 20% or an amount.',
+  short: true,
+};
+
+const TEXTS: readonly Field[] = [
+  { name: 'owner', label: 'Owner', hint: 'Named to developers whose job is rejected.' },
+  { name: 'contact', label: 'Contact of the owner', hint: 'A mail address, a page or a channel.' },
+  { name: 'cost_center', label: 'Cost centre' },
+  { name: 'from', label: 'Asks from', hint: 'A day such as 2026-12-01.', short: true },
+  { name: 'until', label: 'Asks until', hint: 'The last day.', short: true },
+];
+
+/** `80%` stays that: sent back as an amount it would no longer move with the limit. */
+const writtenPart = (part: string | number | undefined, kind: LimitRow['kind']): string =>
+  typeof part === 'number' ? writtenAmount(part, kind) : (part ?? '');
+
+export const newLimit = (path: string, currency: string): EditForm => ({
+  title: `New limit for ${path}`,
+  fields: [
+    {
+      name: 'unit',
+      label: 'What is counted',
+      required: true,
+      options: LIMIT_KINDS.map((kind) => [kind, kindRow(kind).text.heading]),
+      autofocus: true,
+    },
+    {
+      name: 'amount',
+      label: 'Limit',
+      required: true,
+      short: true,
+      hint: `Money in ${currency}, like 500 or 500.25; minutes; jobs; CPUs or memory as Kubernetes writes them. ${ENDS}`,
+    },
+    {
+      name: 'per',
+      label: 'Per',
+      required: true,
+      options: [['', 'at once (jobs, CPU, memory)'], ...PERIODS, ['hour', 'hour'], ['minute', 'minute']],
+    },
+    { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
+    WHY,
+  ],
+  more: [
+    SOFT,
+    CARRY,
+    ...TEXTS,
+    { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' },
+  ],
+  values: { unit: 'money', per: 'month', mode: 'shadow' },
+  submit: 'See what it does',
+});
+
+export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
+  const { kind, per, baseAmount, mode, owner, contact, costCenter, baseSoft, baseCarry } = limit;
+  const isBudget = per !== undefined && isSpent(kind);
+  return {
+    title: `${limitWords(limit)} of ${path}`,
+    standing: limit,
+    fields: [
+      {
+        name: 'amount',
+        label: 'Limit',
+        required: true,
+        short: true,
+        hint: `${kindRow(kind).text.hint(currency)} ${ENDS}`,
+        autofocus: true,
+      },
+      { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
+      WHY,
+    ],
+    more: [SOFT, ...(isBudget ? [CARRY] : []), ...TEXTS],
+    values: {
+      amount: writtenAmount(baseAmount, kind),
+      mode,
+      soft: writtenPart(baseSoft, kind),
+      ...(isBudget && { carry: writtenPart(baseCarry, kind) }),
+      owner: owner ?? '',
+      contact: contact ?? '',
+      cost_center: costCenter ?? '',
+      from: limit.fromMs === undefined ? '' : writtenEdge(limit.fromMs, 'start', limit.zone),
+      until: limit.untilMs === undefined ? '' : writtenEdge(limit.untilMs, 'end', limit.zone),
+    },
+    submit: 'See what it does',
+  };
+}

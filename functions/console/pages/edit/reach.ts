@@ -1,0 +1,33 @@
+import type { ConsoleRead, Viewer } from '../../../answers/contract.ts';
+import type { Reach } from '../problem-page.tsx';
+
+/** Each costs the reads of a page. */
+const SUBJECTS_MAX = 3;
+const REACH_MAX = 5;
+
+/** Who owns these limits and the hidden ones above them, as far as the viewer may know. @throws {LedgerError} */
+export async function reachOf(
+  limits: readonly { readonly subject: string; readonly limit: string }[],
+  read: Pick<ConsoleRead, 'subject'>,
+  viewer: Viewer,
+): Promise<readonly Reach[]> {
+  const subjects = [...new Set(limits.map(({ subject }) => subject))].slice(0, SUBJECTS_MAX);
+  const views = await Promise.all(subjects.map((subject) => read.subject(subject, {}, viewer)));
+  const all = views.flatMap((view): Reach[] => {
+    if (view === undefined) return [];
+    const named = new Set(limits.filter(({ subject }) => subject === view.subject).map(({ limit }) => limit));
+    return [
+      ...view.limits
+        .filter(({ id }) => named.has(id))
+        .map(({ id, owner, contact }) => reach(`${view.path} ${id}`, owner, contact)),
+      ...view.limitsAbove.map(({ label, contact }) => reach(label, undefined, contact)),
+    ];
+  });
+  return all.filter(({ owner, contact }) => (owner ?? contact) !== undefined).slice(0, REACH_MAX);
+}
+
+const reach = (of: string, owner: string | undefined, contact: string | undefined): Reach => ({
+  of,
+  ...(owner !== undefined && { owner }),
+  ...(contact !== undefined && { contact }),
+});

@@ -1,0 +1,64 @@
+import type { LogEntry } from '../../../core/limits/desk/history.ts';
+import type { User } from '../../../core/signin/user.ts';
+import { Page } from '../frame.tsx';
+import { changeTable, ROWS_SHOWN } from '../parts/change-table.tsx';
+import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { counted, distance, instant, type Telling } from '../parts/told.tsx';
+
+/** One edit of the log with every difference, a hundred a page. @param first - 0-based, of the first one shown */
+export function editEntryPage(user: User, entry: LogEntry, first: number, telling: Telling): Markup {
+  const { edit, why, actor, source, atMs, count, rows } = entry;
+  return (
+    <Page title={`Edit ${edit}`} at="/history" user={user}>
+      <div class="head">
+        <div>
+          <Crumbs>
+            <li>
+              <a href="/history">History of edits</a>
+            </li>
+          </Crumbs>
+          <h1>Edit {edit}</h1>
+          <p>{why}</p>
+          <p class="soft">
+            {actor} via {source}, {instant(atMs, telling)} ({distance(atMs, telling.nowMs)})
+          </p>
+        </div>
+      </div>
+      <Card
+        id="differs"
+        title={
+          <>
+            What changed<small class="soft">{counted(count, 'difference')}</small>
+          </>
+        }
+      >
+        {rows === undefined ? (
+          <p class="soft">
+            What it was an edit of could not be read when it was made, so what it changed is not known.
+          </p>
+        ) : (
+          <>
+            {changeTable(rows.slice(first, first + ROWS_SHOWN), 'What changed', telling)}
+            {pages(edit, rows.length, first)}
+          </>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+function pages(edit: number, total: number, first: number): Markup | '' {
+  if (total <= ROWS_SHOWN) return '';
+  const last = Math.min(total, first + ROWS_SHOWN);
+  const to = (from: number): string => `/history/${edit}?from=${from}`;
+  return (
+    <PageLinks
+      previous={first > 0 ? to(Math.max(0, first - ROWS_SHOWN)) : undefined}
+      next={last < total ? to(last) : undefined}
+    >
+      {Math.min(first + 1, last).toLocaleString('en-US')}–{last.toLocaleString('en-US')} of{' '}
+      {total.toLocaleString('en-US')}
+    </PageLinks>
+  );
+}

@@ -1,0 +1,70 @@
+import { Hono } from 'hono';
+import type { HistoryPage } from '../../../core/limits/desk/history.ts';
+import type { SignInEnv, User } from '../../../core/signin/user.ts';
+import { doneText, query, wholeNumber } from '../asked.ts';
+import { Page } from '../frame.tsx';
+import { type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { historyPart } from '../parts/history-part.tsx';
+import { Done } from '../parts/layout.tsx';
+import { subjectLink } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import type { Telling } from '../parts/told.tsx';
+import { unknownPlace } from '../problem-page.tsx';
+import { editEntryPage } from './edit-entry-page.tsx';
+
+/** The log of edits, and one edit with all its differences. */
+export function historyRoutes(deps: PagesDeps): Hono<SignInEnv> {
+  const { read } = deps;
+  const app = new Hono<SignInEnv>();
+
+  app.get('/history', async (c) => {
+    const subject = query(c, 'subject');
+    const before = wholeNumber(query(c, 'before'));
+    const history = await read.history(
+      { ...(subject !== undefined && { subject }), ...(before !== undefined && { before }), max: ENTRIES },
+      c.var.user,
+    );
+    return send(c, historyPage(c.var.user, history, subject, doneText(c), tellingOf(deps)));
+  });
+
+  app.get('/history/:edit', async (c) => {
+    const { user } = c.var;
+    const edit = wholeNumber(c.req.param('edit'));
+    const entry = edit === undefined ? undefined : await read.edit(edit, user);
+    if (entry === undefined) return send(c, unknownPlace(user), 404);
+    return send(c, editEntryPage(user, entry, wholeNumber(query(c, 'from')) ?? 0, tellingOf(deps)));
+  });
+
+  return app;
+}
+
+const ENTRIES = 30;
+
+const historyPage = (
+  user: User,
+  history: HistoryPage,
+  subject: string | undefined,
+  done: string | undefined,
+  telling: Telling,
+): Markup => (
+  <Page title="History" at="/history" user={user}>
+    <div class="head">
+      <div>
+        <h1>History of edits</h1>
+        <p>
+          {subject === undefined ? (
+            'Every change of a limit you may see, newest first.'
+          ) : (
+            <>
+              Of {subjectLink(subject, subject)}. <a href="/history">All</a>
+            </>
+          )}
+        </p>
+      </div>
+    </div>
+    <Done text={done} />
+    <section class="card" aria-label="Edits">
+      {historyPart(history, subject, telling)}
+    </section>
+  </Page>
+);

@@ -1,0 +1,82 @@
+import { actingUser } from '../../../answers/reading/acting-user.ts';
+import {
+  type CsvDialect,
+  type CsvProblem,
+  PLAIN_CSV,
+  understoodText,
+} from '../../../core/limits/csv/columns.ts';
+import { importLimits } from '../../../core/limits/csv/import-limits.ts';
+import { readRows } from '../../../core/limits/csv/read-rows.ts';
+import { type TotalChange, totalChanges } from '../../../core/limits/csv/totals.ts';
+import { baseOfFile, exportedLimits } from '../../../core/limits/desk/exported-limits.ts';
+import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
+import type { User } from '../../../core/signin/user.ts';
+import { type Stale, staleImport } from '../../stale-import.ts';
+import type { PagesDeps } from '../pages-deps.ts';
+import type { Values } from '../parts/form-field.tsx';
+
+/** As spreadsheets of some countries write it. */
+const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
+export const dialectOf = (text: string | undefined): CsvDialect =>
+  text === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
+
+export interface Upload {
+  readonly bytes: Uint8Array;
+  /** Where it is kept until the second click. */
+  readonly kept: string;
+  readonly name: string;
+}
+
+interface Draft {
+  readonly edit: LimitEdit;
+  /** The set it is an edit of; undefined: the limits packed with the deployment. */
+  readonly base: string | undefined;
+  readonly totals: readonly TotalChange[];
+  readonly unnamed: number;
+  /** How the file and its cells were read, where that is not what stands in them. */
+  readonly notes: readonly string[];
+}
+
+type Drafted =
+  | { readonly outcome: 'drafted'; readonly draft: Draft }
+  | { readonly outcome: 'refused'; readonly problems: readonly CsvProblem[] }
+  /** The file comes from a set that is no longer live. */
+  | { readonly outcome: 'old'; readonly stale: Stale };
+
+/** A file's rows → what they would do to the limits that are live. */
+export async function drafted(
+  deps: PagesDeps,
+  { bytes }: Upload,
+  values: Values,
+  user: User,
+): Promise<Drafted> {
+  const dialect = dialectOf(values.dialect);
+  const read = readRows(bytes, dialect);
+  if (!read.ok) return { outcome: 'refused', problems: read.problems };
+  const inForce = await exportedLimits(deps.desk);
+  const base = baseOfFile(read.version, inForce.set);
+  // What the rows are edits of is gone: against another set they would undo what others did meanwhile.
+  if (base !== inForce.set) {
+    const file = { rows: read.rows, dialect, prune: values.prune === 'yes', base };
+    const by = actingUser(user);
+    return { outcome: 'old', stale: await staleImport(file, by, deps) };
+  }
+  const imported = importLimits(read.rows, {
+    document: inForce.document,
+    policy: deps.policy,
+    directory: await deps.directory(),
+    dialect,
+    prune: values.prune === 'yes',
+  });
+  if (!imported.ok) return { outcome: 'refused', problems: imported.problems };
+  return {
+    outcome: 'drafted',
+    draft: {
+      edit: { kind: 'replace', document: imported.document },
+      base,
+      totals: totalChanges(inForce.limits, imported.limits, deps.clock.nowMs()),
+      unnamed: imported.unnamed.length,
+      notes: [...read.notes.map((note) => `file: ${note}`), ...imported.understood.map(understoodText)],
+    },
+  };
+}

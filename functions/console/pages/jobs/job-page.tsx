@@ -1,0 +1,230 @@
+import { amountText } from '../../../../policies/text/amount-text.ts';
+import { durationText } from '../../../../policies/text/duration-text.ts';
+import type { Explained, ExplainedCounter, ExplainedTerms } from '../../../answers/job/explained.ts';
+import type { User } from '../../../core/signin/user.ts';
+import { Page } from '../frame.tsx';
+import { Card, Columns, Crumbs, Fact, Table } from '../parts/layout.tsx';
+import { address, outside, subjectLink } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { amount, distance, instant, modeTag, type Telling } from '../parts/told.tsx';
+import { rulesPart } from './job-rules-part.tsx';
+
+export const jobPage = (user: User, job: Explained, telling: Telling): Markup => (
+  <Page title={`Job ${job.jobId}`} at="/jobs" user={user}>
+    <div class="head">
+      <div>
+        <Crumbs>
+          <li>
+            <a href="/jobs">Find a job</a>
+          </li>
+        </Crumbs>
+        <h1>{job.job.name ?? `Job ${job.jobId}`}</h1>
+        <p>
+          {verdict(job)} {instant(job.decidedAtMs, telling)} ({distance(job.decidedAtMs, telling.nowMs)})
+        </p>
+      </div>
+      {job.job.url !== undefined && <div class="actions">{outside(job.job.url, 'The job in GitLab')}</div>}
+    </div>
+    {job.now !== undefined && job.now.outcome !== job.outcome && (
+      <div class={`note ${job.now.outcome === 'admitted' ? 'good' : 'warn'}`}>
+        <p>
+          If it came now it would be <strong>{job.now.outcome}</strong>.
+        </p>
+      </div>
+    )}
+    <div class="two">
+      <Card id="decision" title="Decision">
+        <dl class="facts">
+          <Fact name="Job">{job.jobId}</Fact>
+          <Fact name="Decision">
+            <code>{job.decisionId}</code>
+          </Fact>
+          <Fact name="Project">{projectOf(job)}</Fact>
+          <Fact name="Pipeline">{job.job.pipelineId}</Fact>
+          <Fact name="State">{STATES[job.state]}</Fact>
+          <Fact name="Answered by">{ANSWERED[job.answered]}</Fact>
+          <Fact name="Not checked">{job.unchecked && UNCHECKED[job.unchecked]}</Fact>
+          {job.flagged && (
+            <>
+              <dt>Noted</dt>
+              <dd class="bad-text">it was rejected, and yet it ran</dd>
+            </>
+          )}
+          <Fact name="Ran">
+            {job.durationSeconds === undefined ? undefined : durationText(job.durationSeconds)}
+          </Fact>
+          <Fact name="Ended">
+            {job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, telling)}
+          </Fact>
+        </dl>
+      </Card>
+      <Card id="terms" title="What it was expected to cost">
+        {termsTable(job, telling)}
+      </Card>
+    </div>
+    {job.rejectionText !== undefined && (
+      <Card id="text" title="What its page says">
+        <pre>{job.rejectionText}</pre>
+        {wayOn(job)}
+      </Card>
+    )}
+    <Card id="counters" title="Limits it counted on">
+      {counterTable(job, telling)}
+    </Card>
+    <Card id="rules" title="Rules">
+      {rulesPart(job.rules)}
+    </Card>
+    {job.notRecorded.length > 0 && (
+      <Card id="unknown" title="What cannot be told">
+        <ul class="soft">
+          {job.notRecorded.map((line) => (
+            <li>{line}</li>
+          ))}
+        </ul>
+      </Card>
+    )}
+  </Page>
+);
+
+/** A rejected job's way on: to ask for more of the limit that refused it, of each that can be added to. */
+function wayOn({ counters, job }: Explained): Markup | '' {
+  const refused = counters.filter(
+    ({ subject, atDecision }) => atDecision?.seen !== undefined && /^(group|project)\//.test(subject),
+  );
+  if (refused.length === 0) return '';
+  return (
+    <p class="actions">
+      {refused.map(({ subject, label, limit }) => (
+        <a class="button main" href={address('/ask', { subject, limit, link: job.url })}>
+          Ask for more of {label}
+          <span class="hidden"> {limit}</span>
+        </a>
+      ))}
+    </p>
+  );
+}
+
+const verdict = ({ outcome }: Explained): Markup =>
+  outcome === 'admitted' ? <span class="tag good">admitted</span> : <span class="tag bad">rejected</span>;
+
+function projectOf({ job: { projectId, projectPath } }: Explained): Markup | string | undefined {
+  if (projectId === undefined) return projectPath;
+  return subjectLink(`project/${projectId}`, projectPath ?? String(projectId));
+}
+
+const STATES: Readonly<Record<Explained['state'], string>> = {
+  HELD: 'held: waits or begins',
+  RUNNING: 'runs',
+  SETTLED: 'ended and settled',
+  RELEASED: 'given back: it never ran',
+  EXPIRED: 'expired: GitLab does not know it any more',
+  REJECTED: 'rejected',
+};
+
+const ANSWERED: Readonly<Record<Explained['answered'], string>> = {
+  ledger: 'the ledger',
+  fallback: 'the relay by itself, because no answer came in time',
+  unknown: 'not known',
+};
+
+const UNCHECKED: Readonly<Record<NonNullable<Explained['unchecked']>, string>> = {
+  exempt: 'exempt by the policy',
+  unmetered: 'admitted while no answer came; charged later',
+  bypass: 'it ran without being asked about',
+};
+
+function termsTable({ atDecision, now, currency }: Explained, telling: Telling): Markup {
+  const rows: readonly (readonly [string, (terms: ExplainedTerms) => string])[] = [
+    ['Runner class', ({ runnerClass }) => runnerClass],
+    ['Estimate', ({ estimateSeconds }) => durationText(estimateSeconds)],
+    ['Price per minute', ({ microsPerMinute }) => amountText(microsPerMinute, 'micros', currency)],
+    ['Cost', ({ costMicros }) => amount(costMicros, 'micros', telling)],
+    ['Prices', ({ priceVersion }) => priceVersion],
+    ['Policy', ({ policyVersion }) => policyVersion],
+  ];
+  return (
+    <table>
+      <caption class="hidden">Expected cost then and now</caption>
+      <Columns of={[[<span class="hidden">What</span>], 'Then', ...(now === undefined ? [] : ['Now'])]} />
+      <tbody>
+        {rows.map(([name, told]) => (
+          <tr>
+            <th scope="row">{name}</th>
+            <td>{told(atDecision)}</td>
+            {now !== undefined && <td>{told(now)}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function counterTable({ counters, countersHidden }: Explained, telling: Telling): Markup {
+  const hidden = countersHidden > 0 && <p class="soft">{countersHidden} more of groups you may not see.</p>;
+  if (counters.length === 0)
+    return (
+      <>
+        <p class="soft">None that you may see.</p>
+        {hidden}
+      </>
+    );
+  return (
+    <>
+      <Table
+        label="Limits"
+        caption="Limits it counted on, then and now"
+        columns={['Limit', 'Then', ['Now spent and held', 'n'], ['Limit now', 'n'], ['Left now', 'n']]}
+      >
+        <tbody>{counters.map((counter) => counterLine(counter, telling))}</tbody>
+      </Table>
+      {hidden}
+    </>
+  );
+}
+
+function counterLine(
+  { subject, label, limit, period, unit, atDecision, now }: ExplainedCounter,
+  telling: Telling,
+): Markup {
+  const told = (whole: number): string => amount(whole, unit, telling);
+  const before =
+    atDecision === undefined ? (
+      <span class="soft">not asked</span>
+    ) : atDecision.seen !== undefined ? (
+      <>
+        <strong class="bad-text">refused:</strong> {told(atDecision.seen.left)} left of{' '}
+        {told(atDecision.seen.bound)}, it asked for {told(atDecision.seen.asked)}
+      </>
+    ) : (
+      <>
+        {told(atDecision.jobHeld)} held
+        {!atDecision.checked && (
+          <>
+            {' '}
+            <span class="tag">not checked</span>
+          </>
+        )}
+      </>
+    );
+  const bound = now.bound === undefined ? 'none' : now.bound === 'unlimited' ? 'unlimited' : told(now.bound);
+  return (
+    <tr>
+      <th scope="row" class="path">
+        {subjectLink(subject, label)}
+        <small class="soft">
+          <code>{limit}</code> {period !== 'now' && period} {now.mode !== undefined && modeTag(now.mode)}
+        </small>
+      </th>
+      <td class="full">{before}</td>
+      <td class="n" data-l="now">
+        {told(now.settled + now.held)}
+      </td>
+      <td class="n" data-l="of">
+        {bound}
+      </td>
+      <td class="n" data-l="left">
+        {now.left === undefined ? '–' : told(now.left)}
+      </td>
+    </tr>
+  );
+}

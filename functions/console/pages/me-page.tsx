@@ -1,0 +1,87 @@
+import { Hono } from 'hono';
+import type { Me } from '../../answers/me/model.ts';
+import type { SignInEnv, User } from '../../core/signin/user.ts';
+import { Page } from './frame.tsx';
+import { type PagesDeps, send } from './pages-deps.ts';
+import { Card, Columns, PostForm } from './parts/layout.tsx';
+import type { Markup } from './parts/markup.ts';
+import { counted } from './parts/told.tsx';
+
+/** Who is signed in, and what that allows. */
+export function meRoutes({ read }: PagesDeps): Hono<SignInEnv> {
+  const app = new Hono<SignInEnv>();
+  app.get('/me', async (c) => send(c, mePage(c.var.user, await read.me(c.var.user))));
+  return app;
+}
+
+const ROLE_SENTENCES: Readonly<Record<Me['roles'][number], string>> = {
+  admin: 'Administrator: everything, also switching rules back.',
+  finance: 'Finance: set, raise and grant everywhere, approve what others ask for.',
+  owner:
+    'Owner: see your groups and all below, tighten and freeze them; loosen what an enforced limit above still holds.',
+  viewer: 'Viewer: see your groups and all below, ask for more.',
+};
+
+const mePage = (user: User, me: Me): Markup => (
+  <Page title="Who am I" at="none" user={user}>
+    <div class="head">
+      <div>
+        <h1>{me.name}</h1>
+        <p>
+          {me.username}, user {me.id} in GitLab
+        </p>
+      </div>
+    </div>
+    <Card id="may" title="What you may do">
+      {me.roles.length === 0 ? (
+        <p>
+          <strong>You are signed in, and nothing is yours to see.</strong> Rights come from membership in
+          GitLab’s groups and are read anew every 15 minutes. Ask whoever runs Tollgate which groups give
+          them.
+        </p>
+      ) : (
+        <>
+          <ul>
+            {me.roles.map((role) => (
+              <li>{ROLE_SENTENCES[role]}</li>
+            ))}
+          </ul>
+          <p class="soft">From your groups in GitLab; read anew every 15 minutes.</p>
+        </>
+      )}
+      {me.waiting > 0 && (
+        <p>
+          <a href="/requests">{counted(me.waiting, 'request')}</a> {me.waiting === 1 ? 'waits' : 'wait'} for
+          somebody with your rights.
+        </p>
+      )}
+    </Card>
+    {me.seesAll ? (
+      <Card id="see" title="What you see">
+        <p>The whole GitLab.</p>
+      </Card>
+    ) : (
+      me.groups.length > 0 && (
+        <Card id="see" title="What you see">
+          <table>
+            <caption class="hidden">Groups you see</caption>
+            <Columns of={['Group and all below', 'As']} />
+            <tbody>
+              {me.groups.map(({ id, path, role }) => (
+                <tr>
+                  <th scope="row" class="path">
+                    <a href={`/groups/${id}`}>{path}</a>
+                  </th>
+                  <td>{role}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Card>
+      )
+    )}
+    <PostForm user={user} class="actions" action="/signout">
+      <button>Sign out</button>
+    </PostForm>
+  </Page>
+);

@@ -1,0 +1,154 @@
+/** Jobs that would have failed, counted job by job: beside the estimate, which is there at once. */
+import type { BacktestAnswer, BacktestCounted } from '../../../answers/backtest/model.ts';
+import { dayLabel } from './chart-scale.ts';
+import type { Markup } from './markup.ts';
+import { counted, distance, shortInstant, type Telling } from './told.tsx';
+
+/** The form that saves; its fields say what is to be counted, too. */
+export const SAVE_FORM = 'save';
+/** What its `step` says then. */
+export const COUNT_STEP = 'count';
+
+/**
+ * Shows the estimates and a button that asks for the count as long as there is no answer; the page's script asks by itself
+ * and puts the answer here. Counting takes some seconds, and nobody who only wants to save waits for it.
+ */
+export const backtestPart = (
+  answer: BacktestAnswer | undefined,
+  telling: Telling,
+  estimates: Markup | '' = '',
+): Markup => (
+  <section
+    class="card"
+    id="exact"
+    aria-labelledby="exact-title"
+    data-count={answer === undefined ? SAVE_FORM : undefined}
+  >
+    <h2 id="exact-title">Jobs that would have failed</h2>
+    <div aria-live="polite">
+      {answer === undefined ? (
+        <>
+          {estimates}
+          <p>Counted from the jobs themselves, which takes some seconds.</p>
+          {countButton('Count exactly')}
+        </>
+      ) : (
+        <>
+          {answerText(answer, telling)}
+          {!isWhole(answer) && estimates}
+        </>
+      )}
+    </div>
+  </section>
+);
+
+/** Then an estimate beside it would only contradict. */
+const isWhole = (answer: BacktestAnswer): boolean => answer.outcome === 'counted' && answer.complete;
+
+const countButton = (text: string): Markup => (
+  <div class="actions">
+    <button form={SAVE_FORM} name="step" value={COUNT_STEP} formnovalidate>
+      {text}
+    </button>
+  </div>
+);
+
+function answerText(answer: BacktestAnswer, telling: Telling): Markup {
+  switch (answer.outcome) {
+    case 'counted':
+      return countedText(answer, telling);
+    case 'too_often':
+      return (
+        <>
+          <p>Counted too often within a minute: again in {counted(answer.retryAfterSeconds, 'second')}.</p>
+          {countButton('Count again')}
+        </>
+      );
+    case 'invalid':
+    case 'unknown_subject':
+      return <p>It cannot be counted as it is.</p>;
+  }
+}
+
+function countedText(answer: BacktestCounted, telling: Telling): Markup {
+  const { all, subjects, complete } = answer;
+  const several = subjects.length > 1;
+  const missed = subjects.reduce((sum, each) => sum + each.missed, 0);
+  return (
+    <>
+      <p>
+        {spanText(answer, telling)}: {figureText(all)}
+      </p>
+      {several && (
+        <ul>
+          {subjects.map((each) => (
+            <li>
+              <span class="path">{each.path}</span>: {figureText(each)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {missed > 0 && (
+        <p class="soft">
+          {counted(missed, 'job')} of these days {missed === 1 ? 'was' : 'were'} not found among the latest
+          ids, and {missed === 1 ? 'is' : 'are'} not counted.
+        </p>
+      )}
+      {!complete && (
+        <p class="soft">
+          More than can be counted here: <code>npx tollgate budget set … --dry-run</code> counts all.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** `The last 30 days`, or honestly less. */
+function spanText({ fromMs, untilMs, fromDay, days }: BacktestCounted, telling: Telling): Markup {
+  if (fromMs >= untilMs) return <>No day</>;
+  const whole = Math.round((untilMs - fromMs) / DAY_MS);
+  if (untilMs < telling.nowMs - HOUR_MS)
+    return (
+      <>
+        From {shortInstant(fromMs, telling)} to {shortInstant(untilMs, telling)}
+      </>
+    );
+  if (whole < 1)
+    return (
+      <>
+        Since {shortInstant(fromMs, telling)} ({distance(fromMs, telling.nowMs)})
+      </>
+    );
+  return (
+    <>
+      The last {counted(Math.min(days, Math.ceil((untilMs - fromMs) / DAY_MS)), 'day')}, from{' '}
+      {dayLabel(fromDay)} on
+    </>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+function figureText({ jobs, wouldFail, wouldFailNow, failed, unasked }: BacktestCounted['all']): Markup {
+  if (jobs === 0) return <>no jobs, so nothing can be said about them.</>;
+  const share = (
+    <>
+      <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{wouldFail.toLocaleString('en-US')}</strong>{' '}
+      of {counted(jobs, 'job')} would have failed
+    </>
+  );
+  const beside = (
+    <>
+      ; {wouldFailNow.toLocaleString('en-US')} with the limits as they are, {failed.toLocaleString('en-US')}{' '}
+      did
+    </>
+  );
+  return (
+    <>
+      {share}
+      {beside}.
+      {unasked > 0 && <> {counted(unasked, 'more was', 'more were')} never asked about, and not judged.</>}
+    </>
+  );
+}

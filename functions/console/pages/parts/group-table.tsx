@@ -1,0 +1,221 @@
+import type { GroupRow } from '../../../answers/overview/model.ts';
+import type { GroupSum, UsedInMonth } from '../../../core/usage/group-sum.ts';
+import { Bar } from './bar.tsx';
+import { type Column, Table } from './layout.tsx';
+import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.tsx';
+import { pathText, subjectHref, subjectLink } from './links.tsx';
+import type { Markup } from './markup.ts';
+import { amount, bare, counted, modeTag, percent, type Telling } from './told.tsx';
+
+export interface GroupTableParts {
+  /** Where the groups below a group are. */
+  readonly tree?: (groupId: number) => string;
+  /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
+  readonly sum?: GroupSum | undefined;
+}
+
+/** One line a group: a bar, and beside it the same as text. */
+export const groupTable = (
+  rows: readonly GroupRow[],
+  caption: string,
+  telling: Telling,
+  { tree, sum }: GroupTableParts = {},
+): Markup => (
+  <Table label={caption} columns={[...COLUMNS, ...(sum === undefined ? [] : [MONTH])]}>
+    <tbody>{rows.map((row) => groupLine(row, telling, tree, sum !== undefined))}</tbody>
+    {sumRows(rows, sum)}
+  </Table>
+);
+
+const COLUMNS: readonly Column[] = [
+  'Whose',
+  'Use',
+  ['Used', 'n wide'],
+  ['Spent', 'n wide'],
+  ['Held', 'n wide'],
+  ['Limit', 'n wide'],
+  ['Left', 'n'],
+  'Runs out',
+];
+const MONTH: Column = ['This month', 'n'];
+
+/** Nothing where all of it is 0. */
+function sumRows(rows: readonly GroupRow[], sum: GroupSum | undefined): Markup | '' {
+  if (sum === undefined) return '';
+  const { rest, restLabel, total } = sum;
+  return (
+    <tbody>
+      {rows.length > 0 && micros(rest) !== 0 && sumRow(<span class="soft">{restLabel}</span>, rest)}
+      {sumRow(
+        <>
+          Together <small class="soft">spent and held this month</small>
+        </>,
+        total,
+      )}
+    </tbody>
+  );
+}
+
+const sumRow = (label: Markup, used: UsedInMonth): Markup => (
+  <tr>
+    <th scope="row">{label}</th>
+    <td class="bar-cell" />
+    {WIDE_BETWEEN.map(() => (
+      <td class="n wide" />
+    ))}
+    <td class="wide" />
+    <td class="wide" />
+    {monthCell(used)}
+  </tr>
+);
+
+/** Used, Spent, Held, Limit: what budgets count adds up to nothing, each has a period of its own. */
+const WIDE_BETWEEN = [1, 2, 3, 4] as const;
+
+const monthCell = (used: UsedInMonth): Markup => (
+  <td class="n" data-l="this month">
+    {bare(micros(used), 'micros')}
+  </td>
+);
+
+const micros = ({ settledMicros, heldMicros }: UsedInMonth): number => settledMicros + heldMicros;
+
+function groupLine(
+  row: GroupRow,
+  telling: Telling,
+  tree: GroupTableParts['tree'],
+  hasMonth: boolean,
+): Markup {
+  const month = hasMonth ? monthCell(row.metered) : '';
+  const below =
+    tree !== undefined && row.groupId !== undefined && row.children > 0 ? (
+      <small>
+        <a href={tree(row.groupId)}>
+          {counted(row.children, 'group')} below<span class="hidden"> {row.path}</span>
+        </a>
+      </small>
+    ) : (
+      ''
+    );
+  const name = (
+    <th scope="row" class="path">
+      {link(row)} {tags(row)}
+      {below}
+    </th>
+  );
+  const { budget } = row;
+  if (budget === undefined)
+    return (
+      <tr>
+        {name}
+        {meteredCells(row, telling)}
+        {month}
+      </tr>
+    );
+  const { settled, held, unit } = budget;
+  const limit = budget.amount === 'unlimited' ? undefined : budget.amount;
+  return (
+    <tr>
+      {name}
+      <td class="bar-cell">
+        {limit !== undefined && (
+          <Bar spent={settled} held={held} limit={limit} forecast={budget.forecast?.atEndAmount} />
+        )}
+      </td>
+      <td class="n wide">{limit === undefined ? '–' : percent(settled + held, limit)}</td>
+      <td class="n wide">{bare(settled, unit)}</td>
+      <td class="n wide">{bare(held, unit)}</td>
+      <td class="n wide">{limitAmount(budget, telling)}</td>
+      <td class={`n ${leftClass(budget)}`} data-l={(budget.left ?? 0) >= 0 ? 'left' : undefined}>
+        {leftText(budget, telling)}
+      </td>
+      <td class="ro">
+        {limit === undefined ? (
+          <span class="soft">never</span>
+        ) : (
+          runsOut(budget.forecast, budget.zone, telling.nowMs, onlyWatches(budget))
+        )}
+      </td>
+      {month}
+    </tr>
+  );
+}
+
+const link = ({ subject, path }: GroupRow): Markup | string =>
+  subject === 'instance' ? (
+    <a href="/instance">{path}</a>
+  ) : subject.startsWith('group/') || subject.startsWith('project/') ? (
+    <a href={subjectHref(subject)}>{pathText(path)}</a>
+  ) : (
+    subjectLink(subject, path)
+  );
+
+const KIND_TAGS: Readonly<Record<string, string>> = {
+  project: 'project',
+  'runner-class': 'runner class',
+  runner: 'runner',
+  user: 'user',
+};
+
+/** What it is if it is no group. */
+function kindTag(subject: string): Markup | undefined {
+  const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
+  return kind === undefined ? undefined : (
+    <>
+      <span class="tag">{kind}</span>{' '}
+    </>
+  );
+}
+
+function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
+  const spent = amount(metered.settledMicros, 'micros', telling);
+  const held = amount(metered.heldMicros, 'micros', telling);
+  return (
+    <>
+      <td class="bar-cell">
+        <small class="soft">
+          no budget<span class="hidden">, cost this month {spent}</span>
+        </small>
+      </td>
+      <td class="n wide">–</td>
+      <td class="n wide">{spent}</td>
+      <td class="n wide">{held}</td>
+      <td class="n wide">–</td>
+      <td class="n wide">–</td>
+      <td class="soft wide">–</td>
+    </>
+  );
+}
+
+/** What an eye looking down the list must not miss. */
+const tags = ({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] =>
+  [
+    kindTag(subject),
+    frozen && (
+      <>
+        <span class="tag bad" title={frozen.reason}>
+          frozen
+        </span>{' '}
+      </>
+    ),
+    budget &&
+      (budget.settled + budget.held > 0 || budget.amount !== 'unlimited') &&
+      modeTag(budget.rolledOutAs ?? budget.mode),
+    pool && (
+      <>
+        <span class="tag" title={`Its groups may use ${pool.children} limits that come to more than its own`}>
+          pool
+        </span>{' '}
+      </>
+    ),
+    grants > 0 && (
+      <>
+        <span class="tag good">{counted(grants, 'grant')}</span>{' '}
+      </>
+    ),
+    personal && (
+      <>
+        <span class="tag">personal</span>{' '}
+      </>
+    ),
+  ].filter((tag) => tag !== undefined && tag !== false);

@@ -1,0 +1,44 @@
+import type { HistoryPage, LogEntry } from '../../../core/limits/desk/history.ts';
+import { changeLines } from './change-table.tsx';
+import { address } from './links.tsx';
+import type { Markup } from './markup.ts';
+import { counted, distance, shortInstant, type Telling } from './told.tsx';
+
+const ROWS_SHOWN = 6;
+
+/** Who changed what, when and why; newest first. */
+export function historyPart(history: HistoryPage, subject: string | undefined, telling: Telling): Markup {
+  if (history.entries.length === 0 && history.next === undefined)
+    return <p class="soft">Nothing was changed yet.</p>;
+  return (
+    <>
+      <ol class="timeline">{history.entries.map((entry) => line(entry, telling))}</ol>
+      {history.next !== undefined && (
+        <p>
+          <a href={address('/history', { subject, before: history.next })}>Earlier changes</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+const line = (entry: LogEntry, telling: Telling): Markup => (
+  <li>
+    <strong>{entry.why}</strong>
+    <p class="soft">
+      {entry.actor} via {entry.source}, {shortInstant(entry.atMs, telling)} (
+      {distance(entry.atMs, telling.nowMs)}), <a href={editHref(entry)}>edit {entry.edit}</a>
+    </p>
+    {entry.rows !== undefined ? (
+      changeLines(entry.rows, telling, { max: ROWS_SHOWN, moreHref: editHref(entry) })
+    ) : entry.count === 0 ? (
+      <p class="soft">What it changed could not be told.</p>
+    ) : (
+      <p>
+        <a href={editHref(entry)}>{counted(entry.count, 'difference')}</a>
+      </p>
+    )}
+  </li>
+);
+
+const editHref = ({ edit }: LogEntry): string => `/history/${edit}`;

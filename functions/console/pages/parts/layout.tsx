@@ -1,0 +1,121 @@
+/** What pages are made of: each looks the same wherever it stands, and is read out the same. */
+import type { Child, PropsWithChildren } from 'hono/jsx';
+import type { User } from '../../../core/signin/user.ts';
+import type { Markup } from './markup.ts';
+
+/** A part of a page under a heading. @param id - of the heading, by which links and readers find the part */
+export const Card = ({ id, title, children }: PropsWithChildren<{ id: string; title: Child }>): Markup => (
+  <section class="card" aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
+
+/** The way up from here. */
+export const Crumbs = ({ children }: PropsWithChildren): Markup => (
+  <nav class="crumbs" aria-label="Above">
+    <ol>{children}</ol>
+  </nav>
+);
+
+/** What the page before did. */
+export const Done = ({ text }: { readonly text: string | undefined }): Markup | '' =>
+  text === undefined ? (
+    ''
+  ) : (
+    <div class="note good" role="status">
+      <p>{text}</p>
+    </div>
+  );
+
+/** A line of a list of facts; nothing where it is not known. */
+export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>): Markup | '' =>
+  children === undefined ? (
+    ''
+  ) : (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+
+/** Its heading, or heading and class: `n` is a number, `wide` is not there on narrow pages. */
+export type Column = string | readonly [heading: Child, style?: string];
+
+export const Columns = ({ of }: { readonly of: readonly Column[] }): Markup => (
+  <thead>
+    <tr>
+      {of.map((column) => {
+        const [heading, style] = typeof column === 'string' ? [column] : column;
+        return (
+          <th scope="col" class={style}>
+            {heading}
+          </th>
+        );
+      })}
+    </tr>
+  </thead>
+);
+
+export interface TableParts {
+  readonly label: string;
+  /** Where it says more than the label. */
+  readonly caption?: string;
+  readonly columns: readonly Column[];
+}
+
+/** Scrolls by itself where it is too wide, and shows a line as a small list where the page is narrow. */
+export const Table = ({
+  label,
+  caption = label,
+  columns,
+  children,
+}: PropsWithChildren<TableParts>): Markup => (
+  <div class="scroll" role="region" aria-label={label} tabindex={0}>
+    <table class="stack">
+      <caption class="hidden">{caption}</caption>
+      <Columns of={columns} />
+      {children}
+    </table>
+  </div>
+);
+
+/** What changes something: sent with the token that says it comes from a page of ours. */
+export const PostForm = ({ user, children, ...attributes }: PropsWithChildren<PostFormParts>): Markup => (
+  <form method="post" {...attributes}>
+    <input type="hidden" name="csrf" value={user.csrfToken} />
+    {children}
+  </form>
+);
+
+export interface PostFormParts {
+  readonly user: User;
+  readonly action: string;
+  readonly id?: string;
+  readonly class?: string;
+  readonly enctype?: 'multipart/form-data';
+}
+
+/** Which rows of how many these are, and the way to the others. */
+export const PageLinks = ({ previous, next, children }: PropsWithChildren<PageLinkTargets>): Markup => (
+  <nav class="pages" aria-label="Pages">
+    <span>{children}</span>
+    <span class="actions">
+      {previous !== undefined && (
+        <a class="button" rel="prev" href={previous}>
+          Previous
+        </a>
+      )}
+      {next !== undefined && (
+        <a class="button" rel="next" href={next}>
+          Next
+        </a>
+      )}
+    </span>
+  </nav>
+);
+
+export interface PageLinkTargets {
+  readonly previous?: string | undefined;
+  readonly next: string | undefined;
+}

@@ -1,0 +1,186 @@
+import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
+import type { EditEffect, PreviewAnswer } from '../../../answers/preview/model.ts';
+import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { ChangeRow, Oversubscription } from '../../../core/limits/desk/outcome.ts';
+import { poolWords } from '../../../core/limits/desk/pool-words.ts';
+import { backtestPart } from './backtest-part.tsx';
+import { changeTable } from './change-table.tsx';
+import { estimatesOf } from './estimates.tsx';
+import { fieldText } from './field-text.ts';
+import { Card, Table } from './layout.tsx';
+import { leftText, limitAmount, limitWords, runsOut } from './limit-words.tsx';
+import type { Markup } from './markup.ts';
+import { amount, counted, type Telling } from './told.tsx';
+
+export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
+
+/** What would become of it: differences, new run-out dates, jobs that would have failed, pools. @param exact - once counted */
+export const previewPart = (preview: ValidPreview, telling: Telling, exact?: BacktestAnswer): Markup => (
+  <>
+    <Card
+      id="differs"
+      title={
+        <>
+          What changes<small class="soft">{counted(preview.rows.length, 'difference')}</small>
+        </>
+      }
+    >
+      {changeTable(preview.rows, 'What changes', telling)}
+    </Card>
+    {preview.effects.length > 0 && (
+      <Card id="effects" title="What it does">
+        {effectTable(preview.effects, telling)}
+      </Card>
+    )}
+    {preview.rows.length > 0 && backtestPart(exact, telling, estimatesOf(preview.effects))}
+    {preview.oversubscription.length > 0 && (
+      <div class="note warn">
+        <p>
+          <strong>Given more than once.</strong> Allowed, and then a pool: whoever comes first has it.
+        </p>
+        <ul>
+          {preview.oversubscription.slice(0, POOLS_SHOWN).map((pool) => (
+            <li>{poolText(pool, telling)}</li>
+          ))}
+        </ul>
+      </div>
+    )}
+    {preview.needsApproval.length > 0 && (
+      <div class="note warn">
+        <p>
+          <strong>Somebody else must approve this:</strong> it lets jobs go more than half as far again as
+          they could in the last thirty days. If you go on, a request is filed; nothing changes until then.
+        </p>
+      </div>
+    )}
+  </>
+);
+
+const POOLS_SHOWN = 10;
+
+/** What must be confirmed, with the box to do so. */
+export function confirmPart(
+  { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
+  telling: Telling,
+): Markup | '' {
+  if (needsConfirmation.length + lockout.length === 0) return '';
+  const milder = needsConfirmation.filter(({ field }) => field === 'mode');
+  const jumps = needsConfirmation.filter(({ field }) => field !== 'mode');
+  return (
+    <fieldset>
+      <legend>Please confirm</legend>
+      {milder.length > 0 && (
+        <>
+          <p>
+            <strong class="warn-text">Jobs pass that are rejected now.</strong> The mode becomes milder:
+          </p>
+          {rowList(milder, telling)}
+        </>
+      )}
+      {jumps.length > 0 && (
+        <>
+          <p>
+            <strong class="warn-text">More than three times as much, or less than a third.</strong> A slip of
+            the finger looks like this:
+          </p>
+          {rowList(jumps, telling)}
+        </>
+      )}
+      {lockout.length > 0 && (
+        <>
+          <p>
+            <strong class="bad-text">Jobs of those who run Tollgate would be rejected:</strong>
+          </p>
+          <ul>
+            {lockout.slice(0, POOLS_SHOWN).map((text) => (
+              <li>{text}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <label class="check">
+        <input type="checkbox" name="confirmed" value="yes" required />
+        Yes, that is what I mean
+      </label>
+    </fieldset>
+  );
+}
+
+const rowList = (rows: readonly ChangeRow[], telling: Telling): Markup => (
+  <ul>
+    {rows.slice(0, POOLS_SHOWN).map((row) => (
+      <li>
+        {row.path ?? row.subject} <code>{row.limit}</code>: {fieldText(row.from, row.unit, telling)} →{' '}
+        <strong>{fieldText(row.to, row.unit, telling)}</strong>
+      </li>
+    ))}
+    {rows.length > POOLS_SHOWN && <li>and {(rows.length - POOLS_SHOWN).toLocaleString('en-US')} more</li>}
+  </ul>
+);
+
+function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
+  return (
+    <Table
+      label="What it does"
+      caption="Limits before and after"
+      columns={['Limit', 'When', ['Amount', 'n'], ['Left', 'n'], 'Runs out']}
+    >
+      {effects.map((effect) => effectLines(effect, telling))}
+    </Table>
+  );
+}
+
+function effectLines({ path, limit, before, after }: EditEffect, telling: Telling): Markup {
+  const known = after ?? before;
+  const name = known === undefined ? limit : limitWords(known);
+  return (
+    <tbody>
+      <tr>
+        <th scope="rowgroup" rowspan={2} class="path">
+          {path}
+          <small class="soft">{name}</small>
+        </th>
+        {cells('now', before, telling)}
+      </tr>
+      <tr>{cells('then', after, telling)}</tr>
+    </tbody>
+  );
+}
+
+const cells = (when: string, row: EditEffect['before'], telling: Telling): Markup =>
+  row === undefined ? (
+    <>
+      <td>{when}</td>
+      <td class="n soft">none</td>
+      <td class="n">–</td>
+      <td>–</td>
+    </>
+  ) : (
+    <>
+      <td>{when}</td>
+      <td class="n">{limitAmount(row, telling)}</td>
+      <td
+        class={`n${(row.left ?? 0) < 0 ? ' bad-text' : ''}`}
+        data-l={row.left !== undefined && row.left >= 0 ? 'left' : undefined}
+      >
+        {leftText(row, telling)}
+      </td>
+      <td data-l={hasDate(row) ? 'runs out' : undefined}>
+        {row.per === undefined || row.amount === 'unlimited'
+          ? '–'
+          : runsOut(row.forecast, row.zone, telling.nowMs)}
+      </td>
+    </>
+  );
+
+/** `in 5 days` needs the heading of its column where the table is stacked; `lasts` does not. */
+const hasDate = ({ forecast }: LimitRow): boolean =>
+  forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
+
+const poolText = (pool: Oversubscription, telling: Telling): Markup => (
+  <>
+    {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
+    {poolWords(pool, pool.amount, (whole) => amount(whole, pool.unit, telling))}
+    {pool.larger.length > 0 && <>; larger than the pool, or unlimited: {pool.larger.join(', ')}</>}
+  </>
+);

@@ -1,0 +1,81 @@
+import type { Mode } from '../../../../policies/mode.ts';
+import { amountText, bareAmountText } from '../../../../policies/text/amount-text.ts';
+import { relativeText } from '../../../../policies/text/duration-text.ts';
+import { type Edge, edgeText } from '../../../../policies/text/edge-text.ts';
+import { instantText } from '../../../../policies/text/instant-text.ts';
+import type { Unit } from '../../../../policies/units/unit.ts';
+import type { Markup } from './markup.ts';
+
+/** The deployment's currency, and where and when "now" is. */
+export interface Telling {
+  readonly currency: string;
+  /** IANA zone of instants that belong to no limit. */
+  readonly zone: string;
+  readonly nowMs: number;
+}
+
+/** `500.00 EUR`; to the cent. */
+export const amount = (whole: number, unit: Unit, { currency }: Telling): string =>
+  amountText(whole, unit, currency, 'nearest');
+
+/** `500.00`. */
+export const bare = (whole: number, unit: Unit): string => bareAmountText(whole, unit, 'nearest');
+
+/** `1 Dec 2026 00:00 Europe/Berlin`. */
+export const instant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup => (
+  <time class="when" datetime={new Date(atMs).toISOString()}>
+    {instantText(atMs, zone)}
+  </time>
+);
+
+/** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
+export const edge = (atMs: number, which: Edge, { zone }: Pick<Telling, 'zone'>): Markup => (
+  <time class="when" datetime={new Date(atMs).toISOString()}>
+    {edgeText(atMs, which, zone)}
+  </time>
+);
+
+/** The same without the zone, where the page names it. */
+export const shortInstant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup => (
+  <time class="when" datetime={new Date(atMs).toISOString()} title={zone}>
+    {instantText(atMs, zone).replace(` ${zone}`, '')}
+  </time>
+);
+
+/** `in 9 days`, `9 days ago`. */
+export const distance = (atMs: number, nowMs: number): string =>
+  atMs >= nowMs ? relativeText(nowMs, atMs) : agoText(relativeText(atMs, nowMs));
+
+const agoText = (text: string): string => (text === 'now' ? 'just now' : `${text.replace(/^in /, '')} ago`);
+
+/** What a limit's mode does, as a word; enforced ones need none. */
+export function modeTag(mode: Mode): Markup | undefined {
+  switch (mode) {
+    case 'enforce':
+      return undefined;
+    case 'warn':
+      return (
+        <span class="tag warn" title="Tells the owner, rejects no job">
+          warns only
+        </span>
+      );
+    case 'shadow':
+      return (
+        <span class="tag" title="Recorded, rejects no job">
+          shadow
+        </span>
+      );
+    case 'off':
+      return <span class="tag">off</span>;
+  }
+}
+
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+
+/** `83 %`; above everything that fits in four digits just that. */
+export const percent = (part: number, whole: number): string => {
+  if (whole <= 0) return part > 0 ? 'over' : '–';
+  const share = (part / whole) * 100;
+  return share > 9_999 ? '> 9999 %' : `${Math.floor(share)} %`;
+};

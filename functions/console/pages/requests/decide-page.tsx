@@ -1,0 +1,102 @@
+import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
+import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
+import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { User } from '../../../core/signin/user.ts';
+import { Page } from '../frame.tsx';
+import { SAVE_FORM } from '../parts/backtest-part.tsx';
+import { Card, Crumbs, PostForm } from '../parts/layout.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { previewPart, type ValidPreview } from '../parts/preview-part.tsx';
+import type { Telling } from '../parts/told.tsx';
+import { requestFacts, wantedText } from './request-facts.tsx';
+
+export interface DecideShown {
+  readonly row: RequestRow;
+  /** What approving it would do; or why it would be refused. */
+  readonly preview:
+    | ValidPreview
+    | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] };
+  /** Absent: not counted yet. */
+  readonly exact?: BacktestAnswer | undefined;
+  readonly note: string;
+}
+
+const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
+  lockout.length > 0 ? (
+    <div class="note bad">
+      <p>
+        <strong>Jobs of those who run Tollgate would be rejected:</strong>
+      </p>
+      <ul>
+        {lockout.slice(0, LOCKOUT_SHOWN).map((text) => (
+          <li>{text}</li>
+        ))}
+      </ul>
+    </div>
+  ) : (
+    ''
+  );
+
+const LOCKOUT_SHOWN = 10;
+
+/** What a request asks for and what giving it would do, before anybody says yes. */
+export const decidePage = (
+  user: User,
+  { row, preview, exact, note }: DecideShown,
+  telling: Telling,
+): Markup => (
+  <Page title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
+    <div class="head">
+      <div>
+        <Crumbs>
+          <li>
+            <a href="/requests">Requests</a>
+          </li>
+        </Crumbs>
+        <h1>
+          {wantedText(row, telling)} for {row.path}
+        </h1>
+        <p>Asked for by {row.requestedBy}. Look at what it does, then decide.</p>
+      </div>
+    </div>
+    <Card id="asked" title="What is asked for">
+      {requestFacts(row, telling)}
+    </Card>
+    {preview.outcome === 'valid' ? (
+      <>
+        {previewPart({ ...preview, needsApproval: [] }, telling, exact)}
+        {lockoutPart(preview)}
+      </>
+    ) : (
+      <div class="note bad" role="alert">
+        <p>
+          <strong>It no longer fits the limits.</strong>
+        </p>
+        <ul>
+          {preview.problems.map(({ message }) => (
+            <li>{message}</li>
+          ))}
+        </ul>
+      </div>
+    )}
+    <PostForm user={user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
+      <div class="field">
+        <label for="f-note">
+          Note <small class="soft">required to decline</small>
+        </label>
+        <input id="f-note" name="note" value={note} maxlength={500} autocomplete="off" />
+      </div>
+      <div class="actions">
+        <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
+          Approve
+        </button>
+        <button class="danger" name="verdict" value="decline">
+          Decline
+        </button>
+        <a class="button" href="/requests">
+          Cancel
+        </a>
+      </div>
+    </PostForm>
+  </Page>
+);

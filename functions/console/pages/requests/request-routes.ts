@@ -1,0 +1,196 @@
+import { Hono } from 'hono';
+import { writtenDay } from '../../../../policies/text/edge-text.ts';
+import { actingUser } from '../../../answers/reading/acting-user.ts';
+import type { DecideOutcome, RequestOutcome } from '../../../core/limits/desk/limit-request.ts';
+import { whoMayText } from '../../../core/limits/desk/rights-words.ts';
+import type { SignInEnv, User } from '../../../core/signin/user.ts';
+import { query, readValues } from '../asked.ts';
+import { byField } from '../edit/document-problems.ts';
+import { grantFields } from '../edit/exception-forms.ts';
+import { writtenValues } from '../edit/written-values.ts';
+import { type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { COUNT_STEP } from '../parts/backtest-part.tsx';
+import type { Values } from '../parts/form-field.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { type Problem, problemPage, unknownPlace } from '../problem-page.tsx';
+import { askPage, chooseGroupPage, requestsPage } from './requests-page.tsx';
+import { showDecision } from './show-decision.ts';
+
+/** "Ask for more", and whoever decides about it. */
+export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
+  const { desk, read } = deps;
+  const app = new Hono<SignInEnv>();
+
+  app.get('/ask', async (c) => {
+    const { user } = c.var;
+    const subject = query(c, 'subject');
+    if (subject === undefined) return send(c, chooseGroupPage(user, (await read.me(user)).groups));
+    const view = await read.subject(subject, {}, user);
+    if (view === undefined) return send(c, unknownPlace(user), 404);
+    const values = {
+      limit: query(c, 'limit') ?? view.burnUp?.limit ?? '',
+      from: writtenDay(deps.clock.nowMs(), view.zone),
+      link: query(c, 'link', 500) ?? '',
+    };
+    return send(c, askPage(user, { view, values, problems: new Map(), others: [] }, tellingOf(deps)));
+  });
+
+  app.post('/ask', async (c) => {
+    const { user } = c.var;
+    const values = await readValues(c);
+    const view = await read.subject(values.subject ?? '', {}, user);
+    if (view === undefined) return send(c, unknownPlace(user), 404);
+    const missing = MISSING.filter(([name]) => !values[name]);
+    const again = (problems: ReadonlyMap<string, string>, others: readonly string[]): Markup =>
+      askPage(user, { view, values, problems, others }, tellingOf(deps));
+    const unclear = new Map(missing);
+    const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
+    if (unclear.size > 0) return send(c, again(unclear, []), 422);
+    const outcome = await desk.request(asked(wanted), actingUser(user));
+    if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
+    if (outcome.outcome === 'invalid') {
+      const { problems, others } = byField(outcome.problems, { fields: grantFields(view.limits, view.zone) });
+      return send(c, again(problems, others), 422);
+    }
+    return send(c, problemPage(user, notFiled(outcome)), outcome.outcome === 'forbidden' ? 403 : 429);
+  });
+
+  app.get('/requests', async (c) => {
+    const rows = await read.requests(c.var.user);
+    return send(c, requestsPage(c.var.user, rows, DONE[query(c, 'done') ?? ''], tellingOf(deps)));
+  });
+
+  app.get('/requests/:id', async (c) => {
+    const { user } = c.var;
+    const row = (await read.requests(user)).find(({ id }) => id === c.req.param('id'));
+    return row?.mayDecide === true ? showDecision(c, deps, row, {}) : send(c, unknownPlace(user), 404);
+  });
+
+  app.post('/requests/:id', async (c) => {
+    const { user } = c.var;
+    const values = await readValues(c);
+    const { verdict, note } = values;
+    const by = actingUser(user);
+    // Nobody decides about what they cannot see.
+    const row = (await read.requests(user)).find(({ id }) => id === c.req.param('id'));
+    if (row === undefined) return send(c, unknownPlace(user), 404);
+    if (values.step === COUNT_STEP && row.mayDecide) return showDecision(c, deps, row, values);
+    if (verdict !== 'approve' && !note) return send(c, problemPage(user, NO_NOTE), 422);
+    const outcome = await desk.decide(
+      c.req.param('id'),
+      verdict === 'approve'
+        ? { verdict, ...(note ? { note } : {}) }
+        : { verdict: 'decline', note: note ?? '' },
+      by,
+    );
+    if (outcome.outcome === 'approved' || outcome.outcome === 'declined')
+      return c.redirect(`/requests?done=${outcome.outcome}`, 303);
+    return send(c, problemPage(user, notDecided(outcome, user)), STATUS[outcome.outcome]);
+  });
+
+  return app;
+}
+
+const MISSING: readonly (readonly [string, string])[] = [
+  ['limit', 'Choose the limit.'],
+  ['amount', 'Say how much more.'],
+  ['from', 'Say from when.'],
+  ['until', 'Say until when.'],
+  ['reason', 'Say why: whoever decides reads it.'],
+];
+
+const asked = (values: Values) => ({
+  subject: values.subject ?? '',
+  limit: values.limit ?? '',
+  amount: values.amount ?? '',
+  from: values.from ?? '',
+  until: values.until ?? '',
+  reason: values.reason ?? '',
+  ...(values.ticket ? { ticket: values.ticket } : {}),
+  ...(values.link ? { link: values.link } : {}),
+});
+
+const DONE: Readonly<Record<string, string>> = {
+  filed: 'Your request was filed. Whoever may grant it sees it here.',
+  approved: 'Approved: an edit is in force, a grant from its first day on.',
+  declined: 'Declined.',
+};
+
+const BACK = { href: '/requests', text: 'To the requests' } as const;
+
+const NO_NOTE: Problem = {
+  title: 'Not decided',
+  sentence: 'To decline a request you must say why.',
+  remedy: 'Whoever asked reads it.',
+  link: BACK,
+};
+
+function notFiled(outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid' }>): Problem {
+  if (outcome.outcome === 'forbidden')
+    return {
+      title: 'Not yours to ask for',
+      sentence: `To ask for more here you must be ${whoMayText(outcome.act, outcome.needs)}.`,
+      remedy:
+        'Ask a member of the group to file it; the page of your rejected job names the group and its contact.',
+      link: BACK,
+    };
+  return {
+    title: 'Too many requests are waiting',
+    sentence: `${outcome.max} ${outcome.whose === 'yours' ? 'of yours are' : 'are'} waiting already.`,
+    remedy: 'They must be decided or expire first.',
+    link: BACK,
+  };
+}
+
+type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
+
+const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, stale: 409, busy: 503 } as const;
+
+function notDecided(outcome: NotDecided, user: User): Problem {
+  switch (outcome.outcome) {
+    case 'unknown':
+      return {
+        title: 'Gone',
+        sentence: 'There is no such request any more.',
+        remedy: 'Requests are kept for 30 days.',
+        link: BACK,
+      };
+    case 'decided':
+      return {
+        title: 'Decided already',
+        sentence: `${outcome.request.decidedBy ?? 'Somebody else'} was faster: it is ${outcome.request.state}.`,
+        remedy: 'Nothing was changed by you.',
+        link: BACK,
+      };
+    case 'forbidden':
+      return {
+        title: 'Not yours to decide',
+        sentence: outcome.own
+          ? 'You asked for it yourself; somebody else must decide.'
+          : `You are signed in as ${user.username}; to decide this you must be ${whoMayText(outcome.act, outcome.needs)}.`,
+        remedy: 'The request still waits.',
+        link: BACK,
+      };
+    case 'invalid':
+      return {
+        title: 'No longer fits',
+        sentence: outcome.problems.map(({ message }) => message).join('; '),
+        remedy: 'The request still waits; decline it, or mend the limits first.',
+        link: BACK,
+      };
+    case 'stale':
+      return {
+        title: 'Changed meanwhile',
+        sentence: 'The limits it changes are others by now, so nothing was changed.',
+        remedy: 'Decline it, and have it asked for again.',
+        link: BACK,
+      };
+    case 'busy':
+      return {
+        title: 'Not decided',
+        sentence: 'Others edited at the same time, again and again.',
+        remedy: 'Try again; the request still waits.',
+        link: BACK,
+      };
+  }
+}

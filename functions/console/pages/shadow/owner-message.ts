@@ -1,0 +1,36 @@
+import type { ShadowRow } from '../../../answers/shadow/model.ts';
+import type { OwnerMessage } from '../pages-deps.ts';
+import { limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { amount, counted, type Telling } from '../parts/told.tsx';
+
+/** What the owner of a group reads: whose, how many, by what, and where to look. */
+export function ownerMessage(row: ShadowRow, days: number, origin: string, telling: Telling): OwnerMessage {
+  const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
+  const lines = [
+    `In the last ${days} days ${path} ran ${counted(jobs, 'CI job')}. These would have failed, had every limit and rule been enforced:`,
+    '',
+    ...wouldFail.map(({ rule, jobs: count }) => `- ${rule}: ${counted(count, 'job')}`),
+    ...limits.map(
+      ({ limit, refusedAmount }) =>
+        `- ${limitWords(limit)}, ${limitAmount(limit, telling)}: ${amount(refusedAmount, limit.unit, telling)} too much`,
+    ),
+    ...(wouldFail.length + limits.length === 0 ? ['- none'] : []),
+    '',
+    ...(ranRejected > 0
+      ? [
+          `${counted(ranRejected, 'job')} ran although rejected by what is enforced: the runner controller is in dry run, or was then. Armed, it would have failed them.`,
+          '',
+        ]
+      : []),
+    `${ranRejected > 0 ? 'What only watches rejects nothing yet.' : 'Nothing was rejected: these limits only watch so far.'} The figures, and how to ask for more:`,
+    `${origin}/groups/${subject.slice(subject.indexOf('/') + 1)}`,
+  ];
+  return {
+    subject: `CI limits of ${path}: what would have failed`,
+    text: lines.join('\n'),
+    about: subject,
+    path,
+    ...(owner !== undefined && { owner }),
+    ...(contact !== undefined && { contact }),
+  };
+}

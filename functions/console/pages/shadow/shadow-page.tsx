@@ -1,0 +1,165 @@
+import type { ShadowRow, ShadowView } from '../../../answers/shadow/model.ts';
+import type { User } from '../../../core/signin/user.ts';
+import { Page } from '../frame.tsx';
+import { mayOpen } from '../page-access.ts';
+import { daySpan } from '../parts/chart-scale.ts';
+import { Done, PostForm } from '../parts/layout.tsx';
+import { limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { address, contactLink, isMail, subjectLink } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { amount, counted, type Telling } from '../parts/told.tsx';
+import { ownerMessage } from './owner-message.ts';
+
+export interface ShadowShown {
+  readonly view: ShadowView;
+  readonly days: number;
+  readonly group: number | undefined;
+  /** A message can be sent from here; else a mail is opened where the reader is. */
+  readonly canTell: boolean;
+  readonly origin: string;
+  readonly done: string | undefined;
+}
+
+const SPANS: readonly number[] = [7, 14, 30, 62];
+
+/** What would have been rejected by whatever only watches. */
+export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Markup {
+  const { view, days, group, done } = shown;
+  return (
+    <Page title="Shadow report" at="/shadow" user={user}>
+      <div class="head">
+        <div>
+          <h1>Shadow report</h1>
+          <p>
+            What would have failed, had the limits and rules that only watch been enforced. {daySpan(view)}.
+          </p>
+        </div>
+        <form class="filters" method="get" action="/shadow" data-at-once>
+          {group !== undefined && <input type="hidden" name="group" value={group} />}
+          <label>
+            Days
+            <select name="days">
+              {SPANS.map((each) => (
+                <option value={each} selected={each === days}>
+                  the last {each}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button>Show</button>
+        </form>
+      </div>
+      <Done text={done} />
+      {view.rows.length === 0 ? (
+        <div class="card">
+          <p>
+            <strong>Nothing watches here.</strong>
+          </p>
+          <p>
+            A limit in mode <code>shadow</code> or <code>warn</code> shows here what it would have rejected.
+            Everything you see is enforced, off, or had nothing to say.
+          </p>
+        </div>
+      ) : (
+        <>
+          {view.rows.map((row) => card(user, row, shown, telling))}
+          <nav class="pages" aria-label="Pages">
+            <span>{counted(view.total, 'group')} with something that watches</span>
+            {view.next !== undefined && (
+              <a class="button" rel="next" href={address('/shadow', { days, group, cursor: view.next })}>
+                Next
+              </a>
+            )}
+          </nav>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown, telling: Telling): Markup {
+  const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
+  const failing = wouldFail[0]?.jobs ?? 0;
+  const message = ownerMessage(row, days, origin, telling);
+  const mail = isMail(contact)
+    ? `mailto:${encodeURIComponent(contact)}?subject=${encodeURIComponent(message.subject)}&body=${encodeURIComponent(message.text)}`
+    : undefined;
+  return (
+    <article class="card" aria-labelledby={`s-${subject.replace('/', '-')}`}>
+      <h2 id={`s-${subject.replace('/', '-')}`}>
+        <span>{subjectLink(subject, path)}</span>
+        <small class="soft">{counted(jobs, 'job')}</small>
+      </h2>
+      {ranRejected > 0 && (
+        <>
+          <p>
+            <strong class="warn-text">{counted(ranRejected, 'job')}</strong> ran although{' '}
+            {ranRejected === 1 ? 'it was' : 'they were'} rejected: GitLab follows no answer while the
+            controller is in <code>dry_run</code>. Enabled, it would have failed them.
+          </p>
+          <ul>
+            {ranRejectedBy.map(({ rule, jobs: count }) => (
+              <li>
+                <code>{rule}</code>: {counted(count, 'job')}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p>
+        {failing === 0 ? (
+          <strong class="good-text">By what only watches no job would have failed.</strong>
+        ) : (
+          <>
+            <strong class="warn-text">
+              {wouldFail.length > 1 ? 'At least ' : ''}
+              {counted(failing, 'job')}
+            </strong>{' '}
+            would have failed by what only watches.
+          </>
+        )}
+      </p>
+      {wouldFail.length > 0 && (
+        <ul>
+          {wouldFail.map(({ rule, jobs: count }) => (
+            <li>
+              <code>{rule}</code>: {counted(count, 'job')}
+            </li>
+          ))}
+        </ul>
+      )}
+      {limits.length > 0 && (
+        <ul>
+          {limits.map(({ limit, refusedAmount }) => (
+            <li>
+              {limitWords(limit)}, {limitAmount(limit, telling)} ({limit.mode})
+              {limit.period !== undefined && <>, {limit.period.label}</>}:{' '}
+              {amount(refusedAmount, limit.unit, telling)} would not have been let in
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="actions">
+        {canTell && (owner ?? contact) !== undefined && mayOpen('POST /shadow/send', user.roles) ? (
+          <PostForm user={user} action="/shadow/send">
+            <input type="hidden" name="group" value={subject.slice(subject.indexOf('/') + 1)} />
+            <input type="hidden" name="days" value={days} />
+            <button>
+              Send to owner<span class="hidden"> of {path}</span>
+            </button>
+          </PostForm>
+        ) : mail !== undefined ? (
+          <a class="button" href={mail}>
+            Send to owner<span class="hidden"> of {path}</span>
+          </a>
+        ) : (
+          <span class="soft">
+            No mail address of an owner is known
+            {contact !== undefined && <>; contact {contactLink(contact)}</>}.
+          </span>
+        )}
+        {owner !== undefined && <span class="soft">Owner: {owner}</span>}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,182 @@
+import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { BurnUp } from '../../../answers/subject/model.ts';
+import { dayLabel, dayNumberOf, roundTicks } from '../parts/chart-scale.ts';
+import { Columns } from '../parts/layout.tsx';
+import { forecastSentence } from '../parts/limit-words.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { bare, type Telling } from '../parts/told.tsx';
+
+interface Size {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  /** How many days get a label. */
+  readonly labels: number;
+}
+
+/** Letters must stay readable: a narrow page gets a picture of its own, not a small one. */
+const SIZES: readonly Size[] = [
+  { name: 'for-wide', width: 1120, height: 280, labels: 8 },
+  { name: 'for-narrow', width: 400, height: 250, labels: 4 },
+];
+const LEFT = 74;
+const RIGHT = 16;
+const TOP = 20;
+const BOTTOM = 26;
+
+/** What came together day by day against the limit; the same as a table below, because a picture cannot be read out. */
+export function burnUpChart(burnUp: BurnUp, limit: LimitRow | undefined, telling: Telling): Markup {
+  const { days, ahead, unit, unexplained, period } = burnUp;
+  const described = limit === undefined ? '' : forecastSentence(limit, telling.nowMs);
+  if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
+  return (
+    <>
+      <div
+        role="img"
+        aria-label={`Use per day in ${period.label} against the limit; the figures are in the table below`}
+      >
+        {SIZES.map((size) => drawing(burnUp, size))}
+      </div>
+      <ul class="key">
+        <li>{sample('line')}spent and held so far</li>
+        {ahead.length > 0 && <li>{sample('ahead')}forecast</li>}
+        {burnUp.amount !== undefined && <li>{sample('limit')}limit</li>}
+      </ul>
+      <p>{described}</p>
+      <details>
+        <summary>The figures as a table</summary>
+        <div class="scroll" role="region" aria-label="Use per day" tabindex={0}>
+          <table>
+            <caption>{period.label}; each day with what it came to, and all together until its end</caption>
+            <Columns of={['Day', ['That day', 'n'], ['Together', 'n']]} />
+            <tbody>
+              {days.map(({ day, used, total }) => (
+                <tr>
+                  <th scope="row">{dayLabel(day)}</th>
+                  <td class="n">{bare(used, unit)}</td>
+                  <td class="n">{bare(total, unit)}</td>
+                </tr>
+              ))}
+              {unexplained !== 0 && (
+                <tr>
+                  <th scope="row">Not on a day</th>
+                  <td class="n">{bare(unexplained, unit)}</td>
+                  <td class="n">
+                    <span class="soft">–</span>
+                  </td>
+                </tr>
+              )}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </>
+  );
+}
+
+const sample = (name: string): Markup => (
+  <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
+    <path class={name} d="M1 5.5H21" />
+  </svg>
+);
+
+function drawing(burnUp: BurnUp, { name, width, height, labels }: Size): Markup | '' {
+  const { days, ahead, unit, amount: limit } = burnUp;
+  const first = days[0];
+  const last = days.at(-1);
+  if (first === undefined || last === undefined) return '';
+  const from = dayNumberOf(first.day);
+  // A line from the beginning of the first day to the end of the last.
+  const to = Math.max(dayNumberOf(ahead.at(-1)?.day ?? last.day), endDay(burnUp)) + 1;
+  const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.total ?? 0);
+  const ticks = roundTicks(highest * 1.04);
+  const top = ticks.at(-1) ?? 1;
+  const x = (day: number): number =>
+    round(LEFT + ((day - from) / Math.max(1, to - from)) * (width - LEFT - RIGHT));
+  const y = (value: number): number =>
+    round(height - BOTTOM - (Math.max(0, value) / top) * (height - TOP - BOTTOM));
+  const points = [
+    { at: from, total: 0 },
+    ...days.map(({ day, total }) => ({ at: dayNumberOf(day) + 1, total })),
+  ];
+  const now = points.at(-1) ?? { at: from, total: 0 };
+  const path = points.map(({ at, total }) => `${x(at)} ${y(total)}`).join('L');
+  const onward = [
+    now,
+    ...ahead.map(({ day, total }) => ({ at: dayNumberOf(day) + 1, total })).filter(({ at }) => at > now.at),
+  ];
+  const every = Math.max(1, Math.ceil((to - from) / labels));
+  return (
+    <svg class={`chart ${name}`} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+      {ticks.map((value) => (
+        <>
+          <path class="grid" d={`M${LEFT} ${y(value)}H${width - RIGHT}`} />
+          <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
+            {tickText(value, unit)}
+          </text>
+        </>
+      ))}
+      {Array.from({ length: Math.ceil((to - from) / every) }, (_, index) => from + index * every).map(
+        (day) => (
+          <text x={x(day)} y={height - 8}>
+            {dayLabel(isoDay(day))}
+          </text>
+        ),
+      )}
+      <path class="area" d={`M${x(from)} ${y(0)}L${path}L${x(now.at)} ${y(0)}Z`} />
+      <path class="line" d={`M${path}`} />
+      {onward.length > 1 && (
+        <path class="ahead" d={`M${onward.map(({ at, total }) => `${x(at)} ${y(total)}`).join('L')}`} />
+      )}
+      {limit !== undefined && (
+        <>
+          <path class="limit" d={`M${LEFT} ${y(limit)}H${width - RIGHT}`} />
+          <text class="limit-text" x={LEFT + 4} y={y(limit) - 6}>
+            limit {bare(limit, unit)}
+          </text>
+        </>
+      )}
+      <circle class="dot" cx={x(now.at)} cy={y(now.total)} r="4.5" />
+      {nowLabel(x(now.at), y(now.total), bare(now.total, unit), {
+        width,
+        lineY: limit === undefined ? undefined : y(limit),
+      })}
+    </svg>
+  );
+}
+
+/** Below the line to its right, where the area leaves room; near the edge, or on the limit's line, above it on its left. */
+function nowLabel(
+  x: number,
+  y: number,
+  text: string,
+  { width, lineY }: { readonly width: number; readonly lineY: number | undefined },
+): Markup {
+  const crossed = lineY !== undefined && lineY > y && lineY < y + 22;
+  return x > width - 140 || crossed ? (
+    <text class="dot-text" x={x - 10} y={y - 9} text-anchor="end">
+      {text}
+    </text>
+  ) : (
+    <text class="dot-text" x={x + 10} y={y + 14}>
+      {text}
+    </text>
+  );
+}
+
+/** The last day of a period that ends; the chart shows how much of it is to come. */
+function endDay({ period, days }: BurnUp): number {
+  const last = dayNumberOf(days.at(-1)?.day ?? '1970-01-01');
+  if (!Number.isFinite(period.endMs) || period.endMs === null) return last;
+  const length = Math.round((period.endMs - period.startMs) / DAY_MS);
+  return Math.max(last, dayNumberOf(days[0]?.day ?? '1970-01-01') + length - 1);
+}
+
+const DAY_MS = 86_400_000;
+
+const isoDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** Ticks are round: decimals say nothing. */
+const tickText = (value: number, unit: BurnUp['unit']): string => bare(value, unit).replace(/\.0+$/, '');
+
+const round = (number: number): number => Math.round(number * 10) / 10;

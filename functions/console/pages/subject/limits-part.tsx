@@ -1,0 +1,127 @@
+import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { SubjectView } from '../../../answers/subject/model.ts';
+import { Bar } from '../parts/bar.tsx';
+import { Table } from '../parts/layout.tsx';
+import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from '../parts/limit-words.tsx';
+import { address, contactLink } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { amount, bare, edge, modeTag, percent, type Telling } from '../parts/told.tsx';
+
+/** Every limit of the subject with its bar. */
+export function limitsPart(view: SubjectView, telling: Telling): Markup {
+  const { limits, limitsAbove } = view;
+  return (
+    <>
+      {limits.length === 0 ? (
+        <p>
+          It has no limit of its own{limitsAbove.length > 0 ? '' : '; the groups above it may have some'}.
+        </p>
+      ) : (
+        <Table
+          label="Limits"
+          caption="Limits and how they stand"
+          columns={[
+            'Limit',
+            'Use',
+            ['Used', 'n wide'],
+            ['Spent', 'n wide'],
+            ['Held', 'n wide'],
+            ['Limit', 'n'],
+            ['Left', 'n'],
+            ['Runs out', 'wide'],
+            [<span class="hidden">Do</span>],
+          ]}
+        >
+          <tbody>{limits.map((limit) => limitLine(limit, view, telling))}</tbody>
+        </Table>
+      )}
+      {aboveList(view, telling)}
+    </>
+  );
+}
+
+function limitLine(limit: LimitRow, { may }: SubjectView, telling: Telling): Markup {
+  const { settled, held, unit, forecast, subject, id } = limit;
+  const of = limit.amount === 'unlimited' ? undefined : limit.amount;
+  const edit = address('/edit', { kind: 'set', subject, limit: id });
+  return (
+    <tr>
+      <th scope="row">
+        {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
+        <small class="soft">{factsText(limit, telling)}</small>
+      </th>
+      <td class="bar-cell">
+        {of !== undefined && limit.inForce && (
+          <Bar spent={settled} held={held} limit={of} forecast={forecast?.atEndAmount} />
+        )}
+      </td>
+      <td class="n wide">{of === undefined ? '–' : percent(settled + held, of)}</td>
+      <td class="n wide">{bare(settled, unit)}</td>
+      <td class="n wide">{bare(held, unit)}</td>
+      <td class="n" data-l="limit">
+        {limitAmount(limit, telling)}
+      </td>
+      <td class={`n ${leftClass(limit)}`} data-l={(limit.left ?? 0) >= 0 ? 'left' : undefined}>
+        {leftText(limit, telling)}
+      </td>
+      <td class="wide ro">
+        {limit.per === undefined || of === undefined ? (
+          <span class="soft">–</span>
+        ) : (
+          runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))
+        )}
+      </td>
+      <td>
+        {(may.tighten || may.loosen) && (
+          <a href={edit}>
+            Edit<span class="hidden"> {limitWords(limit)}</span>
+          </a>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function factsText(limit: LimitRow, telling: Telling): Markup[] {
+  const { unit, period, owner, softAmount, granted, carried, byDefault, inForce, fromMs, untilMs } = limit;
+  const parts: (Markup | undefined)[] = [
+    <code>{limit.id}</code>,
+    inForce ? undefined : <strong>not in force</strong>,
+    period && <>{period.label}</>,
+    granted > 0 ? <>with {amount(granted, unit, telling)} granted</> : undefined,
+    carried > 0 ? <>{amount(carried, unit, telling)} carried over</> : undefined,
+    carried < 0 ? <>{amount(-carried, unit, telling)} overdrawn before</> : undefined,
+    softAmount === undefined ? undefined : <>warns from {amount(softAmount, unit, telling)}</>,
+    byDefault && <>default of groups like this</>,
+    owner === undefined ? undefined : <>owner {owner}</>,
+    fromMs === undefined ? undefined : <>from {edge(fromMs, 'start', limit)}</>,
+    untilMs === undefined ? undefined : <>until {edge(untilMs, 'end', limit)}</>,
+  ];
+  return parts
+    .filter((part) => part !== undefined)
+    .map((part, index) => (
+      <>
+        {index > 0 && ' · '}
+        {part}
+      </>
+    ));
+}
+
+const aboveList = ({ limitsAbove }: SubjectView, telling: Telling): Markup | '' =>
+  limitsAbove.length === 0 ? (
+    ''
+  ) : (
+    <>
+      <h3>Limits above that also count</h3>
+      <ul>
+        {limitsAbove.map((limit) => (
+          <li>
+            {limit.label}: {amount(limit.left, limit.unit, telling)} left of{' '}
+            {amount(limit.amount, limit.unit, telling)}
+            {limit.periodLabel !== undefined && <> for {limit.periodLabel}</>}
+            {limit.contact !== undefined && <>; contact {contactLink(limit.contact)}</>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );

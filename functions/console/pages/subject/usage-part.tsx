@@ -1,0 +1,193 @@
+import { durationText } from '../../../../policies/text/duration-text.ts';
+import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { Rejections, UsageView } from '../../../answers/usage/model.ts';
+import { dayLabel, daySpan } from '../parts/chart-scale.ts';
+import { Card, Columns, Table } from '../parts/layout.tsx';
+import { outside } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { amount, bare, counted, distance, shortInstant, type Telling } from '../parts/told.tsx';
+
+/** Who and what used it. */
+export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
+  const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
+  const together = usage.settledMicros + usage.heldMicros;
+  return (
+    <>
+      <div class="two">
+        <Card id="projects" title="Costliest projects">
+          {topProjects.length === 0 ? (
+            <p class="soft">
+              {together === 0
+                ? 'No project has cost anything in these days.'
+                : 'Which projects a runner class was used by is not kept.'}
+            </p>
+          ) : (
+            <table>
+              <caption class="hidden">Costliest projects</caption>
+              <Columns of={['Project', [telling.currency, 'n']]} />
+              <tbody>
+                {topProjects.map(({ projectId, path, micros }) => (
+                  <tr>
+                    <th scope="row" class="path">
+                      <a href={`/projects/${projectId}`}>{path}</a>
+                    </th>
+                    <td class="n">{bare(micros, 'micros')}</td>
+                  </tr>
+                ))}
+                {otherRow(otherProjectsMicros, otherProjects(usage))}
+              </tbody>
+              {togetherRow(together)}
+            </table>
+          )}
+        </Card>
+        <Card id="jobs" title="Longest jobs">
+          {topJobs.length === 0 ? (
+            <p class="soft">No job is remembered yet.</p>
+          ) : (
+            <table>
+              <caption class="hidden">Jobs that usually run longest</caption>
+              <Columns of={['Job', ['Usually', 'n'], ['Runs', 'n']]} />
+              <tbody>
+                {topJobs.map(({ path, job, runs, usualSeconds }) => (
+                  <tr>
+                    <th scope="row" class="path">
+                      {job}
+                      <small class="soft">{path}</small>
+                    </th>
+                    <td class="n">{durationText(usualSeconds)}</td>
+                    <td class="n">{runs}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </Card>
+      </div>
+      {runnerClasses.length > 0 && (
+        <Card id="classes" title="Runner classes">
+          <table>
+            <caption class="hidden">Use by runner class</caption>
+            <Columns of={['Class', [telling.currency, 'n'], ['Ran', 'n'], ['Jobs', 'n']]} />
+            <tbody>
+              {runnerClasses.map(({ name, micros, seconds, jobs }) => (
+                <tr>
+                  <th scope="row">
+                    <a href={`/runner-classes/${encodeURIComponent(name)}`}>{name}</a>
+                  </th>
+                  <td class="n">{bare(micros, 'micros')}</td>
+                  <td class="n">{durationText(seconds)}</td>
+                  <td class="n">{jobs.toLocaleString('en-US')}</td>
+                </tr>
+              ))}
+              {otherRow(otherClassesMicros, 'No class', 2)}
+            </tbody>
+            {togetherRow(together, 2)}
+          </table>
+        </Card>
+      )}
+    </>
+  );
+}
+
+/** What a table leaves out, so that its rows come to what stands below them. @param empty - cells after the amount */
+const otherRow = (micros: number, label: string, empty = 0): Markup | '' =>
+  micros === 0 ? (
+    ''
+  ) : (
+    <tr>
+      <th scope="row" class="soft">
+        {label}
+      </th>
+      <td class="n">{bare(micros, 'micros')}</td>
+      {emptyCells(empty)}
+    </tr>
+  );
+
+const togetherRow = (micros: number, empty = 0): Markup => (
+  <tfoot>
+    <tr>
+      <th scope="row">
+        Together <small class="soft">spent and held</small>
+      </th>
+      <td class="n">{bare(micros, 'micros')}</td>
+      {emptyCells(empty)}
+    </tr>
+  </tfoot>
+);
+
+const emptyCells = (count: number): Markup[] => Array.from({ length: count }, () => <td />);
+
+const otherProjects = ({ fromDay, topFromDay }: UsageView): string =>
+  fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${dayLabel(topFromDay)}`;
+
+export const usageSentence = (usage: UsageView, telling: Telling): Markup => (
+  <>
+    {daySpan(usage)}: {counted(usage.jobs, 'job')}, {amount(usage.settledMicros, 'micros', telling)} spent,{' '}
+    {amount(usage.heldMicros, 'micros', telling)} held, {durationText(usage.seconds)} run;{' '}
+    {counted(usage.rejected, 'job')} rejected
+    {usage.ranRejected > 0 && (
+      <>
+        , <span class="warn-text">{usage.ranRejected.toLocaleString('en-US')} of them ran all the same</span>
+      </>
+    )}
+    {usage.unmetered + usage.bypass > 0 && (
+      <>
+        ,{' '}
+        <span class="warn-text">
+          {(usage.unmetered + usage.bypass).toLocaleString('en-US')} ran without being asked about
+        </span>
+      </>
+    )}
+    {usage.exempt > 0 && <>, {usage.exempt.toLocaleString('en-US')} exempt</>}.
+  </>
+);
+
+/** Which jobs were turned away, and what they were told. */
+export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, telling: Telling): Markup {
+  if (byRule.length + watchedByRule.length + latest.length === 0)
+    return <p class="soft">No job was rejected in these days.</p>;
+  return (
+    <>
+      {byRule.length > 0 && <p>Rejected, by rule: {ruleCounts(byRule)}.</p>}
+      {watchedByRule.length > 0 && (
+        <p>Would have been rejected, by rules that only watch: {ruleCounts(watchedByRule)}.</p>
+      )}
+      {latest.length > 0 && (
+        <Table label="Rejected jobs" caption="The latest rejected jobs" columns={['Job', 'When', 'Why']}>
+          <tbody>
+            {latest.map((job) => (
+              <tr>
+                <th scope="row" class="path job">
+                  <a href={`/jobs/${job.decisionId}`}>{job.jobName ?? `job ${job.jobId}`}</a>
+                  <small class="soft">
+                    {job.projectPath}
+                    {job.url !== undefined && <> · {outside(job.url, 'in GitLab')}</>}
+                  </small>
+                </th>
+                <td>
+                  {shortInstant(job.atMs, telling)}
+                  <small class="soft"> {distance(job.atMs, telling.nowMs)}</small>
+                </td>
+                <td class="full">
+                  {job.reasons.map(({ code, text }) => (
+                    <div>
+                      <code>{code}</code> {text}
+                    </div>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </>
+  );
+}
+
+const ruleCounts = (rules: Rejections['byRule']): Markup[] =>
+  rules.map(({ rule, jobs }, index) => (
+    <>
+      {index > 0 && ', '}
+      <code>{rule}</code> {counted(jobs, 'job')}
+    </>
+  ));
