@@ -14,7 +14,8 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { rolledOut, rolloutModes } from '../../../policies/rollout.ts';
-import type { OnMissing, Rule, RuleKind } from '../../../policies/rule.ts';
+import type { OnMissing, Rule } from '../../../policies/rule.ts';
+import type { RuleKind } from '../../../policies/kinds/kinds.ts';
 import { applies, Outcome } from '../../../policies/rule-outcome.ts';
 import { conditionKey, valueCompared } from './condition-text.ts';
 
