@@ -1,32 +1,12 @@
-import type { CheckedJob } from './checked-job.ts';
-import { COUNTED_KINDS, type CountedKind } from './kinds/counted-kinds.ts';
+import type { CountedKind } from './kinds/counted-kinds.ts';
+import type { StatelessKind, StatelessReason } from './kinds/kinds.ts';
+import type { Check } from './kinds/rule-kind.ts';
 import type { Exemption } from './match/exemption.ts';
 import type { Match } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';
-import type { Reason } from './reason.ts';
 
 /** One entry of the policy document. */
 export type Rule = CountedRule | StatelessRule;
-
-export type RuleKind = Rule['kind'];
-
-/** Kinds that need nothing but the request, the directory and the time: the relay's fallback decides them, too. */
-export const STATELESS_KINDS = [
-  'image',
-  'services',
-  'pull-policy',
-  'resources',
-  'overwrites',
-  'container-user',
-  'timeout',
-  'variables',
-  'runner-access',
-  'freeze',
-] as const;
-
-export type StatelessKind = (typeof STATELESS_KINDS)[number];
-
-export const RULE_KINDS: readonly RuleKind[] = [...COUNTED_KINDS, ...STATELESS_KINDS];
 
 interface RuleBase {
   readonly id: string;
@@ -61,13 +41,7 @@ export interface CountedRule extends RuleBase {
 export interface StatelessRule extends RuleBase {
   readonly stateless: true;
   readonly kind: StatelessKind;
-  readonly check: Check;
+  readonly check: Check<StatelessReason>;
   /** The check goes by the job's groups, which only a directory knows in full. */
   readonly readsPlace: boolean;
 }
-
-/**
- * What a rule has against a job: one reason for each thing that is wrong, `[]` if nothing is. `FIELD_MISSING` names a
- * field that did not come; `on_missing` then decides. Pure; made once, when the policy is read.
- */
-export type Check = (job: CheckedJob) => readonly Reason[];

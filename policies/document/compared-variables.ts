@@ -1,5 +1,6 @@
+import { statelessKindOf } from '../kinds/kinds.ts';
 import { COMPARED_MAX } from './parse-variables.ts';
-import { isRecord, type Reading } from './reading.ts';
+import { at, keysOf, type Reading } from './reading.ts';
 
 /** The names of all variables that rules compare, each once. What is wrong with a name is noted where its rule is read. */
 export function comparedVariables(rules: Reading): readonly string[] {
@@ -15,20 +16,6 @@ function namesIn(rule: unknown): readonly string[] {
   return [
     ...keysOf(at(match, 'variables')),
     ...keysOf(at(at(match, 'not'), 'variables')),
-    ...(at(rule, 'kind') === 'variables' ? namesCompared(rule) : []),
+    ...(statelessKindOf(at(rule, 'kind'))?.comparedNames?.(rule) ?? []),
   ];
 }
-
-const namesCompared = (rule: unknown): readonly string[] => {
-  const required = at(rule, 'require');
-  return [
-    ...(Array.isArray(required) ? required.filter((each) => typeof each === 'string') : []),
-    ...keysOf(at(rule, 'allow')),
-    ...keysOf(at(rule, 'deny')),
-  ];
-};
-
-const at = (value: unknown, key: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-
-const keysOf = (value: unknown): readonly string[] => (isRecord(value) ? Object.keys(value) : []);

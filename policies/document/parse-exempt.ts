@@ -1,5 +1,5 @@
+import type { KnownNames } from '../kinds/rule-kind.ts';
 import type { Exemption } from '../match/exemption.ts';
-import type { KnownNames } from '../rules/stateless-rule-kind.ts';
 import { readInstant } from './instant.ts';
 import { CONDITION_KEYS, readConditions } from './parse-match.ts';
 import { readZone } from './parse-validity.ts';

@@ -1,14 +1,14 @@
-import { COUNTED_KINDS, COUNTED_RULES, type CountedKind } from '../kinds/counted-kinds.ts';
+import { COUNTED_RULES } from '../kinds/counted-kinds.ts';
+import { isCounted, RULE_KINDS, type RuleKind, statelessRuleKind } from '../kinds/kinds.ts';
+import type { KnownNames } from '../kinds/rule-kind.ts';
 import { MODES, type RuleClass } from '../mode.ts';
 import type { Platform } from '../platform.ts';
 import { platformExemptions } from '../platform.ts';
-import { type OnError, type OnMissing, RULE_KINDS, type Rule, type RuleKind } from '../rule.ts';
-import type { KnownNames } from '../rules/stateless-rule-kind.ts';
+import type { OnError, OnMissing, Rule } from '../rule.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readExempt } from './parse-exempt.ts';
 import { readMatch } from './parse-match.ts';
 import type { Reading } from './reading.ts';
-import { STATELESS_RULES } from './rule-kinds.ts';
 
 const MESSAGE_CHARACTERS_MAX = 500;
 const BASE_KEYS = [
@@ -48,7 +48,7 @@ export function readRule(
   const exempt = readExempt(reading.at('exempt'), names);
   const binds = reading.at('binds_platform');
   const bindsPlatform = binds.isThere && binds.boolean() === true;
-  const check = isCounted(kind) ? undefined : STATELESS_RULES[kind].read(reading, names);
+  const check = isCounted(kind) ? undefined : statelessRuleKind(kind).read(reading, names);
   if (id === undefined || mode === undefined) return undefined;
   const base = {
     id,
@@ -62,18 +62,15 @@ export function readRule(
     ...(message !== undefined && { message }),
   };
   if (isCounted(kind)) return { ...base, stateless: false, kind };
-  const readsPlace = STATELESS_RULES[kind].readsPlace === true;
+  const readsPlace = statelessRuleKind(kind).readsPlace === true;
   return check && { ...base, stateless: true, kind, check, readsPlace };
 }
 
-const isCounted = (kind: RuleKind): kind is CountedKind =>
-  (COUNTED_KINDS as readonly RuleKind[]).includes(kind);
-
 const keysOf = (kind: RuleKind): readonly string[] =>
-  isCounted(kind) ? BASE_KEYS : [...BASE_KEYS, ...STATELESS_RULES[kind].keys];
+  isCounted(kind) ? BASE_KEYS : [...BASE_KEYS, ...statelessRuleKind(kind).keys];
 
 function readClass(reading: Reading, kind: RuleKind): RuleClass {
-  const fallback = isCounted(kind) ? COUNTED_RULES[kind].class : STATELESS_RULES[kind].class;
+  const fallback = isCounted(kind) ? COUNTED_RULES[kind].class : statelessRuleKind(kind).class;
   if (!reading.isThere) return fallback;
   // What finance can edit must not decide about security: limits are asked by rules of cost and capacity only.
   const allowed = isCounted(kind) ? CLASSES.filter((each) => each !== 'security') : CLASSES;

@@ -114,6 +114,12 @@ export class Reading {
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A value of a document that is not read yet; undefined: there is none. */
+export const at = (value: unknown, key: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+
+export const keysOf = (value: unknown): readonly string[] => (isRecord(value) ? Object.keys(value) : []);
+
 /** The value as the author would recognise it, cut short. */
 function quote(value: unknown): string {
   if (typeof value === 'string') return `'${cut(value)}'`;

@@ -1,8 +1,9 @@
 import { readWildcard } from '../document/parse-wildcard.ts';
 import type { Reading } from '../document/reading.ts';
+import type { ImageNotAllowed, ImageReason } from '../kinds/image/image-text.ts';
+import type { FieldMissing } from '../kinds/rule-kind.ts';
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
-import type { Reason } from '../reason.ts';
 import { engineIn } from './container-engine.ts';
 import { meetsTagRule, TAG_RULES } from './image-reference.ts';
 import { nearestPatterns } from './nearest-patterns.ts';
@@ -15,11 +16,11 @@ import { spellingsOf } from './same-image.ts';
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
 /** What a rule has against an image; `[]`: nothing. */
-export type ImageJudge = (image: string) => readonly Reason[];
+export type ImageJudge = (image: string) => readonly (ImageReason | FieldMissing)[];
 
 /** More are better written with wildcards. */
 const PATTERNS_MAX = 1_000;
-const NOTHING: readonly Reason[] = [];
+const NOTHING: ReturnType<ImageJudge> = [];
 
 /** `written`: as the runner does. `normalised`: in every spelling of the same image. */
 const COMPARISONS = ['written', 'normalised'] as const;
@@ -52,7 +53,7 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
     const isUntold = (deny.length > 0 || deniesEngines) && !isKnownImage(image);
     const untold = isUntold && notAllowed === undefined && engine === undefined;
     if (notAllowed === undefined && !floats && !untold && engine === undefined) return NOTHING;
-    const reasons: Reason[] = [];
+    const reasons: (ImageReason | FieldMissing)[] = [];
     if (engine !== undefined)
       reasons.push({ code: 'PRIVILEGED_DENIED', image, ...(engine !== 'docker' && { engine }) });
     if (untold) reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
@@ -79,14 +80,12 @@ function readAllowed(reading: Reading): Wildcard | undefined {
   );
 }
 
-type ImageRefusal = Extract<Reason, { code: 'IMAGE_NOT_ALLOWED' }>;
-
 function imageRefusal(
   image: string,
   allow: readonly Wildcard[],
   deny: readonly Wildcard[],
   compare: Comparison | undefined,
-): ImageRefusal | undefined {
+): ImageNotAllowed | undefined {
   const { same, related } =
     compare === 'normalised' && isKnownImage(image) ? spellingsOf(image) : { same: [image], related: [] };
   const denied = deny.find(({ matches }) => same.some(matches) || related.some(matches));

@@ -21,4 +21,6 @@ interface CountedRuleKind {
 
 export type CountedKind = keyof typeof COUNTED_RULES;
 
+export type RefusalCode = (typeof COUNTED_RULES)[CountedKind]['refusal'];
+
 export const COUNTED_KINDS = Object.keys(COUNTED_RULES) as readonly CountedKind[];

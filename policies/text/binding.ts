@@ -1,33 +1,8 @@
 import type { Reason, Violation } from '../reason.ts';
+import { OBSTACLES } from './reason-text.ts';
+import { textsFor } from './reason-texts.ts';
 
-/** What has to give way before the job can run, hardest first: the first line tells this one of several reasons. */
-const HARDNESS: Readonly<Record<Reason['code'], number>> = {
-  // No wait helps: the job has to be changed.
-  IMAGE_NOT_ALLOWED: 6,
-  TAG_NOT_ALLOWED: 6,
-  SERVICE_LIMIT: 6,
-  PRIVILEGED_DENIED: 6,
-  PULL_POLICY_NOT_ALLOWED: 6,
-  RESOURCE_CAP: 6,
-  RESOURCE_INVALID: 6,
-  OVERWRITE_NOT_ALLOWED: 6,
-  VARIABLE_NOT_ALLOWED: 6,
-  CONTAINER_USER_NOT_ALLOWED: 6,
-  TIMEOUT_TOO_LONG: 6,
-  RUNNER_SCOPE: 6,
-  FIELD_MISSING: 5,
-  EXCEEDS_LIMIT_ALONE: 4,
-  // These open at a time; the one that opens last binds.
-  GROUP_FROZEN: 3,
-  BUDGET_EXHAUSTED: 3,
-  WINDOW_FULL: 3,
-  CONTROLLER_ERROR: 2,
-  // These open when other jobs end.
-  CAPACITY_FULL: 1,
-  CONCURRENCY_FULL: 1,
-  SOFT_LIMIT: 0,
-  BREAK_GLASS: 0,
-};
+const hardnessOf = (reason: Reason): number => OBSTACLES.indexOf(textsFor(reason).obstacle);
 
 /** The violation that binds, and the others in their order. */
 export function bindingFirst(violations: readonly [Violation, ...Violation[]]): {
@@ -40,7 +15,7 @@ export function bindingFirst(violations: readonly [Violation, ...Violation[]]): 
 }
 
 function isHarder(one: Reason, other: Reason): boolean {
-  const [hardness, than] = [HARDNESS[one.code], HARDNESS[other.code]];
+  const [hardness, than] = [hardnessOf(one), hardnessOf(other)];
   if (hardness !== than) return hardness > than;
   const [opens, before] = [opensAtMs(one), opensAtMs(other)];
   return opens === before ? missing(one) > missing(other) : opens > before;

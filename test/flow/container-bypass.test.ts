@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { reasonsOf } from '../policies/rules/checking.ts';
+import { reasonsOf } from '../policies/kinds/checking.ts';
 import { type QuestionVariable, set, translated } from './support/translated.ts';
 
 const codesOf = (rule: object, request: AdmissionRequest): readonly string[] =>

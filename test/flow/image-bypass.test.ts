@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reasonsOf } from '../policies/rules/checking.ts';
+import { reasonsOf } from '../policies/kinds/checking.ts';
 import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
 
 const E = set('E', '');

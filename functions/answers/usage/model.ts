@@ -1,4 +1,4 @@
-import type { RuleKind } from '../../../policies/rule.ts';
+import type { RuleKind } from '../../../policies/kinds/kinds.ts';
 
 export interface UsageView {
   /** First and last day. */

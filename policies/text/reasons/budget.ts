@@ -1,14 +1,14 @@
-import type { LimitFacts } from '../../reason.ts';
+import type { LimitFacts, ReasonOf } from '../../reason.ts';
 import { unitRow } from '../../units/unit.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { relativeText } from '../duration-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
 import { instantText } from '../instant-text.ts';
 import { duringText, labelOf, limitName, limitNameFirst, overdraftText } from '../limit-name.ts';
-import type { AdviceContext, HeadlineContext, ReasonText, Told } from '../reason-text.ts';
+import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 
-type Spent = Told<'BUDGET_EXHAUSTED'>;
+type Spent = ReasonOf<'BUDGET_EXHAUSTED'>;
 
 /** Money or minutes of a period. */
 export const budgetExhausted: ReasonText<Spent> = {
@@ -28,6 +28,7 @@ export const budgetExhausted: ReasonText<Spent> = {
     return `${labelOf(reason)}: ${spent} of ${whole}${duringText(reason)}${overdraftText(reason, currency)}; ${short} missing`;
   },
   advice,
+  obstacle: 'time',
   faultless: true,
 };
 

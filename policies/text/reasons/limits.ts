@@ -1,11 +1,12 @@
+import type { ReasonOf } from '../../reason.ts';
 import { unitRow } from '../../units/unit.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
 import { duringText, labelOf, limitName, overdraftText } from '../limit-name.ts';
-import type { AdviceContext, HeadlineContext, ReasonText, Told } from '../reason-text.ts';
+import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 
-type Alone = Told<'EXCEEDS_LIMIT_ALONE'>;
+type Alone = ReasonOf<'EXCEEDS_LIMIT_ALONE'>;
 
 /** No wait helps, because not even the empty counter has room. */
 export const exceedsLimitAlone: ReasonText<Alone> = {
@@ -22,6 +23,7 @@ export const exceedsLimitAlone: ReasonText<Alone> = {
       ? ['Retrying will fail again until the limit is raised.']
       : [`Retrying now will fail again. It will work ${anewText(reason, context)}, or with a grant.`];
   },
+  obstacle: 'limit',
   faultless: true,
 };
 
@@ -52,7 +54,7 @@ function anewText({ resetsAtMs, zone }: Alone, { disclosure, nowMs }: AdviceCont
 }
 
 /** Rejects nobody: for logs, reports and the owner. */
-export const softLimit: ReasonText<Told<'SOFT_LIMIT'>> = {
+export const softLimit: ReasonText<ReasonOf<'SOFT_LIMIT'>> = {
   headline: (reason, { currency }) =>
     fitted(reason.subjectLabel, (label, detail) => {
       const [used, adds, soft] = softAmounts(reason, currency);
@@ -65,11 +67,12 @@ export const softLimit: ReasonText<Told<'SOFT_LIMIT'>> = {
     return `${labelOf(reason)}: ${limitName(reason)} at ${used} + ${adds} for this job; soft limit ${soft}${duringText(reason)}`;
   },
   advice: () => ['A soft limit stops no job: it warns the owner that the limit itself is near.'],
+  obstacle: 'nothing',
   faultless: true,
 };
 
 const softAmounts = (
-  { committed, asked, limitAmount, unit }: Told<'SOFT_LIMIT'>,
+  { committed, asked, limitAmount, unit }: ReasonOf<'SOFT_LIMIT'>,
   currency: string,
 ): readonly [used: string, adds: string, soft: string] => [
   bareAmountText(committed, unit, 'nearest'),

@@ -1,10 +1,10 @@
-import type { LimitFacts } from '../../reason.ts';
+import type { LimitFacts, ReasonOf } from '../../reason.ts';
 import { unitRow } from '../../units/unit.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { relativeText } from '../duration-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
 import { duringText, labelOf } from '../limit-name.ts';
-import type { AdviceContext, ReasonText, Told } from '../reason-text.ts';
+import type { AdviceContext, ReasonText } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 
 /** `retry:when` accepts every failure reason of GitLab's, the router's included. */
@@ -14,7 +14,7 @@ const AUTOMATIC_RETRY =
 const AUTOMATIC_RETRY_WITHIN_MS = 120_000;
 
 /** Jobs at once. */
-export const concurrencyFull: ReasonText<Told<'CONCURRENCY_FULL'>> = {
+export const concurrencyFull: ReasonText<ReasonOf<'CONCURRENCY_FULL'>> = {
   headline: ({ subjectLabel, limitAmount, unit }) =>
     fitted(subjectLabel, (label) =>
       limitAmount === 1
@@ -25,11 +25,12 @@ export const concurrencyFull: ReasonText<Told<'CONCURRENCY_FULL'>> = {
   line: (reason) =>
     `${labelOf(reason)}: ${bareAmountText(reason.committed, reason.unit)} of ${bareAmountText(reason.limitAmount, reason.unit)} jobs at once`,
   advice: () => ['A retry will work as soon as one of the running jobs has finished.', AUTOMATIC_RETRY],
+  obstacle: 'other jobs',
   faultless: true,
 };
 
 /** CPU or memory of the jobs in flight. */
-export const capacityFull: ReasonText<Told<'CAPACITY_FULL'>> = {
+export const capacityFull: ReasonText<ReasonOf<'CAPACITY_FULL'>> = {
   headline: ({ subjectLabel, committed, limitAmount, asked, unit }, { currency }) =>
     fitted(subjectLabel, (label, detail) => {
       const whole = wholeText({ limitAmount, unit }, currency);
@@ -52,6 +53,7 @@ export const capacityFull: ReasonText<Told<'CAPACITY_FULL'>> = {
     `A retry will work as soon as enough of the running jobs have finished, and sooner if this job asks for less ${resourceText(reason)}.`,
     AUTOMATIC_RETRY,
   ],
+  obstacle: 'other jobs',
   faultless: true,
 };
 
@@ -65,9 +67,9 @@ function wholeText(
   return whole.endsWith(resource) ? whole : `${whole} ${resource}`;
 }
 
-const resourceText = ({ unit }: Told<'CAPACITY_FULL'>): string => unitRow(unit).text.resource ?? 'room';
+const resourceText = ({ unit }: ReasonOf<'CAPACITY_FULL'>): string => unitRow(unit).text.resource ?? 'room';
 
-type Starts = Told<'WINDOW_FULL'>;
+type Starts = ReasonOf<'WINDOW_FULL'>;
 
 /** Jobs started in a fixed window. */
 export const windowFull: ReasonText<Starts> = {
@@ -84,6 +86,7 @@ export const windowFull: ReasonText<Starts> = {
     return `${labelOf(reason)}: ${used} of ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`;
   },
   advice: windowAdvice,
+  obstacle: 'time',
   faultless: true,
 };
 

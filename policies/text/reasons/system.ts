@@ -1,6 +1,7 @@
+import type { ReasonOf } from '../../reason.ts';
 import { variableOfField } from '../../variables/compared-value.ts';
 import { oneLine, shortened } from '../plain-text.ts';
-import type { ReasonText, Told } from '../reason-text.ts';
+import type { ReasonText } from '../reason-text.ts';
 
 const FIELD_CHARACTERS_MAX = 40;
 const SHOW_IT = 'show this message to the team that runs CI.';
@@ -31,7 +32,7 @@ const FIELD_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['kubernetesUser', 'Name a user in the job (image:kubernetes:user).'],
 ]);
 
-export const fieldMissing: ReasonText<Told<'FIELD_MISSING'>> = {
+export const fieldMissing: ReasonText<ReasonOf<'FIELD_MISSING'>> = {
   headline: (reason) => fieldHeadline(reason),
   discreetHeadline: (reason) => fieldHeadline(reason),
   line: ({ field }) =>
@@ -51,10 +52,11 @@ export const fieldMissing: ReasonText<Told<'FIELD_MISSING'>> = {
       ? [`Retrying will fail again: ${SHOW_IT}`]
       : [`Retrying will fail again. ${remedy}`, `If it is there already, ${SHOW_IT}`];
   },
+  obstacle: 'field',
   faultless: true,
 };
 
-const fieldHeadline = ({ field }: Told<'FIELD_MISSING'>): string =>
+const fieldHeadline = ({ field }: ReasonOf<'FIELD_MISSING'>): string =>
   isVariable(field) || variableOfField(field) !== undefined
     ? `${fieldName(field)} of this job is not known, and a rule needs it.`
     : `GitLab did not tell the job's ${FIELD_NAMES.get(field) ?? fieldName(field)}, and a rule needs it.`;
@@ -66,11 +68,12 @@ const fieldName = (field: string): string =>
   shortened(oneLine(variableOfField(field) ?? field), FIELD_CHARACTERS_MAX);
 
 /** The cause is for the log: it names a class of our own code. */
-export const controllerError: ReasonText<Told<'CONTROLLER_ERROR'>> = {
+export const controllerError: ReasonText<ReasonOf<'CONTROLLER_ERROR'>> = {
   headline: () => controllerHeadline,
   discreetHeadline: () => controllerHeadline,
   line: () => 'a rule failed, and it is set to reject jobs when it fails',
   advice: () => [`A retry may work once the system has recovered. If it does not, ${SHOW_IT}`],
+  obstacle: 'fault',
   faultless: true,
 };
 

@@ -1,9 +1,12 @@
 /** Which rules of a policy can never fire, because a field they need has no source in this GitLab's schema. */
+
 import type { DescMessage } from '@bufbuild/protobuf';
 import { checkedJobOf } from '../../../policies/job.ts';
+import { statelessRuleKind } from '../../../policies/kinds/kinds.ts';
 import { missingFields } from '../../../policies/match/match.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { OnMissing, Rule } from '../../../policies/rule.ts';
+import { readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { describeAliases } from '../../../relay/translate/describe.ts';
 
 import { type Finding, note, ok, problem } from './finding.ts';
@@ -41,7 +44,8 @@ function fieldsOf(rule: Rule, policy: Policy, nowMs: number): readonly string[] 
   if (rule.stateless) {
     for (const reason of rule.check(nothingKnown))
       if (reason.code === 'FIELD_MISSING') fields.add(reason.field);
-    if (rule.kind === 'services') fields.add('services');
-  } else if (rule.kind === 'capacity') fields.add('variables');
+    const { alsoReads } = statelessRuleKind(rule.kind);
+    if (alsoReads !== undefined) fields.add(alsoReads);
+  } else if (readsVariables(rule)) fields.add('variables');
   return [...fields];
 }

@@ -1,0 +1,132 @@
+import type { Reading } from '../../document/reading.ts';
+import { type Demand, demandOf, partsOf, type ResourceDemand } from '../../kubernetes/demand.ts';
+import { type Quantity, quantityText, sumOfQuantities } from '../../kubernetes/quantity.ts';
+import { CAP_SUBJECTS, type Cap, readCaps } from '../../kubernetes/resource-caps.ts';
+import { effective, resourceVariableName, type Setting } from '../../kubernetes/resource-variables.ts';
+import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
+import { type ResourceCap, type ResourceInvalid, resourceCap, resourceInvalid } from './resources-text.ts';
+
+/** Enough to mend a job by; a job with a hundred services could have hundreds. */
+const REASONS_MAX = 10;
+const NONE: readonly ResourceReason[] = [];
+const VARIABLES_MISSING: FieldMissing = { code: 'FIELD_MISSING', field: 'variables' };
+
+type ResourceReason = ResourceCap | ResourceInvalid | FieldMissing;
+
+/** A setting and what it asks for. */
+interface Amount {
+  readonly setting: Setting;
+  readonly quantity: Quantity;
+}
+
+/**
+ * How much CPU, memory and ephemeral storage a job may ask the Kubernetes executor for. What the runner gives a
+ * container that asks for nothing stands in the runner's configuration and is not counted. But under a cap for a limit
+ * alone (`build: {memory_limit: 16Gi}`) a job that sets no such limit lacks a field: its container may have none.
+ */
+export const resources: StatelessRuleKind<ResourceCap | ResourceInvalid> = {
+  class: 'security',
+  keys: CAP_SUBJECTS,
+  read: readResources,
+  readsVariables: true,
+  texts: { RESOURCE_CAP: resourceCap, RESOURCE_INVALID: resourceInvalid },
+};
+
+function readResources(reading: Reading): Check<ResourceCap | ResourceInvalid> {
+  const caps = readCaps(reading);
+  if (!CAP_SUBJECTS.some((subject) => reading.at(subject).isThere)) {
+    reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}`);
+  }
+  return ({ request }) => {
+    const demand = demandOf(request);
+    const reasons: ResourceReason[] =
+      request.variables === undefined
+        ? [VARIABLES_MISSING]
+        : caps.flatMap((cap) => limitMissing(cap, demand));
+    if (demand === undefined) return reasons;
+    for (const cap of caps) {
+      for (const reason of reasonsUnder(cap, demand[cap.resource])) {
+        // One variable can stand for a request and a limit, or for many services: what is the same is told once.
+        if (reasons.some((told) => isSame(told, reason))) continue;
+        reasons.push(reason);
+        if (reasons.length === REASONS_MAX) return reasons;
+      }
+    }
+    return reasons;
+  };
+}
+
+/** For the build and its helper, which every job has; a limit of the pod holds for them, too. */
+function limitMissing(
+  { subject, resource, bound, isOwn }: Cap,
+  demand: Demand | undefined,
+): readonly ResourceReason[] {
+  if (!isOwn || bound !== 'limit' || (subject !== 'build' && subject !== 'helper')) return NONE;
+  const asked = demand?.[resource];
+  if (asked?.[subject].limit !== undefined || asked?.pod.limit !== undefined) return NONE;
+  return [{ code: 'FIELD_MISSING', field: resourceVariableName(subject, resource, bound) }];
+}
+
+function reasonsUnder(cap: Cap, demand: ResourceDemand): readonly ResourceReason[] {
+  if (cap.subject === 'job') return againstSum(demand, cap);
+  if (cap.subject !== 'service') return againstOne(effective(demand[cap.subject], cap.bound), cap);
+  return [
+    // The job's own word counts even if every service overrides it: the runner's configuration may add services.
+    ...againstOne(demand.service[cap.bound], cap),
+    ...demand.services.flatMap((asked) => againstOne(effective(asked, cap.bound), cap)),
+  ];
+}
+
+function againstOne(setting: Setting | undefined, cap: Cap): readonly ResourceReason[] {
+  if (setting === undefined) return NONE;
+  const { quantity } = setting;
+  if (quantity === undefined) return [invalid(setting)];
+  return quantity.nanos > cap.max.nanos ? [tooMuch(cap, setting, quantity)] : NONE;
+}
+
+/** All containers together. A sum with a part that cannot be read is not told. */
+function againstSum(demand: ResourceDemand, cap: Cap): readonly ResourceReason[] {
+  const parts: Amount[] = [];
+  const unread: ResourceReason[] = [];
+  for (const { setting } of partsOf(demand, cap.bound)) {
+    const { quantity } = setting;
+    if (quantity === undefined) unread.push(invalid(setting));
+    else parts.push({ setting, quantity });
+  }
+  if (unread.length > 0) return unread;
+  const total = sumOfQuantities(parts.map(({ quantity }) => quantity));
+  if (total.nanos <= cap.max.nanos) return NONE;
+  const largest = largestOf(parts);
+  if (largest === undefined) return NONE;
+  const reason = tooMuch(cap, largest, total);
+  return [parts.length === 1 ? reason : { ...reason, sum: true }];
+}
+
+/** The setting that adds most; one that several services follow adds as often. The first of equal ones counts. */
+function largestOf(parts: readonly Amount[]): Setting | undefined {
+  const added = new Map<string, { readonly setting: Setting; readonly nanos: bigint }>();
+  for (const { setting, quantity } of parts) {
+    const key = JSON.stringify(named(setting));
+    added.set(key, { setting, nanos: (added.get(key)?.nanos ?? 0n) + quantity.nanos });
+  }
+  const [first, ...others] = added.values();
+  return others.reduce((largest, each) => (largest && largest.nanos >= each.nanos ? largest : each), first)
+    ?.setting;
+}
+
+const invalid = (setting: Setting): ResourceInvalid => ({ code: 'RESOURCE_INVALID', ...named(setting) });
+
+const tooMuch = (cap: Cap, setting: Setting, asked: Quantity): ResourceCap => ({
+  code: 'RESOURCE_CAP',
+  resource: cap.resource,
+  ...named(setting),
+  asked: quantityText(asked),
+  cap: quantityText(cap.max),
+});
+
+const isSame = (one: ResourceReason, other: ResourceReason): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** Which variable it is; its value stays here. */
+const named = ({ variable, service }: Setting): { readonly variable: string; readonly service?: string } =>
+  service === undefined ? { variable } : { variable, service };
