@@ -3,8 +3,9 @@ import { type DailyUsage, HISTORY_DAYS, historyBefore } from '../../../policies/
 import { runOut } from '../../../policies/forecast/run-out.ts';
 import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
 import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
-import type { LimitKind } from '../../../policies/limits/limit.ts';
+import type { Limit, LimitKind } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
+import type { Usage } from '../../core/usage/usage.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
 import type { BurnUp } from '../subject/model.ts';
 import type { ForecastRow } from './model.ts';
@@ -27,13 +28,18 @@ export interface OutlookQuestion {
 /** The days a forecast looks back on. */
 export const historySpan = (today: number): DaySpan => ({ from: today - HISTORY_DAYS, to: today });
 
-/** A day's use in the unit of a budget; what is counted at once is not used up. */
-export function usedOn(
-  { settledMicros, heldMicros, seconds }: Pick<DayUsage, 'settledMicros' | 'heldMicros' | 'seconds'>,
-  kind: LimitKind,
-): number {
-  if (kind === 'money') return settledMicros + heldMicros;
-  return kind === 'minutes' ? seconds : 0;
+/** A day's use in the unit of a limit; what is counted at once is not used up. */
+export function usedOn(day: Usage, kind: LimitKind): number {
+  if (kind === 'money') return day.settledMicros + day.heldMicros;
+  if (kind === 'starts') return day.admitted + day.ranRejected - day.released;
+  return kind === 'minutes' ? day.seconds : 0;
+}
+
+/** Whether an amount is used up day by day. Starts of a minute or an hour come and go. */
+export function canRunOut({ amount, kind, per }: Pick<Limit, 'amount' | 'kind' | 'per'>): boolean {
+  if (amount === 'unlimited' || per === undefined) return false;
+  if (kind === 'starts') return per !== 'minute' && per !== 'hour';
+  return kind === 'money' || kind === 'minutes';
 }
 
 const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsage[] =>
@@ -42,11 +48,11 @@ const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsa
     return amount === 0 ? [] : [{ day: calendarDay(day.number), amount }];
   });
 
-/** Undefined: no budget of a period, or nothing was used in the last weeks. */
+/** Undefined: no amount, or nothing was used in the last weeks. */
 export function forecastOf(question: OutlookQuestion): ForecastRow | undefined {
   const { usage, kind, left, nowMs, endMs, zone } = question;
   if (left !== undefined && left <= 0) return { outcome: 'used_up' };
-  if (left === undefined || (kind !== 'money' && kind !== 'minutes')) return undefined;
+  if (left === undefined) return undefined;
   const forecast = runOut({ usage: dailyOf(usage, kind), left, nowMs, untilMs: endMs, zone });
   if (forecast === undefined) return undefined;
   const atEndAmount = Number.isFinite(endMs) ? aheadOf(question).at(-1)?.total : undefined;

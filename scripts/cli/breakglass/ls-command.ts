@@ -3,8 +3,8 @@ import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { withBudget } from '../api/open-api.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
-import { withBudget } from '../budget/open-budget.ts';
 
 const HELP = `tollgate breakglass ls [flags]
 

@@ -9,6 +9,7 @@ import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { withBudget } from '../api/open-api.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS,
@@ -19,7 +20,6 @@ import {
   readRights,
 } from './budget-flags.ts';
 import { differenceText } from './change-rows.ts';
-import { withBudget } from './open-budget.ts';
 import { subjectLabel } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
 

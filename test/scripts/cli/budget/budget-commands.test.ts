@@ -66,7 +66,7 @@ test('limits are listed the fullest first, with what is used, held and left', as
       used: 1_000_000,
       held: 4_000_000,
       left: 2_500_000,
-      percent: 66.7,
+      percent: 66,
       runsOut: null,
       owner: 'payments-leads',
     },
