@@ -13,6 +13,7 @@ import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import type { Rights } from '../../../functions/core/limits/desk/role.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
@@ -30,7 +31,7 @@ import { openDeskTable } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
-import { type ApiClient, apiInProcess } from './api-in-process.ts';
+import { type ApiClient, apiInProcess, rolesOf } from './api-in-process.ts';
 
 /** One table and everything the desk reads and writes in it. */
 export interface BudgetTables {
@@ -49,8 +50,10 @@ export type OpenBudget = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) 
 
 /** What a command works with. */
 export interface Budget extends Omit<BudgetTables, 'directory'> {
-  /** As somebody who sees everything, which is who may read the table. */
+  /** As an administrator sees it: whoever may read the table may see all of it. */
   readonly api: ApiClient;
+  /** As somebody with these rights sees it. */
+  readonly apiOf: (name: string, rights: Rights) => ApiClient;
   readonly desk: LimitsDesk;
   readonly policy: Policy;
   readonly directory: Directory;
@@ -125,8 +128,11 @@ export async function withBudget<T>(
       zone: rollupZone(io),
       clock,
     });
-    const api = apiInProcess({ desk, read, policy, directory: async () => directory, clock });
-    return await ask({ ...tables, api, desk, policy, directory, packed });
+    const parts = { desk, read, policy, directory: async () => directory, clock };
+    const apiOf: Budget['apiOf'] = (name, rights) =>
+      apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
+    const api = apiOf('administrator', [{ role: 'admin' }]);
+    return await ask({ ...tables, api, apiOf, desk, policy, directory, packed });
   } finally {
     await tables.close();
   }
