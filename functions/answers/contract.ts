@@ -11,6 +11,8 @@ import type { HistoryAsked, HistoryPage, LogEntry } from '../core/limits/desk/hi
 import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
 import type { User } from '../core/signin/user.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
+import type { Budgets, BudgetsAsked } from './budgets/model.ts';
+import type { ExceptionRow } from './exceptions/model.ts';
 import type { JobAnswer } from './job/model.ts';
 import type { Me } from './me/model.ts';
 import type { Overview, OverviewAsked } from './overview/model.ts';
@@ -29,6 +31,10 @@ export interface ConsoleRead {
   overview(asked: OverviewAsked, viewer: Viewer): Promise<Overview>;
   /** Undefined: there is no such subject, or it is not theirs to see. */
   subject(subject: string, asked: SubjectAsked, viewer: Viewer): Promise<SubjectView | undefined>;
+  /** Every limit in force that is theirs to see, and how it stands. */
+  budgets(asked: BudgetsAsked, viewer: Viewer): Promise<Budgets>;
+  /** What stands beside the limits that hold for a subject; empty for one that is not theirs to see. */
+  exceptions(subject: string, viewer: Viewer): Promise<readonly ExceptionRow[]>;
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
   shadow(asked: ShadowAsked, viewer: Viewer): Promise<ShadowView>;

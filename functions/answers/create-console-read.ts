@@ -1,7 +1,9 @@
 /** Puts the read models together. Keep one per process: it remembers the limits, the groups, and counters for a minute. */
 import type { Ledger } from '../core/ledger/ledger.ts';
 import { backtestOf } from './backtest/backtest-view.ts';
+import { budgetsOf } from './budgets/budgets.ts';
 import type { ConsoleRead } from './contract.ts';
+import { exceptionsOf } from './exceptions/exceptions.ts';
 import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
 import { explainJob } from './job/explain-job.ts';
 import { meOf } from './me/me.ts';
@@ -34,6 +36,8 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
     me: meOf(reading, requests),
     overview: overviewOf(reading),
     subject: subjectViewOf(reading),
+    budgets: budgetsOf(reading),
+    exceptions: exceptionsOf(reading),
     job: explainJob(reading),
     shadow: shadowViewOf(reading),
     preview: previewOf(reading),

@@ -42,6 +42,12 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
     async overview(asked, viewer) {
       return overviewOf(groups, asked, viewer);
     },
+    async budgets() {
+      return { currency: 'EUR', nowMs: 0, rows: [], total: 0, forecastMax: 0 };
+    },
+    async exceptions() {
+      return [];
+    },
     async subject(subject, _asked, viewer) {
       if (amount === 'empty') return subject === 'group/300' ? AN_EMPTY_SUBJECT : undefined;
       const { finance, admin, ownedGroupIds, viewerGroupIds } = viewer.roles;

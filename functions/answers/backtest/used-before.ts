@@ -51,14 +51,12 @@ export function usedBefore(
         (record) =>
           record.decidedAtMs >= firstMs && record.decidedAtMs < endMs && subjects.of(record).length > 0,
       );
-      const total = days.reduce((sum, day) => sum + amountOf(day, limit), 0);
-      const counted = own.reduce((sum, record) => sum + amountOf(usageOfJob(record), limit), 0);
+      const total = days.reduce((sum, day) => sum + usedOn(day, limit.kind), 0);
+      const counted = own.reduce((sum, record) => sum + usedOn(usageOfJob(record), limit.kind), 0);
       return Math.max(0, total - counted);
     },
   };
 }
-
-const amountOf = (usage: Usage, { kind }: Limit): number => usedOn(usage, kind);
 
 /** As the rollup counts it. */
 const usageOfJob = (record: JobRecord): Usage =>

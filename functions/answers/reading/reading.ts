@@ -13,7 +13,7 @@ import type { Pools } from './pools.ts';
 export interface ConsoleReadDeps {
   readonly desk: Pick<
     LimitsDesk,
-    'live' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
+    'live' | 'at' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
   >;
   /** The pointer, and what was carried over. */
   readonly limitTable: LimitTable;

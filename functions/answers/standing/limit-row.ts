@@ -11,7 +11,7 @@ import type { Counter } from '../../core/ledger/ledger.ts';
 import { writtenCarry, writtenSoft } from '../../core/limits/changes/fields.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
-import { forecastOf } from './outlook.ts';
+import { canRunOut, forecastOf } from './outlook.ts';
 
 export interface RowWith {
   readonly nowMs: number;
@@ -75,7 +75,7 @@ const carriedOf = ({ opening }: Limit, period: string | undefined): number =>
   opening !== undefined && opening.period === period ? opening.carried : 0;
 
 /** Whole percent, rounded down, so that 100 is not said before it is so. A limit of nothing is always used up. */
-const percentOf = (committed: number, amount: number): number =>
+export const percentOf = (committed: number, amount: number): number =>
   amount === 0 ? 100 : Math.max(0, Number((BigInt(committed) * 100n) / BigInt(amount)));
 
 function forecastFor(
@@ -87,5 +87,6 @@ function forecastFor(
   const { kind, zone } = limit;
   const period = limitPeriod(limit, nowMs);
   if (usage === undefined || period === undefined || left === undefined) return undefined;
+  if (left > 0 && !canRunOut(limit)) return undefined;
   return forecastOf({ usage, kind, committed, left, nowMs, endMs: period.endMs, zone });
 }

@@ -3,8 +3,9 @@ import { type DailyUsage, HISTORY_DAYS, historyBefore } from '../../../policies/
 import { runOut } from '../../../policies/forecast/run-out.ts';
 import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
 import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
-import { isSpent, kindRow, type LimitKind } from '../../../policies/units/unit.ts';
+import { kindRow, type LimitKind } from '../../../policies/units/unit.ts';
 import type { UsageCounts } from '../../../policies/units/unit-row.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
 import type { BurnUp } from '../subject/model.ts';
@@ -31,17 +32,25 @@ export const historySpan = (today: number): DaySpan => ({ from: today - HISTORY_
 /** A day's use in the unit of a limit; what is counted at once is not used up. */
 export const usedOn = (day: UsageCounts, kind: LimitKind): number => kindRow(kind).usedOn?.(day) ?? 0;
 
+/** Whether an amount is used up day by day. What is counted at once, or anew every minute or hour, comes and goes. */
+export const canRunOut = ({ amount, kind, per }: Pick<Limit, 'amount' | 'kind' | 'per'>): boolean =>
+  amount !== 'unlimited' &&
+  per !== undefined &&
+  per !== 'minute' &&
+  per !== 'hour' &&
+  kindRow(kind).usedOn !== undefined;
+
 const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsage[] =>
   usage.flatMap((day) => {
     const amount = usedOn(day, kind);
     return amount === 0 ? [] : [{ day: calendarDay(day.number), amount }];
   });
 
-/** Undefined: no budget of a period, or nothing was used in the last weeks. */
+/** Undefined: no amount, or nothing was used in the last weeks. */
 export function forecastOf(question: OutlookQuestion): ForecastRow | undefined {
   const { usage, kind, left, nowMs, endMs, zone } = question;
   if (left !== undefined && left <= 0) return { outcome: 'used_up' };
-  if (left === undefined || !isSpent(kind)) return undefined;
+  if (left === undefined) return undefined;
   const forecast = runOut({ usage: dailyOf(usage, kind), left, nowMs, untilMs: endMs, zone });
   if (forecast === undefined) return undefined;
   const atEndAmount = Number.isFinite(endMs) ? aheadOf(question).at(-1)?.total : undefined;

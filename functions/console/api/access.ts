@@ -10,6 +10,8 @@ export const ACCESS: AccessTable = {
   'GET /projects/:id': LOOK,
   'GET /runner-classes/:name': EVERYTHING,
   'GET /instance': EVERYTHING,
+  'GET /budgets': LOOK,
+  'GET /exceptions': LOOK,
   'GET /usage': LOOK,
   'GET /jobs/:word': LOOK,
   'GET /shadow': LOOK,

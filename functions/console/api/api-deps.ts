@@ -17,6 +17,8 @@ export interface ApiDeps {
   readonly directory: () => Promise<Directory | undefined>;
   readonly clock: { nowMs(): number };
   readonly log: Log;
+  /** Hears of what was answered with 500 or 503, for a caller in the same process. @default only the log, without a message */
+  readonly onFailure?: (error: Error) => void;
 }
 
 export type ApiContext = Context<SignInEnv>;

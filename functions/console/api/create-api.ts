@@ -11,6 +11,7 @@ import { unreadableStatus } from '../unreadable-request.ts';
 import { ACCESS } from './access.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { apiError, UNREADABLE } from './api-error.ts';
+import { budgetRoutes } from './budget-routes.ts';
 import { csvRoutes } from './csv-routes.ts';
 import { invalidHook } from './invalid-hook.ts';
 import { limitRoutes } from './limit-routes.ts';
@@ -32,6 +33,7 @@ export function createApi(deps: ApiDeps) {
   app.onError((error, c) => {
     const unreadable = unreadableStatus(error);
     if (unreadable !== undefined) return c.json(UNREADABLE, unreadable);
+    deps.onFailure?.(error);
     // The message of another's error could quote what it was given.
     deps.log.error('api failed', { path: c.req.path, error: error.name });
     if (!UNANSWERED.has(error.name)) return c.json(BROKEN, 500);
@@ -54,6 +56,7 @@ export function createApi(deps: ApiDeps) {
 
   const api = app
     .route('/', readRoutes(deps))
+    .route('/', budgetRoutes(deps))
     .route('/', limitRoutes(deps))
     .route('/', csvRoutes(deps))
     .route('/', requestRoutes(deps));

@@ -3,8 +3,9 @@ import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { answered } from '../api/api-in-process.ts';
+import { withBudget } from '../api/open-api.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
-import { withBudget } from '../budget/open-budget.ts';
 
 const HELP = `tollgate breakglass ls [flags]
 
@@ -20,8 +21,8 @@ export const breakGlassLsCommandOn = (deps: BudgetDeps): Command => ({
   help: HELP,
   run: async (args, io) => {
     const { values } = readFlags(args, BUDGET_FLAGS);
-    return withBudget(deps.open, values, io, async ({ desk }) => {
-      const glasses = await desk.breakGlasses();
+    return withBudget(deps.open, values, io, async ({ api }) => {
+      const glasses = await answered(api.breakglass.$get());
       if (values.json) io.out(`${JSON.stringify({ breakglasses: glasses })}\n`);
       else if (glasses.length === 0) io.out('No glass was broken.\n');
       else {

@@ -4,10 +4,10 @@ import { JobSubjects } from '../../../functions/answers/backtest/job-subjects.ts
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { DeskIo } from '../../terminal/command.ts';
+import type { Budget } from '../api/open-api.ts';
 import { groupFilter } from '../report/group-filter.ts';
 import { count } from '../report/shadow-words.ts';
 import { progressOf } from '../truth/progress.ts';
-import type { Budget } from './open-budget.ts';
 
 export const BACKTEST_DAYS = 30;
 

@@ -2,10 +2,10 @@ import type { EditedBy } from '../../../functions/core/limits/desk/outcome.ts';
 import type { Rights } from '../../../functions/core/limits/desk/role.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
+import { type OpenBudget, openDeskBudget } from '../api/open-api.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { osUserName } from '../limits/change-flags.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
-import { type OpenBudget, openDeskBudget } from './open-budget.ts';
 
 /** What tests replace. */
 export interface BudgetDeps {

@@ -1,6 +1,7 @@
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import type { DeskIo, ExitCode } from '../../terminal/command.ts';
 import type { FlagValues } from '../../terminal/flags.ts';
+import { type Budget, withBudget } from '../api/open-api.ts';
 import {
   BUDGET_FLAGS,
   type BudgetDeps,
@@ -10,7 +11,6 @@ import {
   readRights,
 } from './budget-flags.ts';
 import { type EditBase, editBase, makeEdit } from './make-edit.ts';
-import { type Budget, withBudget } from './open-budget.ts';
 
 /** The flags of every command that makes an edit. */
 export const EDITING_FLAGS = { ...EDIT_FLAGS, 'dry-run': 'switch', ...BUDGET_FLAGS } as const;

@@ -2,10 +2,10 @@ import type { CsvDialect } from '../../../functions/core/limits/csv/columns.ts';
 import { exportLimits } from '../../../functions/core/limits/csv/export-limits.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
+import { withBudget } from '../api/open-api.ts';
 import { NOTHING_LIVE } from '../limits/set-text.ts';
 import { deliver } from '../statement/deliver.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
-import { withBudget } from './open-budget.ts';
 
 export const DIALECT_FLAGS = { delimiter: 'text', decimal: 'text' } as const;
 export const DIALECT_HELP = `  --delimiter <sign>   , or ;  (default: ,)

@@ -3,10 +3,11 @@ import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Command, EXIT, type ExitCode } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { answered } from '../api/api-in-process.ts';
+import { withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
 import { changeRowsText } from './change-rows.ts';
-import { withBudget } from './open-budget.ts';
 import { knownSubject, SUBJECT_HELP, subjectOfWord } from './subject-word.ts';
 
 const COUNT = 10;
@@ -35,25 +36,24 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
     );
     const max = values.count === undefined ? COUNT : readWhole('count', values.count, 1, COUNT_MAX);
     const [word] = words;
-    return withBudget(deps.open, values, io, async ({ desk, directory, policy, packed }) => {
+    return withBudget(deps.open, values, io, async (budget) => {
+      const { api, directory, policy } = budget;
       const subject = word === undefined ? undefined : subjectOfWord(word, directory);
       const zone = rollupZone(io);
       const entries: LogEntry[] = [];
       let before: number | undefined;
       do {
-        const page = await desk.history({
+        const query = {
           ...(subject !== undefined && { subject }),
-          ...(before !== undefined && { before }),
-          max: Math.min(PAGE_MAX, max - entries.length),
-        });
+          ...(before !== undefined && { before: String(before) }),
+          max: String(Math.min(PAGE_MAX, max - entries.length)),
+        };
+        const page = await answered(api.limits.history.$get({ query }));
         entries.push(...page.entries);
         before = page.next;
       } while (before !== undefined && entries.length < max);
       // The log still tells of what is gone; what it never told of must be there.
-      if (word !== undefined && entries.length === 0) {
-        const limits = (await desk.live())?.limits ?? packed.limits;
-        knownSubject(word, { directory, policy, limits });
-      }
+      if (word !== undefined && entries.length === 0) await knownSubject(word, budget);
       if (values.json) io.out(`${JSON.stringify({ subject: subject ?? null, edits: entries })}\n`);
       else if (entries.length === 0) io.out('Nothing was ever changed here.\n');
       else {

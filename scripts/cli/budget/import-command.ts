@@ -13,6 +13,7 @@ import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { withBudget } from '../api/open-api.ts';
 import { setShown } from '../limits/live-set.ts';
 import { setText } from '../limits/set-text.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -31,7 +32,6 @@ import {
 } from './budget-flags.ts';
 import { DIALECT_FLAGS, DIALECT_HELP, readDialect } from './export-command.ts';
 import { editBase, NONE } from './make-edit.ts';
-import { withBudget } from './open-budget.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
 import { totalsText } from './totals-text.ts';

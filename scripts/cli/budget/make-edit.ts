@@ -3,10 +3,10 @@ import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.t
 import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { DeskIo, ExitCode } from '../../terminal/command.ts';
+import type { Budget } from '../api/open-api.ts';
 import { NOTHING_LIVE } from '../limits/set-text.ts';
 import { backtestEdit } from './backtest-edit.ts';
 import type { WhoEdits } from './budget-flags.ts';
-import type { Budget } from './open-budget.ts';
 import { type Telling, tellOutcome } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
 

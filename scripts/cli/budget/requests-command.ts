@@ -9,6 +9,8 @@ import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { answered } from '../api/api-in-process.ts';
+import { withBudget } from '../api/open-api.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS,
@@ -19,7 +21,6 @@ import {
   readRights,
 } from './budget-flags.ts';
 import { differenceText } from './change-rows.ts';
-import { withBudget } from './open-budget.ts';
 import { subjectLabel } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
 
@@ -44,8 +45,9 @@ export const requestsCommandOn = (deps: BudgetDeps): Command => ({
   run: async (args, io) => {
     const { values } = readFlags(args, { all: 'switch', ...WHO_FLAGS, ...BUDGET_FLAGS });
     const actor = readActor(values, deps);
-    return withBudget(deps.open, values, io, async ({ desk, directory, policy }) => {
-      const found = await desk.requests({ rights: readRights(values, directory), actor });
+    return withBudget(deps.open, values, io, async ({ apiOf, directory, policy }) => {
+      const api = apiOf(actor, readRights(values, directory));
+      const found = await answered(api.requests.$get());
       const requests = values.all ? found : found.filter(({ state }) => state === 'pending');
       if (values.json) io.out(`${JSON.stringify({ requests })}\n`);
       else if (requests.length === 0) io.out(values.all ? 'Nobody asked for more.\n' : 'No request waits.\n');

@@ -1,21 +1,20 @@
-import { idOf } from '../../../functions/core/limits/csv/entry-cells.ts';
-import { subjectOf } from '../../../functions/core/limits/desk/subject-text.ts';
+import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
+import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
+import { agreementText } from '../../../functions/core/usage/agreement-text.ts';
+import type { GroupSum, UsedInMonth } from '../../../functions/core/usage/group-sum.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { bareAmountText } from '../../../policies/text/amount-text.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { type ApiClient, answered, found } from '../api/api-in-process.ts';
+import { type Budget, withBudget } from '../api/open-api.ts';
+import { count } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { agreementLines, agreementsOf } from './agreements.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
-import { forecasts } from './forecasts.ts';
-import { groupsBelow, groupsBelowText } from './groups-below.ts';
-import { type Budget, withBudget } from './open-budget.ts';
-import { limitsInForce, standings, subjectLimits } from './standing.ts';
-import { limitText, standingJson, standingsText } from './standing-text.ts';
+import { limitText, pathOf, standingJson, standingsText } from './standing-text.ts';
 import { knownSubject, SUBJECT_HELP, subjectLabel } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
 
@@ -36,67 +35,39 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
   help: HELP,
   run: async (args, io) => {
     const { values, words } = readFlags(args, BUDGET_FLAGS, { max: 1, what: 'one group' });
-    const word = words[0] ?? 'instance';
     return withBudget(deps.open, values, io, async (budget) => {
-      const { desk, directory, policy, packed } = budget;
-      const nowMs = io.nowMs();
-      const live = await desk.live();
-      const subject = knownSubject(word, { directory, policy, limits: live?.limits ?? packed.limits });
-      const limits = await limitsInForce(live?.limits ?? packed.limits, budget, nowMs);
-      const levels = levelsAbove(subject, budget);
-      const asked = subjectLimits(limits, directory, nowMs, (each) => levels.includes(each), true);
-      const sorted = asked.toSorted((a, b) => levels.indexOf(a.subject) - levels.indexOf(b.subject));
-      const found = await standings(sorted, budget, nowMs);
-      const told = await forecasts(found, budget, io);
-      const shown = found.map((each, index) => ({ ...each, forecast: told[index] }));
-      const agreements = await agreementsOf(subject, found, budget, io);
-      const below = await groupsBelow(subject, budget, io);
-      const exceptions = exceptionsOf(live?.document ?? packed.document, limits, levels, nowMs);
+      const { api, directory } = budget;
+      const subject = await knownSubject(words[0] ?? 'instance', budget);
+      const query = { holding: subject, forecast: 'yes', max: '1000' } as const;
+      const { set, currency, rows } = await answered(api.budgets.$get({ query }));
+      const { agreements, below } = await usedBy(subject, api);
+      const exceptions = await answered(api.exceptions.$get({ query: { subject } }));
+      const path = subjectLabel(subject, directory);
       if (values.json) {
-        const rows = shown.map(({ limit, ...each }, index) => ({
-          ...standingJson({ ...each, limit }, directory),
-          own: each.subject === subject,
-          zone: limit.zone,
-          softAmount: limit.softAmount ?? null,
-          contact: limit.contact ?? null,
-          costCenter: limit.costCenter ?? null,
-          reason: limit.reason ?? null,
-          agreement: agreements[index] ?? null,
+        const limits = rows.map((row) => ({
+          ...standingJson(row),
+          own: row.subject === subject,
+          zone: row.zone,
+          softAmount: row.softAmount ?? null,
+          contact: row.contact ?? null,
+          costCenter: row.costCenter ?? null,
+          reason: row.reason ?? null,
+          agreement:
+            row.subject === subject ? (agreements.find(({ limit }) => limit === row.id) ?? null) : null,
         }));
-        const set = live?.pointer.set ?? null;
-        io.out(
-          `${JSON.stringify({ subject, path: subjectLabel(subject, directory), set, currency: policy.currency, limits: rows, exceptions, below: below ?? null })}\n`,
-        );
+        const told = { subject, path, set: set ?? null, currency, limits, exceptions, below: below ?? null };
+        io.out(`${JSON.stringify(told)}\n`);
         return EXIT.ok;
       }
       const paint = paintWhen(io.colours);
-      const label = subjectLabel(subject, directory);
-      const id = label === subject ? '' : `  ${paint.dim(subject)}`;
-      io.out(`${paint.strong(printable(label))}${id}\n`);
-      if (shown.length === 0) io.out('No limit holds here.\n');
+      io.out(`${paint.strong(printable(path))}${path === subject ? '' : `  ${paint.dim(subject)}`}\n`);
+      if (rows.length === 0) io.out('No limit holds here.\n');
       else {
-        io.out(
-          standingsText(shown, directory, {
-            currency: policy.currency,
-            forecast: true,
-            columns: io.columns,
-            paint,
-          }),
-        );
-        const notes = shown.flatMap((each) => {
-          const { contact, costCenter, reason, id } = each.limit;
-          const said = [
-            costCenter && `cost center ${costCenter}`,
-            contact && `ask ${contact}`,
-            reason,
-          ].filter(Boolean);
-          const whose = `${subjectLabel(each.subject, directory)} ${id}: ${limitText(each, policy.currency)}`;
-          return said.length === 0 ? [] : [`${printable(`${whose}, ${said.join(', ')}`)}\n`];
-        });
-        io.out(notes.join(''));
-        io.out(agreementLines(agreements, policy.currency, rollupZone(io), paint));
+        io.out(standingsText(rows, { currency, forecast: true, columns: io.columns, paint }));
+        io.out(rows.map((row) => noteText(row, currency)).join(''));
+        io.out(agreements.map((each) => agreementLine(each, currency, rollupZone(io), paint)).join(''));
       }
-      if (below !== undefined) io.out(groupsBelowText(subject, below, budget, io.columns, paint));
+      if (below !== undefined) io.out(groupsBelowText(path, below, currency, io.columns, paint));
       io.out(exceptionsText(exceptions, budget, io.columns, paint));
       return EXIT.ok;
     });
@@ -105,79 +76,91 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
 
 export const showCommand: Command = showCommandOn(BUDGET_DEPS);
 
-/** The subject first, then the groups above it, the instance last. */
-function levelsAbove(subject: string, { directory }: Pick<Budget, 'directory'>): readonly string[] {
-  const [kind, id] = subject.split('/');
-  const groupId = kind === 'project' ? directory.projectById.get(Number(id))?.groupId : Number(id);
-  const chain =
-    (kind === 'group' || kind === 'project') && groupId !== undefined
-      ? (directory.chainById.get(groupId) ?? []).map((group) => `group/${group.id}`).toReversed()
-      : [];
-  return [...new Set([subject, ...chain, 'instance'])];
+function noteText(row: BudgetRow, currency: string): string {
+  const { contact, costCenter, reason, id } = row;
+  const said = [costCenter && `cost center ${costCenter}`, contact && `ask ${contact}`, reason].filter(
+    Boolean,
+  );
+  if (said.length === 0) return '';
+  return `${printable(`${pathOf(row)} ${id}: ${limitText(row, currency)}, ${said.join(', ')}`)}\n`;
 }
 
-/** Something beside the limits: by whom, until when and why. */
-interface ExceptionShown {
-  readonly kind: 'grant' | 'freeze' | 'breakglass';
-  readonly id: string;
+function agreementLine(agreement: Agreement, currency: string, zone: string, paint: Paint): string {
+  const { tone, text } = agreementText(agreement, currency, zone);
+  return `${tone === 'fits' ? paint.good('figures agree') : paint.warn('figures differ')}  ${agreement.limit}: ${text}\n`;
+}
+
+interface GroupsBelow extends GroupSum {
+  /** Right below, by path, at most 25. */
+  readonly groups: readonly (UsedInMonth & { readonly subject: string; readonly path: string })[];
+}
+
+interface UsedBy {
+  readonly agreements: readonly Agreement[];
+  /** Absent: there are none. */
+  readonly below?: GroupsBelow;
+}
+
+type Agreement = Parameters<typeof agreementText>[0];
+
+/** Limits may be written for what the directory does not know yet. */
+const NOTHING: UsedBy = { agreements: [] };
+
+/** What a subject and the groups right below it used; what is no group, project or runner class has no such figures. */
+async function usedBy(subject: string, api: ApiClient): Promise<UsedBy> {
+  const [kind = '', ...names] = subject.split('/');
+  const [name, query] = [names.join('/'), {}];
+  switch (kind) {
+    case 'instance': {
+      const { agreements } = await answered(api.instance.$get({ query }));
+      const roots = { under: 'roots', sort: 'name', max: '25' } as const;
+      const { rows, sum } = await answered(api.groups.$get({ query: roots }));
+      return { agreements, ...belowOf(rows, sum) };
+    }
+    case 'group': {
+      const view = await found(api.groups[':id'].$get({ param: { id: name }, query }));
+      return view === undefined ? NOTHING : { ...view, ...belowOf(view.children, view.childrenSum) };
+    }
+    case 'project':
+      return (await found(api.projects[':id'].$get({ param: { id: name }, query }))) ?? NOTHING;
+    case 'runner-class':
+      return (await found(api['runner-classes'][':name'].$get({ param: { name }, query }))) ?? NOTHING;
+    default:
+      return NOTHING;
+  }
+}
+
+interface ChildRow {
   readonly subject: string;
-  /** `+200 on money-month`, `5 jobs per day`; nothing for a freeze. */
-  readonly what: string;
-  readonly from: string;
-  readonly until: string;
-  /** IANA zone in which `from` and `until` are meant. */
-  readonly zone: string;
-  readonly reason: string;
-  readonly by: string;
+  readonly path: string;
+  readonly metered: UsedInMonth;
 }
 
-/** Those that are not over yet. */
-function exceptionsOf(
-  document: Readonly<Record<string, unknown>>,
-  limits: LimitSet,
-  subjects: readonly string[],
-  nowMs: number,
-): readonly ExceptionShown[] {
-  const lists = [
-    ['grant', 'grants'],
-    ['freeze', 'freezes'],
-    ['breakglass', 'breakglass'],
-  ] as const;
-  return lists.flatMap(([kind, key]) => {
-    const list: unknown = document[key];
-    if (!Array.isArray(list)) return [];
-    return list.flatMap((entry: unknown, index): readonly ExceptionShown[] => {
-      const subject = isRecord(entry) ? subjectOf(entry.on) : undefined;
-      if (!isRecord(entry) || subject === undefined || !subjects.includes(subject)) return [];
-      const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
-      const until = text(entry.until);
-      const zone = zoneOfException(kind, entry, limitsOn(limits, subject));
-      if (until !== '' && (readInstant(until, 'end', zone) ?? 0) <= nowMs) return [];
-      return [
-        {
-          kind,
-          id: text(entry.id ?? `${kind}-${index + 1}`),
-          subject,
-          what: whatOf(kind, entry),
-          from: text(entry.from),
-          until,
-          zone,
-          reason: text(entry.reason),
-          by: text(entry.approved_by ?? entry.by),
-        },
-      ];
-    });
-  });
+function belowOf(rows: readonly ChildRow[], sum: GroupSum | undefined): Pick<UsedBy, 'below'> {
+  if (rows.length === 0 || sum === undefined) return {};
+  const groups = rows.map(({ subject, path, metered: { settledMicros, heldMicros, seconds, jobs } }) => ({
+    ...{ subject, path, settledMicros, heldMicros, seconds, jobs },
+  }));
+  return { below: { groups, ...sum } };
 }
 
-/** A grant's days are its limit's; everything else names its zone itself. */
-function zoneOfException(
-  kind: ExceptionShown['kind'],
-  entry: Readonly<Record<string, unknown>>,
-  limits: readonly Limit[],
+/** A line for each group, one for the rest, one for the total. */
+function groupsBelowText(
+  label: string,
+  { groups, rest, restLabel, total }: GroupsBelow,
+  currency: string,
+  columns: number,
+  paint: Paint,
 ): string {
-  if (kind === 'grant') return limits.find(({ id }) => id === (entry.limit ?? idOf(entry)))?.zone ?? 'UTC';
-  return typeof entry.zone === 'string' ? entry.zone : 'UTC';
+  const row = (name: string, { settledMicros, heldMicros, jobs }: UsedInMonth): readonly string[] => [
+    printable(name),
+    bareAmountText(settledMicros + heldMicros, 'micros', 'nearest'),
+    count(jobs),
+  ];
+  const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];
+  const right = { align: 'right' } as const;
+  const titles = [{ title: 'this month' }, { title: currency, ...right }, { title: 'jobs', ...right }];
+  return `\n${table(titles, rows, columns, paint.dim)}`;
 }
 
 function edgeWords(written: string, which: Edge, zone: string): string {
@@ -185,14 +168,8 @@ function edgeWords(written: string, which: Edge, zone: string): string {
   return atMs === undefined ? written : edgeText(atMs, which, zone);
 }
 
-function whatOf(kind: ExceptionShown['kind'], entry: Readonly<Record<string, unknown>>): string {
-  if (kind === 'grant')
-    return `+${String(entry.amount).replace(/^\+/, '')} on ${String(entry.limit ?? idOf(entry))}`;
-  return kind === 'freeze' ? '' : `${String(entry.jobs)} jobs, ${String(entry.per ?? 'once')}`;
-}
-
 function exceptionsText(
-  all: readonly ExceptionShown[],
+  all: readonly ExceptionRow[],
   { directory }: Pick<Budget, 'directory'>,
   columns: number,
   paint: Paint,

@@ -1,46 +1,36 @@
-import type { Forecast } from '../../../policies/forecast/run-out.ts';
+import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
 import { two } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { type Column, table } from '../../terminal/table.ts';
-import { isForecast } from './forecasts.ts';
-import { percentOf, type Standing } from './standing.ts';
-import { subjectLabel } from './subject-word.ts';
 
-export interface ShownStanding extends Standing {
-  /** Absent: not asked for, or nobody knows. */
-  readonly forecast?: Forecast | undefined;
-}
+/** As a command line names it: only groups and projects by their path. */
+export const pathOf = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
+  /^(group|project)\//.test(subject) ? path : subject;
 
 /** What a row of `--json` says. Amounts are whole units. */
-export const standingJson = (standing: ShownStanding, directory: Directory): object => {
-  const { subject, limit, used, held, left, forecast } = standing;
-  const percent = percentOf(standing);
-  return {
-    subject,
-    path: subjectLabel(subject, directory),
-    limit: limit.id,
-    kind: limit.kind,
-    unit: limit.unit,
-    amount: limit.amount,
-    per: limit.per ?? null,
-    mode: limit.mode,
-    used,
-    held,
-    left: left ?? null,
-    percent: percent === undefined ? null : Math.round(percent * 10) / 10,
-    runsOut:
-      forecast === undefined
-        ? null
-        : forecast.outcome === 'lasts'
-          ? 'lasts'
-          : new Date(forecast.atMs).toISOString(),
-    owner: limit.owner ?? null,
-  };
-};
+export const standingJson = (row: BudgetRow): object => ({
+  subject: row.subject,
+  path: pathOf(row),
+  limit: row.id,
+  kind: row.kind,
+  unit: row.unit,
+  amount: row.amount,
+  per: row.per ?? null,
+  mode: row.mode,
+  used: row.settled,
+  held: row.held,
+  left: row.left ?? null,
+  percent: row.percent ?? null,
+  runsOut: runsOutOf(row),
+  owner: row.owner ?? null,
+});
+
+/** An instant, `lasts`, `used_up`; null where nobody knows. */
+const runsOutOf = ({ forecast }: BudgetRow): string | null =>
+  forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
 
 const right = { align: 'right' } as const;
 const amounts = { align: 'right', even: true } as const;
@@ -49,8 +39,7 @@ const OWNER_ROOM = 8;
 
 /** The table of `budget ls`. Paths that are too long for the terminal lose their beginning, never the name at the end. */
 export function standingsText(
-  shown: readonly ShownStanding[],
-  directory: Directory,
+  shown: readonly BudgetRow[],
   {
     currency,
     forecast,
@@ -58,7 +47,7 @@ export function standingsText(
     paint,
   }: { currency: string; forecast: boolean; columns: number; paint: Paint },
 ): string {
-  const rows = shown.map((each) => rowOf(each, directory, currency, forecast, paint));
+  const rows = shown.map((each) => cellsOf(each, currency, forecast, paint));
   const titles: Column[] = [
     { title: 'group' },
     { title: 'limit', ...amounts },
@@ -83,40 +72,26 @@ export function standingsText(
   return table(isNarrow ? titles.slice(0, -1) : titles, fitted, columns, paint.dim);
 }
 
-function rowOf(
-  standing: ShownStanding,
-  directory: Directory,
-  currency: string,
-  withForecast: boolean,
-  paint: Paint,
-): readonly string[] {
-  const { subject, limit, used, held, left, forecast } = standing;
-  const bare = (amount: number): string => bareAmountText(amount, limit.unit, 'nearest');
-  const percent = percentOf(standing);
-  const share = percent === undefined ? '' : `${Math.floor(percent)}`;
+function cellsOf(row: BudgetRow, currency: string, withForecast: boolean, paint: Paint): readonly string[] {
+  const { unit, settled, held, left, percent, owner } = row;
+  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
   return [
-    printable(subjectLabel(subject, directory)),
-    limitText(standing, currency),
-    bare(used),
+    printable(pathOf(row)),
+    limitText(row, currency),
+    bare(settled),
     bare(held),
     left === undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
-    percent === undefined
-      ? ''
-      : percent >= 100
-        ? paint.bad(share)
-        : percent >= 80
-          ? paint.warn(share)
-          : share,
-    ...(withForecast ? [isForecast(standing) ? forecastText(forecast, limit.zone, paint) : ''] : []),
-    printable(limit.owner ?? ''),
+    percent === undefined ? '' : percentText(percent, paint),
+    ...(withForecast ? [row.canRunOut ? forecastText(row, paint) : ''] : []),
+    printable(owner ?? ''),
   ];
 }
 
+const percentText = (percent: number, paint: Paint): string =>
+  percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
+
 /** `500.00 EUR/month`, `unlimited EUR/month`, `20 jobs`; a limit that does not reject says so. */
-export function limitText(
-  { limit: { amount, unit, kind, per, mode } }: Pick<Standing, 'limit'>,
-  currency: string,
-): string {
+export function limitText({ amount, unit, kind, per, mode }: BudgetRow, currency: string): string {
   const told =
     amount === 'unlimited'
       ? `unlimited ${isMoney(kind) ? currency : kind}`
@@ -124,9 +99,10 @@ export function limitText(
   return `${told}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
 }
 
-export function forecastText(forecast: Forecast | undefined, zone: string, paint: Paint): string {
+function forecastText({ forecast, zone }: BudgetRow, paint: Paint): string {
   if (forecast === undefined) return '?';
   if (forecast.outcome === 'lasts') return paint.good('lasts');
+  if (forecast.atMs === undefined) return paint.bad('used up');
   const { year, month, day } = dayIn(zone, forecast.atMs);
   return paint.warn(`${year}-${two(month)}-${two(day)}`);
 }

@@ -1,11 +1,11 @@
 import { limitsByPlace } from '../../../functions/core/limits/changes/limit-rows-between.ts';
 import { placeOf } from '../../../functions/core/limits/csv/placed-entries.ts';
+import { exportedLimits } from '../../../functions/core/limits/desk/exported-limits.ts';
 import { closest } from '../../../policies/document/closest.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
-import type { Policy } from '../../../policies/policy.ts';
 import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
 import { UsageError } from '../../terminal/command.ts';
+import type { Budget } from '../api/open-api.ts';
 
 /** How a subject is written on the command line, for help texts. */
 export const SUBJECT_HELP = `  <group>              a full path such as acme/payments, or GitLab's id; also instance, a project's path,
@@ -32,9 +32,12 @@ export function subjectOfWord(word: string, directory: Directory): string {
  * The same of a subject that is only looked at: what neither the directory nor a limit knows has nothing to show, and
  * would look as if it had no limit. @throws {UsageError}
  */
-export function knownSubject(word: string, { directory, policy, limits }: KnownBy): string {
+export async function knownSubject(
+  word: string,
+  { desk, directory, policy }: Pick<Budget, 'desk' | 'directory' | 'policy'>,
+): Promise<string> {
   const subject = subjectOfWord(word, directory);
-  if (limitsByPlace(limits).has(subject)) return subject;
+  if (limitsByPlace((await exportedLimits(desk)).limits).has(subject)) return subject;
   const [kind, name = ''] = subject.split('/');
   if (kind === 'group' && !directory.groupById.has(Number(name))) throw unknownId(word, 'group');
   if (kind === 'project' && !directory.projectById.has(Number(name))) throw unknownId(word, 'project');
@@ -43,12 +46,6 @@ export function knownSubject(word: string, { directory, policy, limits }: KnownB
   const like = closest(name, classes);
   const hint = like === undefined ? `expected ${classes.join(', ')}` : `did you mean runner-class/${like}?`;
   throw new UsageError(`"${word}": is no runner class of the policy; ${hint}`);
-}
-
-export interface KnownBy {
-  readonly directory: Directory;
-  readonly policy: Policy;
-  readonly limits: LimitSet;
 }
 
 const unknownId = (word: string, what: 'group' | 'project'): UsageError =>
@@ -60,7 +57,3 @@ export function subjectLabel(subject: string, directory: Directory): string {
   if (kind === 'group') return directory.groupById.get(Number(id))?.path ?? subject;
   return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;
 }
-
-/** Ids of the limits that stand on a subject itself. */
-export const limitIdsOn = (subject: string, limits: LimitSet): readonly string[] =>
-  (limits.bySubject.get(subject) ?? []).map(({ id }) => id);

@@ -1,6 +1,7 @@
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { withBudget } from '../api/open-api.ts';
 import { setShown } from '../limits/live-set.ts';
 import { NOTHING_LIVE, setText } from '../limits/set-text.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -16,7 +17,6 @@ import {
 } from './budget-flags.ts';
 import { EDITING_FLAGS } from './edit-command.ts';
 import { makeEdit } from './make-edit.ts';
-import { withBudget } from './open-budget.ts';
 
 const HELP = `tollgate budget undo [<edit>] [flags]
 

@@ -10,7 +10,8 @@ import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { rulesInForce } from '../rules-in-force.ts';
 import { explanationText } from './explanation-text.ts';
 import { readJobReference } from './job-reference.ts';
 
@@ -21,6 +22,7 @@ const HELP = `tollgate explain <job id | decision id> [flags]
 
 Why was this job decided as it was? Every rule: what it said then and what it says now; every counter: its numbers
 then and now; price, versions and the text the developer read. Only reads: no counter is touched.
+Limits and groups are those that are live beside the ledger, unless a file is named or nothing is live.
 Times are those of $TOLLGATE_ROLLUP_ZONE, else of UTC; --json has Unix milliseconds.
 
   <job id>             4711, or the address of the job's page; explains the last decision about it
@@ -51,7 +53,6 @@ async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): P
   if (word === undefined)
     throw new UsageError('which job? expected a job id (4711) or a decision id (d-4711-1)');
   const reference = readJobReference(word);
-  const rules = { ...readRules(values, io), estimator: timeoutEstimator };
   const ledger = await open(values, io);
   try {
     const [record] = await ledger.store.readRecords([reference.jobId], { timeoutMs: READ_TIMEOUT_MS });
@@ -62,6 +63,7 @@ async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): P
       else io.err(`${unknown}\n`);
       return EXIT.invalid;
     }
+    const rules = { ...(await rulesInForce(values, ledger, io)), estimator: timeoutEstimator };
     const nowMs = io.nowMs();
     const again = askAgain(record, rules, nowMs);
     const counters = await countersFor(record, again, (keys) =>

@@ -4,6 +4,7 @@ import { relativeText } from '../../../../policies/text/duration-text.ts';
 import { type Edge, edgeText } from '../../../../policies/text/edge-text.ts';
 import { instantText } from '../../../../policies/text/instant-text.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
+import { percentOf } from '../../../answers/standing/limit-row.ts';
 import type { Markup } from './markup.ts';
 
 /** The deployment's currency, and where and when "now" is. */
@@ -75,7 +76,6 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 /** `83 %`; above everything that fits in four digits just that. */
 export const percent = (part: number, whole: number): string => {
-  if (whole <= 0) return part > 0 ? 'over' : '–';
-  const share = (part / whole) * 100;
-  return share > 9_999 ? '> 9999 %' : `${Math.floor(share)} %`;
+  const share = percentOf(part, whole);
+  return share > 9_999 ? '> 9999 %' : `${share} %`;
 };

@@ -2,8 +2,8 @@ import { MemoryDirectoryTable } from '../../../../functions/core/directory/memor
 import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import type { Tally } from '../../../../functions/core/usage/tally.ts';
+import type { BudgetTables } from '../../../../scripts/cli/api/open-api.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
-import type { BudgetTables } from '../../../../scripts/cli/budget/open-budget.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import type { Command, DeskIo } from '../../../../scripts/terminal/command.ts';

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Explanation } from '../../../../functions/answers/job/explanation.ts';
 import { breakGlassCommandOn } from '../../../../scripts/cli/breakglass/break-command.ts';
 import { endCommandOn, reviewCommandOn } from '../../../../scripts/cli/breakglass/end-commands.ts';
 import { breakGlassLsCommandOn } from '../../../../scripts/cli/breakglass/ls-command.ts';
@@ -20,6 +21,7 @@ import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
 import { showCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
 import { undoCommandOn } from '../../../../scripts/cli/budget/undo-command.ts';
 import { COMMANDS } from '../../../../scripts/cli/commands.ts';
+import { explainCommandOn } from '../../../../scripts/cli/explain/explain-command.ts';
 import { freezeCommandOn } from '../../../../scripts/cli/freeze/freeze-command.ts';
 import { unfreezeCommandOn } from '../../../../scripts/cli/freeze/unfreeze-command.ts';
 import { aRequest } from '../ledger-bench.ts';
@@ -66,7 +68,7 @@ test('limits are listed the fullest first, with what is used, held and left', as
       used: 1_000_000,
       held: 4_000_000,
       left: 2_500_000,
-      percent: 66.7,
+      percent: 66,
       runsOut: null,
       owner: 'payments-leads',
     },
@@ -416,6 +418,20 @@ test('a large grant waits until somebody else approves it', async () => {
   expect((await run(requestsCommandOn, [])).out).toBe('No request waits.\n');
 });
 
+test('--as shows the requests that somebody of that role sees', async () => {
+  const { run, json } = await budgetBench();
+  await run(grantCommandOn, ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'x']);
+  const seenBy = async (actor: string, ...as: string[]) =>
+    (await json(requestsCommandOn, '--actor', actor, ...as)).requests.map(
+      ({ path, own }: { path: string; own: boolean }) => [path, own],
+    );
+  expect(await seenBy('bob')).toEqual([['acme/payments', false]]);
+  expect(await seenBy('bob', '--as', 'owner:acme/payments')).toEqual([['acme/payments', false]]);
+  expect(await seenBy('bob', '--as', 'viewer')).toEqual([['acme/payments', false]]);
+  expect(await seenBy('bob', '--as', 'owner:acme/platform')).toEqual([]);
+  expect(await seenBy('jane')).toEqual([['acme/payments', true]]);
+});
+
 test('a declined request gives nothing, and needs a note', async () => {
   const { run, json } = await budgetBench();
   await run(grantCommandOn, ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'x']);
@@ -569,6 +585,19 @@ test('only --prune takes limits out that the file does not name', async () => {
   expect(stay.out).toContain('No limit differs');
   await approved(bench, importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x']);
   expect((await json(lsCommandOn)).limits).toHaveLength(2);
+});
+
+test('a job is explained by the limits that are live, as its page does', async () => {
+  const bench = await budgetBench();
+  await bench.ask([aRequest(1)]);
+  await bench.run(setCommandOn, ['acme/payments', '9', '--reason', 'x']);
+  const { io, told } = bench.desk();
+  const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
+  const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
+  await explainCommandOn(async () => opened).run(['1', '--json', ...files], io);
+  const { counters } = JSON.parse(told.out) as Explanation;
+  const money = counters.find(({ counter }) => counter.subject === 'group/101');
+  expect(money?.now).toMatchObject({ bound: 9_000_000 });
 });
 
 const MINE = /^(?:budget|breakglass|freeze|unfreeze|reservations|report chargeback)\b/;

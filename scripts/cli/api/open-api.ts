@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
+import { placesOf } from '../../../functions/answers/reading/places.ts';
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { dynamoRecountOutcomes } from '../../../functions/core/ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import type { Ledger, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
 import type { RecountOutcomes } from '../../../functions/core/ledger/recount-outcome.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import type { Rights } from '../../../functions/core/limits/desk/role.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
@@ -28,12 +31,13 @@ import { openDeskTable } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import { type ApiClient, apiInProcess, rolesOf } from './api-in-process.ts';
 
 /** One table and everything the desk reads and writes in it. */
 export interface BudgetTables {
   readonly limits: LimitTable;
   readonly ledger: LedgerStore;
-  readonly rollup: Pick<RollupStore, 'readUsage'>;
+  readonly rollup: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
   readonly directory: DirectoryTable;
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
@@ -46,8 +50,11 @@ export type OpenBudget = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) 
 
 /** What a command works with. */
 export interface Budget extends Omit<BudgetTables, 'directory'> {
+  /** As an administrator sees it: whoever may read the table may see all of it. */
+  readonly api: ApiClient;
+  /** As somebody with these rights sees it. */
+  readonly apiOf: (name: string, rights: Rights) => ApiClient;
   readonly desk: LimitsDesk;
-  readonly counters: Pick<Ledger, 'readCounters'>;
   readonly policy: Policy;
   readonly directory: Directory;
   /** In force as long as no set is live. */
@@ -109,7 +116,23 @@ export async function withBudget<T>(
       newId: () => randomBytes(5).toString('hex'),
       zone: rollupZone(io),
     });
-    return await ask({ ...tables, desk, counters, policy, directory, packed });
+    const read = createConsoleRead({
+      desk,
+      limitTable: readingOpenings(tables.limits),
+      packedLimits: packed.limits,
+      policy,
+      ledger: counters,
+      usage: tables.rollup,
+      ...(tables.recounts !== undefined && { recounts: tables.recounts }),
+      places: async () => placesOf(directory),
+      zone: rollupZone(io),
+      clock,
+    });
+    const parts = { desk, read, policy, directory: async () => directory, clock };
+    const apiOf: Budget['apiOf'] = (name, rights) =>
+      apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
+    const api = apiOf('administrator', [{ role: 'admin' }]);
+    return await ask({ ...tables, api, apiOf, desk, policy, directory, packed });
   } finally {
     await tables.close();
   }
@@ -121,3 +144,17 @@ function readPacked(file: string, policy: Policy, directory: Directory): PackedL
   const { model: limits } = limitsIn(yaml, policy, directory);
   return { file, document: isRecord(yaml.value) ? yaml.value : {}, limits };
 }
+
+/** The same table, which notes no opening: that is for the programs whose clocks are looked after. */
+const readingOpenings = (table: LimitTable): LimitTable => ({
+  getPointer: (options) => table.getPointer(options),
+  putChunk: (set, chunk, options) => table.putChunk(set, chunk, options),
+  readChunks: (set, names, options) => table.readChunks(set, names, options),
+  flip: (to, base, options, entry) => table.flip(to, base, options, entry),
+  readLog: (before, max, options) => table.readLog(before, max, options),
+  putRequest: (item, options) => table.putRequest(item, options),
+  readRequests: (max, options) => table.readRequests(max, options),
+  retire: (set, atSeconds, options) => table.retire(set, atSeconds, options),
+  readOpenings: (keys, options) => table.readOpenings(keys, options),
+  putOpening: async (opening) => opening,
+});

@@ -1,0 +1,160 @@
+/**
+ * All limits in force of everything somebody sees, and how they stand.
+ *
+ * Reads one counter a limit; where a page does not hold them all, they are ordered by counters at most a minute old and only
+ * the page's are read anew. A forecast reads four weeks of days a subject, and so is made of {@link FORECAST_MAX} at most.
+ */
+import { counterName } from '../../../policies/claim.ts';
+import { limitAt } from '../../../policies/limits/amount-in-force.ts';
+import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
+import { validAt } from '../../../policies/limits/validity.ts';
+import type { Viewer } from '../contract.ts';
+import type { RowsFrom } from '../overview/group-rows.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
+import { labelOf, NOWHERE } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import { scopeOf } from '../reading/scope.ts';
+import { chainOf, subjectsAbove } from '../reading/subjects-above.ts';
+import { readDays, today, type UsageBySubject } from '../reading/usage-days.ts';
+import { askedModes } from '../standing/asked-mode.ts';
+import { type Having, havingsOf } from '../standing/group-limits.ts';
+import { limitRow, percentOf } from '../standing/limit-row.ts';
+import type { LimitRow } from '../standing/model.ts';
+import { canRunOut, historySpan } from '../standing/outlook.ts';
+import type { BudgetRow, Budgets, BudgetsAsked } from './model.ts';
+
+const FORECAST_MAX = 400;
+const ROWS_DEFAULT = 100;
+export const BUDGET_ROWS_MAX = 1_000;
+const RECENT_MS = 60_000;
+
+export const budgetsOf =
+  (reading: Reading) =>
+  async (asked: BudgetsAsked, viewer: Viewer): Promise<Budgets> => {
+    const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
+    const nowMs = reading.clock.nowMs();
+    const scope = scopeOf(viewer.roles, places.directory);
+    const from: RowsFrom = { limits, places, scope, nowMs };
+    const max = Math.min(BUDGET_ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
+    const start = /^\d{1,7}$/.test(asked.cursor ?? '') ? Number(asked.cursor) : 0;
+
+    const all = havingsAsked(asked, from);
+    const keys = all.map(({ limit }) => counterOf(limit, nowMs));
+    const isOnePage = all.length <= max;
+    const counters = isOnePage
+      ? await reading.counters.fresh(keys)
+      : (await reading.counters.recent(keys, RECENT_MS)).counters;
+    const ordered = inOrder(all, asked, counters, nowMs);
+    const forecast = asked.forecast === true ? ordered.slice(0, FORECAST_MAX) : [];
+    const usage = await usageOf(forecast, from, reading);
+
+    const modeOf = askedModes(reading.policy, limits);
+    const rowOf = (counted: CountersByName) => {
+      return ({ limit, byDefault }: Having): BudgetRow => {
+        const row: LimitRow = limitRow(limit, {
+          nowMs,
+          counter: counted.get(counterName(counterOf(limit, nowMs))),
+          asked: modeOf(limit, chainOf(limit.subject, places.directory)),
+          usage: usage.get(limit.subject),
+          byDefault,
+        });
+        return { ...row, path: labelOf(row.subject, places.directory), canRunOut: canRunOut(row) };
+      };
+    };
+    // Those that are forecast come before the others in every order.
+    const shown =
+      asked.forecast === true && asked.holding === undefined && start < FORECAST_MAX
+        ? [...runsOutFirst(forecast, rowOf(counters)), ...ordered.slice(forecast.length)]
+        : ordered;
+    const page = shown.slice(start, start + max);
+    const now = isOnePage
+      ? counters
+      : await reading.counters.fresh(page.map(({ limit }) => counterOf(limit, nowMs)));
+    return {
+      ...(set !== undefined && { set }),
+      currency: reading.policy.currency,
+      nowMs,
+      rows: page.map(rowOf(now)),
+      total: ordered.length,
+      ...(start + max < ordered.length && { next: String(start + max) }),
+      forecastMax: FORECAST_MAX,
+    };
+  };
+
+function havingsAsked({ below, holding }: BudgetsAsked, from: RowsFrom): readonly Having[] {
+  const { limits, places, scope } = from;
+  const { directory } = places;
+  if (holding !== undefined)
+    return [...new Set([holding, ...subjectsAbove(holding, directory), 'instance'])]
+      .filter((subject) => scope.sees(subject))
+      .flatMap((subject) => havingsOn(subject, from));
+  const groups = places.groups
+    // There is a personal namespace for each user: those are told where somebody asks for them.
+    .filter(({ personal }) => !personal || below !== undefined)
+    .map(({ id }) => `group/${id}`);
+  const subjects = new Set([...limits.bySubject.keys(), ...groups]);
+  return [...subjects]
+    .filter((subject) => scope.sees(subject) && isBelow(subject, below, from))
+    .flatMap((subject) => havingsOn(subject, from))
+    .filter(({ limit }) => limit.mode !== 'off');
+}
+
+/** What a subject is asked for now; groups include what they have by default. */
+function havingsOn(subject: string, { limits, places, nowMs }: RowsFrom): readonly Having[] {
+  const group = subject.startsWith('group/')
+    ? places.directory.groupById.get(Number(subject.slice('group/'.length)))
+    : undefined;
+  return group === undefined
+    ? validAt(limitsOn(limits, subject), nowMs).map((limit) => ({ limit, byDefault: false }))
+    : havingsOf(group, limits, nowMs);
+}
+
+/** A group has everything below it below it, and the projects of its groups, too. */
+const isBelow = (subject: string, top: string | undefined, { places }: RowsFrom): boolean =>
+  top === undefined ||
+  subject === top ||
+  chainOf(subject, places.directory).some(({ id }) => `group/${id}` === top);
+
+function inOrder(
+  all: readonly Having[],
+  { holding, percentMin }: BudgetsAsked,
+  counters: CountersByName,
+  nowMs: number,
+): readonly Having[] {
+  const counted = all.map((having) => {
+    const { amount } = limitAt(having.limit, nowMs);
+    const committed = counters.get(counterName(counterOf(having.limit, nowMs)))?.committed ?? 0;
+    const percent = amount === 'unlimited' ? -1 : percentOf(committed, amount);
+    const share = amount === 'unlimited' ? -1 : amount === 0 ? 1 : committed / amount;
+    return { having, percent, share };
+  });
+  const matching = counted.filter(({ percent }) => percentMin === undefined || percent >= percentMin);
+  if (holding === undefined)
+    matching.sort((a, b) => b.share - a.share || compare(a.having.limit.subject, b.having.limit.subject));
+  return matching.map(({ having }) => having);
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+async function usageOf(
+  forecast: readonly Having[],
+  { nowMs }: RowsFrom,
+  { usage, zone }: Reading,
+): Promise<UsageBySubject> {
+  const subjects = forecast.flatMap(({ limit }) => (canRunOut(limit) ? [limit.subject] : []));
+  return subjects.length === 0 ? new Map() : readDays(subjects, historySpan(today(zone, nowMs)), usage);
+}
+
+function runsOutFirst(all: readonly Having[], rowOf: (having: Having) => BudgetRow): readonly Having[] {
+  return all
+    .map((having) => ({ having, atMs: runsOutMs(rowOf(having)) }))
+    .sort((a, b) => a.atMs - b.atMs)
+    .map(({ having }) => having);
+}
+
+/** Finite, so that those that last can be told from those nobody knows about. */
+function runsOutMs({ forecast }: LimitRow): number {
+  if (forecast === undefined) return 9e15;
+  if (forecast.outcome === 'used_up') return 0;
+  return forecast.atMs ?? 8e15;
+}

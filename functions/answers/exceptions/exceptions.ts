@@ -1,0 +1,72 @@
+/** Grants, freezes and break-glasses that are not over yet, of a subject and of everything above it. */
+import { readInstant } from '../../../policies/document/instant.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { limitsOn } from '../../../policies/limits/limits.ts';
+import { idOf } from '../../core/limits/csv/entry-cells.ts';
+import { exportedLimits } from '../../core/limits/desk/exported-limits.ts';
+import { subjectOf } from '../../core/limits/desk/subject-text.ts';
+import type { Viewer } from '../contract.ts';
+import { NOWHERE } from '../reading/places.ts';
+import type { Reading } from '../reading/reading.ts';
+import { scopeOf } from '../reading/scope.ts';
+import { subjectsAbove } from '../reading/subjects-above.ts';
+import type { ExceptionRow } from './model.ts';
+
+const LISTS = [
+  ['grant', 'grants'],
+  ['freeze', 'freezes'],
+  ['breakglass', 'breakglass'],
+] as const;
+
+export const exceptionsOf =
+  ({ desk, places, clock }: Reading) =>
+  async (subject: string, viewer: Viewer): Promise<readonly ExceptionRow[]> => {
+    const { directory } = (await places()) ?? NOWHERE;
+    const scope = scopeOf(viewer.roles, directory);
+    const levels = [subject, ...subjectsAbove(subject, directory), 'instance'].filter((each) =>
+      scope.sees(each),
+    );
+    const { document, limits } = await exportedLimits(desk);
+    const nowMs = clock.nowMs();
+    return LISTS.flatMap(([kind, key]) => {
+      const list: unknown = document[key];
+      if (!Array.isArray(list)) return [];
+      return list.flatMap((entry: unknown, index): readonly ExceptionRow[] => {
+        const on = isRecord(entry) ? subjectOf(entry.on) : undefined;
+        if (!isRecord(entry) || on === undefined || !levels.includes(on)) return [];
+        const until = text(entry.until);
+        const zone = zoneOf(kind, entry, limitsOn(limits, on));
+        if (until !== '' && (readInstant(until, 'end', zone) ?? 0) <= nowMs) return [];
+        return [
+          {
+            kind,
+            id: text(entry.id ?? `${kind}-${index + 1}`),
+            subject: on,
+            what: whatOf(kind, entry),
+            from: text(entry.from),
+            until,
+            zone,
+            reason: text(entry.reason),
+            by: text(entry.approved_by ?? entry.by),
+          },
+        ];
+      });
+    });
+  };
+
+type Entry = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
+
+/** A grant's days are its limit's; everything else names its zone itself. */
+function zoneOf(kind: ExceptionRow['kind'], entry: Entry, limits: readonly Limit[]): string {
+  if (kind === 'grant') return limits.find(({ id }) => id === (entry.limit ?? idOf(entry)))?.zone ?? 'UTC';
+  return typeof entry.zone === 'string' ? entry.zone : 'UTC';
+}
+
+function whatOf(kind: ExceptionRow['kind'], entry: Entry): string {
+  if (kind === 'grant')
+    return `+${String(entry.amount).replace(/^\+/, '')} on ${String(entry.limit ?? idOf(entry))}`;
+  return kind === 'freeze' ? '' : `${String(entry.jobs)} jobs, ${String(entry.per ?? 'once')}`;
+}

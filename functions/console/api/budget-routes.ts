@@ -1,0 +1,50 @@
+/** How limits stand, and what stands beside them. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
+import type { Budgets, BudgetsAsked } from '../../answers/budgets/model.ts';
+import type { ExceptionRow } from '../../answers/exceptions/model.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { invalidHook } from './invalid-hook.ts';
+import { answerOf, createRoute, z } from './route-parts.ts';
+
+const subject = z.string().max(255).openapi({ example: 'group/101' });
+
+const list = createRoute({
+  method: 'get',
+  path: '/budgets',
+  summary: 'Every limit in force and how it stands, the fullest first',
+  request: {
+    query: z.object({
+      below: subject.optional().openapi({ description: 'Only its own and those of everything below it.' }),
+      holding: subject
+        .optional()
+        .openapi({ description: 'Only those that hold for its jobs: its own, then those above.' }),
+      percent_min: z.coerce.number().int().min(0).max(1_000).optional(),
+      forecast: z.literal('yes').optional().openapi({ description: 'Those that run out first come first.' }),
+      cursor: z.string().max(100).optional(),
+      max: z.coerce.number().int().min(1).max(BUDGET_ROWS_MAX).optional(),
+    }),
+  },
+  responses: { 200: answerOf<Budgets>('Budgets', 'A page of limits') },
+});
+
+const exceptions = createRoute({
+  method: 'get',
+  path: '/exceptions',
+  summary: 'Grants, freezes and break-glasses of a subject and of what is above it, with their ids',
+  request: { query: z.object({ subject }) },
+  responses: { 200: answerOf<readonly ExceptionRow[]>('Exceptions', 'Those that are not over yet') },
+});
+
+export const budgetRoutes = ({ read }: ApiDeps) =>
+  new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
+    .openapi(list, async (c) => {
+      const { percent_min: percentMin, forecast, ...rest } = c.req.valid('query');
+      const asked = { ...rest, percentMin, forecast: forecast === 'yes' };
+      const told = Object.entries(asked).filter(([, value]) => value !== undefined);
+      return c.json(await read.budgets(Object.fromEntries(told) as BudgetsAsked, c.var.user), 200);
+    })
+    .openapi(exceptions, async (c) =>
+      c.json(await read.exceptions(c.req.valid('query').subject, c.var.user), 200),
+    );

@@ -1,0 +1,94 @@
+/** The API that the console serves, without a network between: whoever may read the table needs no sign-in. */
+import { Hono } from 'hono';
+import type { ClientResponse } from 'hono/client';
+import { NO_USER_ID } from '../../../functions/answers/reading/acting-user.ts';
+import type { ApiDeps } from '../../../functions/console/api/api-deps.ts';
+import type { ApiError } from '../../../functions/console/api/api-error.ts';
+import { apiClient } from '../../../functions/console/api/client.ts';
+import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import type { Rights, RoleName } from '../../../functions/core/limits/desk/role.ts';
+import type { Roles, SignInEnv, User } from '../../../functions/core/signin/user.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { UsageError } from '../../terminal/command.ts';
+
+export type ApiClient = ReturnType<typeof apiClient>;
+
+/** Goes nowhere: addresses need an origin. */
+const ORIGIN = 'http://in-process.invalid';
+
+/** Who asks. */
+export interface Caller {
+  /** For people: whose request something is. */
+  readonly name: string;
+  readonly roles: Roles;
+}
+
+/** Rights as the API knows them. Whoever views all views what is below every topmost group. */
+export function rolesOf(rights: Rights, { groupById }: Directory): Roles {
+  const isAny = (name: RoleName): boolean => rights.some(({ role }) => role === name);
+  const tops = [...groupById.values()].flatMap(({ id, parentId }) => (parentId === undefined ? [id] : []));
+  const ownedGroupIds = rights.flatMap((right) => (right.role === 'owner' ? right.groups : []));
+  const viewed = rights.flatMap((right) =>
+    right.role !== 'viewer' ? [] : right.groups === 'all' ? tops : right.groups,
+  );
+  return {
+    admin: isAny('admin'),
+    finance: isAny('finance'),
+    ownedGroupIds,
+    viewerGroupIds: [...ownedGroupIds, ...viewed],
+  };
+}
+
+/** Calls throw what broke the answer, a {LedgerError} for example: its message is for whoever has the table. */
+export function apiInProcess(deps: Omit<ApiDeps, 'log' | 'onFailure'>, { name, roles }: Caller): ApiClient {
+  let broken: Error | undefined;
+  const onFailure = (error: Error): void => {
+    broken = error;
+  };
+  const app = new Hono<SignInEnv>();
+  const user: User = { id: NO_USER_ID, username: name, name, roles, sessionId: '', csrfToken: '' };
+  app.use(async (c, next) => {
+    c.set('user', user);
+    await next();
+  });
+  app.route(API_PATH, createApi({ ...deps, log: silentLog, onFailure }));
+  const send: typeof fetch = async (input, init) => {
+    broken = undefined;
+    const response = await app.request(input as string | Request, init);
+    if (broken !== undefined) throw broken;
+    return response;
+  };
+  return apiClient({ origin: ORIGIN, fetch: send });
+}
+
+type AnswerOf<Response> =
+  Response extends ClientResponse<infer Body, infer Status, 'json'>
+    ? Status extends 200 | 201 | 202
+      ? Exact<Body>
+      : never
+    : never;
+
+/** JSON has no undefined: a property is there with a value, or not at all. */
+type Exact<Json> = Json extends object
+  ? { [Name in keyof Json]: Exact<Exclude<Json[Name], undefined>> }
+  : Json;
+
+/** What was asked for. @throws {UsageError} for what is not there or cannot be meant, {Error} with the remedy for all else. */
+export async function answered<Response extends ClientResponse<unknown>>(
+  asking: Promise<Response>,
+): Promise<AnswerOf<Response>> {
+  const response = await asking;
+  if (response.ok) return (await response.json()) as AnswerOf<Response>;
+  const { error } = (await response.json()) as ApiError;
+  const text = `${error.message} ${error.remedy}`;
+  throw response.status === 404 || response.status === 422 ? new UsageError(text) : new Error(text);
+}
+
+/** The same of what may not be there. */
+export async function found<Response extends ClientResponse<unknown>>(
+  asking: Promise<Response>,
+): Promise<AnswerOf<Response> | undefined> {
+  const response = await asking;
+  return response.status === 404 ? undefined : answered(Promise.resolve(response));
+}

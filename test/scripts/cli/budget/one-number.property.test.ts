@@ -1,0 +1,268 @@
+/** Page, API and command line print the same number of the same limit. */
+import { join } from 'node:path';
+import fc from 'fast-check';
+import type { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import { placesOf } from '../../../../functions/answers/reading/places.ts';
+import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
+import type { SubjectView } from '../../../../functions/answers/subject/model.ts';
+import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
+import { createPages } from '../../../../functions/console/pages/create-pages.ts';
+import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import { two } from '../../../../policies/limits/calendar.ts';
+import { dayIn } from '../../../../policies/limits/zone.ts';
+import { bareAmountText } from '../../../../policies/text/amount-text.ts';
+import type { Unit } from '../../../../policies/units/unit.ts';
+import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
+import { lsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
+import { showCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
+import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
+import { servedTo, USERS } from '../../../functions/console/house.ts';
+import { someLimits } from '../../../policies/documents.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+import { budgetBench } from './budget-bench.ts';
+
+/** Of one limit, as a mouth says it. Amounts as they are printed, `-` before what is passed. */
+interface Figures {
+  readonly limit: string;
+  readonly used: string;
+  readonly held: string;
+  readonly left: string;
+  readonly percent: string;
+  /** An instant, `lasts`, `used_up`, or nothing. */
+  readonly runsOut: string;
+}
+
+const SUBJECT = 'group/101';
+const GROUP = 'acme/payments';
+
+interface Case {
+  readonly limits: readonly object[];
+  /** By the limit's id. */
+  readonly counters: ReadonlyMap<string, Pick<Counter, 'committed' | 'settled'>>;
+  /** On the days before today, micros. */
+  readonly perDay: readonly number[];
+  /** Of the money; everything else is in UTC. */
+  readonly zone: string;
+}
+
+/** A counter about where the amount is: what stands on an edge is where two computations part. */
+const counted = (whole: number): fc.Arbitrary<Pick<Counter, 'committed' | 'settled'>> =>
+  fc
+    .tuple(
+      fc.oneof(
+        fc.integer({ min: 0, max: Math.max(1, whole * 2) }),
+        fc.integer({ min: Math.max(0, whole - 2), max: whole + 2 }),
+      ),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+    )
+    .map(([committed, share]) => ({ committed, settled: Math.floor(committed * share) }));
+
+const written = fc.oneof(fc.constant('unlimited' as const), fc.integer({ min: 0, max: 500 }));
+
+const cases: fc.Arbitrary<Case> = fc
+  .record({
+    money: written,
+    minutes: written,
+    jobs: fc.integer({ min: 1, max: 50 }),
+    per: fc.constantFrom('day', 'month', 'year', 'once'),
+    zone: fc.constantFrom('UTC', 'Europe/Berlin'),
+    mode: fc.constantFrom('enforce', 'warn'),
+    perDay: fc.array(fc.integer({ min: 0, max: 30_000_000 }), { maxLength: 10 }),
+  })
+  .chain(({ money, minutes, jobs, per, zone, mode, perDay }) =>
+    fc
+      .tuple(
+        counted(money === 'unlimited' ? 1_000_000 : money * 1_000_000),
+        // Whole minutes: which way a part of one is rounded is another promise.
+        counted(minutes === 'unlimited' ? 10 : minutes).map(({ committed, settled }) => ({
+          committed: committed * 60,
+          settled: settled * 60,
+        })),
+        fc.integer({ min: 0, max: 100 }),
+      )
+      .map(([moneyCount, minutesCount, running]) => ({
+        limits: [
+          { on: { group: 101 }, money, per, ...(per !== 'once' && { zone }), mode },
+          { on: { group: 101 }, minutes, per: 'month' },
+          // What is counted at once is held, and never final.
+          { on: { group: 101 }, jobs },
+        ],
+        counters: new Map([
+          [`money-${per}`, moneyCount],
+          ['minutes-month', minutesCount],
+          ['jobs-now', { committed: running, settled: 0 }],
+        ]),
+        perDay,
+        zone: per === 'once' ? 'UTC' : zone,
+      })),
+  );
+
+/** The same tables for all three; the command line may read counters that are off by so much. */
+async function mouths({ limits, counters, perDay }: Case, off = 0) {
+  const bench = await budgetBench(limits);
+  await bench.spend(SUBJECT, perDay);
+  const counting = (more: number): LedgerStore => ({
+    ...bench.tables.ledger,
+    readCounters: async (keys) =>
+      keys.map((key): Counter => {
+        const { committed = 0, settled = 0 } = counters.get(key.limit) ?? {};
+        const unchecked = { exempt: 0, unmetered: 0, bypass: 0 };
+        return { key, committed: committed + more, settled, fitted: committed, unchecked, rev: 1 };
+      }),
+  });
+  const open = (deps: BudgetDeps): BudgetDeps => ({
+    ...deps,
+    open: async (flags, io) => ({ ...(await deps.open(flags, io)), ledger: counting(off) }),
+  });
+  const ls = await bench.run((deps) => lsCommandOn(open(deps)), ['--forecast', '--group', GROUP]);
+  const show = await bench.json((deps) => showCommandOn(open(deps)), GROUP);
+
+  const { clock, table } = bench;
+  const policy = readPolicy(join(bench.folder, 'policy.yaml'));
+  const directory = readDirectory(join(bench.folder, 'directory.yaml'));
+  const ledger = createLedger({ store: counting(0), clock });
+  const newId = (): string => 'id';
+  const whole = async () => directory;
+  const desk = createLimitsDesk({ table, policy, directory: whole, ledger, clock, newId });
+  const read = createConsoleRead({
+    desk,
+    limitTable: table,
+    packedLimits: someLimits({}),
+    policy,
+    ledger,
+    usage: bench.tables.rollup,
+    places: async () => placesOf(directory),
+    zone: 'UTC',
+    clock,
+  });
+  const parts = { desk, read, policy, directory: whole, clock, log: silentLog };
+  const uploads = createUploads({ table, clock, newId });
+  const pages = createPages({ ...parts, uploads, zone: 'UTC', origin: 'https://budget.example.com' });
+  const get = async (path: string, from: Hono<SignInEnv>, below = '/'): Promise<Response> =>
+    servedTo(USERS.finance, below, from).request(path);
+  const api = await (await get(`${API_PATH}/groups/101`, createApi(parts), API_PATH)).json();
+  return {
+    page: pageFigures(await (await get('/groups/101', pages)).text()),
+    api: (api as SubjectView).limits.map(apiFigures),
+    cli: (show.limits as readonly Told[]).filter(({ own }) => own).map(cliFigures),
+    /** What each row of the table has after its limit. */
+    printed: cellsOf(ls.out),
+  };
+}
+
+const MARKUP = /<[^>]*>/g;
+
+function pageFigures(html: string): readonly Figures[] {
+  const [, after = ''] = html.split('Limits and how they stand');
+  const [rows = ''] = after.split('</table>');
+  return [...rows.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => {
+    const cells = row.split(/(?=<td\b)/);
+    const plain = (index: number): string => (cells[index] ?? '').replace(MARKUP, '').trim();
+    const left = plain(6);
+    const runsOut = plain(7);
+    return {
+      limit: /<code>([^<]+)<\/code>/.exec(row)?.[1] ?? '',
+      used: plain(3),
+      held: plain(4),
+      left: left === '–' ? '' : left.endsWith(' over') ? `-${bareOf(left.slice(0, -5))}` : bareOf(left),
+      percent: plain(2) === '–' ? '' : plain(2).replace(' %', ''),
+      runsOut:
+        /datetime="([^"]+)"/.exec(cells[7] ?? '')?.[1] ??
+        (runsOut === 'used up' ? 'used_up' : runsOut === 'lasts' ? 'lasts' : ''),
+    };
+  });
+}
+
+const bareOf = (amount: string): string => amount.replace(/ (EUR|min|jobs?)$/, '');
+
+function apiFigures({ id, unit, settled, held, left, percent, forecast }: LimitRow): Figures {
+  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  return {
+    limit: id,
+    used: bare(settled),
+    held: bare(held),
+    left: left === undefined ? '' : bare(left),
+    percent: percentText(percent),
+    runsOut: forecast?.atMs === undefined ? (forecast?.outcome ?? '') : new Date(forecast.atMs).toISOString(),
+  };
+}
+
+/** As `--json` has it. */
+interface Told {
+  readonly own: boolean;
+  readonly limit: string;
+  readonly unit: Unit;
+  readonly used: number;
+  readonly held: number;
+  readonly left: number | null;
+  readonly percent: number | null;
+  readonly runsOut: string | null;
+}
+
+function cliFigures({ limit, unit, used, held, left, percent, runsOut }: Told): Figures {
+  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  return {
+    limit,
+    used: bare(used),
+    held: bare(held),
+    left: left === null ? '' : bare(left),
+    percent: percentText(percent ?? undefined),
+    runsOut: runsOut ?? '',
+  };
+}
+
+/** The page has no room for five digits. */
+const percentText = (percent: number | undefined): string =>
+  percent === undefined ? '' : percent > 9_999 ? '&gt; 9999' : `${percent}`;
+
+const cellsOf = (table: string): readonly string[] =>
+  table
+    .split('\n')
+    .filter((line) => line.startsWith(GROUP))
+    .map((line) => line.split(/ {2,}/).slice(2).join(' '));
+
+/** The row that a limit's figures make; what is empty leaves no trace between spaces. */
+function rowOf({ limit, used, held, left, percent, runsOut }: Figures, zone: string): string {
+  const { year, month, day } = dayIn(zone, Date.parse(runsOut) || 0);
+  const date = runsOut.includes('T') ? `${year}-${two(month)}-${two(day)}` : runsOut.replace('_', ' ');
+  const unknown = left !== '' && limit !== 'jobs-now' ? '?' : '';
+  return [used, held, left, percent, date === '' ? unknown : date].filter((cell) => cell !== '').join(' ');
+}
+
+const byLimit = (all: readonly Figures[]): readonly Figures[] =>
+  all.toSorted((a, b) => (a.limit < b.limit ? -1 : 1));
+
+test('page, API and command line print the same number', async () => {
+  await fc.assert(
+    fc.asyncProperty(cases, async (some) => {
+      const { page, api, cli, printed } = await mouths(some);
+      expect(page).toHaveLength(3);
+      expect(api).toEqual(page);
+      expect(byLimit(cli)).toEqual(byLimit(page));
+      const rows = page.map((each) => rowOf(each, each.limit.startsWith('money') ? some.zone : 'UTC'));
+      expect(printed.toSorted()).toEqual(rows.toSorted());
+    }),
+    { numRuns: propertyRuns(150) },
+  );
+});
+
+test('a counter that one of them reads one off is noticed', async () => {
+  await fc.assert(
+    fc.asyncProperty(cases, async (some) => {
+      // Cents hide a millionth, and tenths of a minute a second: jobs are told one by one.
+      const { page, cli, printed } = await mouths(some, 1);
+      expect(byLimit(cli)).not.toEqual(byLimit(page));
+      const rows = page.map((each) => rowOf(each, each.limit.startsWith('money') ? some.zone : 'UTC'));
+      expect(printed.toSorted()).not.toEqual(rows.toSorted());
+    }),
+    { numRuns: propertyRuns(15) },
+  );
+});
