@@ -1,6 +1,6 @@
 import type { LimitRow } from '../../../answers/view/limit-row.ts';
 import type { Field } from '../parts/form-field.tsx';
-import { limitWords } from '../parts/limit-words.tsx';
+import { limitWords } from '../parts/limit-words.ts';
 import { type EditContext, type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 
 /** @param zone - the calendar its days are meant on */

@@ -1,7 +1,7 @@
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
 import type { LimitRow } from '../../../answers/view/limit-row.ts';
 import type { Field } from '../parts/form-field.tsx';
-import { KIND_WORDS, limitWords, writtenAmount } from '../parts/limit-words.tsx';
+import { KIND_WORDS, limitWords, writtenAmount } from '../parts/limit-words.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 
 const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) => [each, each] as const);

@@ -7,7 +7,7 @@ import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import { hiddenFields } from '../parts/form-field.tsx';
 import { Card, PostForm, Table } from '../parts/layout.tsx';
-import { limitWords } from '../parts/limit-words.tsx';
+import { limitWords } from '../parts/limit-words.ts';
 import type { Markup } from '../parts/markup.ts';
 import { confirmPart, previewPart, type ValidPreview } from '../parts/preview-part.tsx';
 import { amount, counted, instant, type Telling } from '../parts/told.tsx';

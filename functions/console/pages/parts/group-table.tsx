@@ -2,9 +2,10 @@ import type { GroupRow } from '../../../answers/view/overview.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/group-sum.ts';
 import { Bar } from './bar.tsx';
 import { type Column, Table } from './layout.tsx';
-import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.tsx';
+import { leftClass, leftText, limitAmount, onlyWatches } from './limit-words.ts';
 import { pathText, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
+import { runsOut } from './run-out.tsx';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.tsx';
 
 export interface GroupTableParts {

@@ -1,9 +1,9 @@
 import { readInstant } from '../../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../../policies/text/edge-text.ts';
 import type { RequestRow } from '../../../answers/view/request.ts';
-import { fieldText } from '../parts/field-text.ts';
+import { fieldText } from '../parts/change-table.tsx';
 import { Fact } from '../parts/layout.tsx';
-import { leftText, limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { leftText, limitAmount, limitWords } from '../parts/limit-words.ts';
 import { outside } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { counted, instant, type Telling } from '../parts/told.tsx';

@@ -1,6 +1,6 @@
 import type { ShadowRow } from '../../../answers/view/shadow.ts';
 import type { OwnerMessage } from '../pages-deps.ts';
-import { limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { limitAmount, limitWords } from '../parts/limit-words.ts';
 import { amount, counted, type Telling } from '../parts/told.tsx';
 
 /** What the owner of a group reads: whose, how many, by what, and where to look. */

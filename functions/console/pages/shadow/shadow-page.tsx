@@ -4,7 +4,7 @@ import { Page } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
 import { daySpan } from '../parts/chart-scale.ts';
 import { Done, PostForm } from '../parts/layout.tsx';
-import { limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { limitAmount, limitWords } from '../parts/limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { amount, counted, type Telling } from '../parts/told.tsx';

@@ -1,9 +1,7 @@
 import type { LimitKind } from '../../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../../policies/limits/period.ts';
-import { untilText } from '../../../../policies/text/until-text.ts';
-import type { ForecastRow, LimitRow } from '../../../answers/view/limit-row.ts';
-import type { Markup } from './markup.ts';
-import { amount, distance, instant, type Telling } from './told.tsx';
+import type { LimitRow } from '../../../answers/view/limit-row.ts';
+import { amount, type Telling } from './told.tsx';
 
 export const KIND_WORDS: Readonly<Record<LimitKind, string>> = {
   money: 'Money',
@@ -47,74 +45,6 @@ export const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' 
 /** Colours what is left: red where jobs are rejected, amber where they would be. */
 export const leftClass = (limit: LimitRow): string =>
   (limit.left ?? 0) >= 0 ? '' : onlyWatches(limit) ? 'warn-text' : 'bad-text';
-
-/** When the number is used up, short enough for a cell. @param watched - nothing is rejected for it. */
-export function runsOut(
-  forecast: ForecastRow | undefined,
-  zone: string,
-  nowMs: number,
-  watched = false,
-): Markup {
-  if (forecast === undefined) return <span class="soft">not known yet</span>;
-  switch (forecast.outcome) {
-    case 'used_up':
-      return <strong class={watched ? 'warn-text' : 'bad-text'}>used up</strong>;
-    case 'lasts':
-      return <span class="good-text">lasts</span>;
-    case 'runs_out':
-      return forecast.atMs === undefined ? (
-        <>runs out</>
-      ) : (
-        <>
-          <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
-          <small class="soft when">{dayAndClock(forecast.atMs, zone)}</small>
-        </>
-      );
-  }
-}
-
-const dayAndClock = (atMs: number, zone: string): Markup => (
-  <time datetime={new Date(atMs).toISOString()}>{clockText(atMs, zone)}</time>
-);
-
-/** `23 Nov 14:00`, in the limit's zone. */
-const clockText = (atMs: number, zone: string): string =>
-  untilText(atMs, zone, atMs).replace(/ \d{4} (\d{2}:\d{2}) .*$/, ' $1');
-
-/** A sentence of it. */
-export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
-  switch (limit.forecast?.outcome) {
-    case undefined:
-      return <>There is too little history to say when it runs out.</>;
-    case 'used_up':
-      return onlyWatches(limit) ? (
-        <>
-          It is <strong class="warn-text">used up</strong>; no job is rejected for it.
-        </>
-      ) : (
-        <>
-          It is <strong class="bad-text">used up</strong>.
-        </>
-      );
-    case 'lasts':
-      return (
-        <>
-          At the pace of the last four weeks it <strong class="good-text">lasts</strong> until the period
-          ends.
-        </>
-      );
-    case 'runs_out':
-      return limit.forecast.atMs === undefined ? (
-        <>It runs out before the period ends.</>
-      ) : (
-        <>
-          At the pace of the last four weeks it{' '}
-          <strong class="warn-text">runs out {distance(limit.forecast.atMs, nowMs)}</strong>, on{' '}
-          {instant(limit.forecast.atMs, limit)}.
-        </>
-      );
-  }
-}
 
 /** An amount as limits.yaml has it, for a field that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
 export function writtenAmount(whole: number | 'unlimited', kind: LimitKind): string {

@@ -1,0 +1,73 @@
+import { untilText } from '../../../../policies/text/until-text.ts';
+import type { ForecastRow, LimitRow } from '../../../answers/view/limit-row.ts';
+import { onlyWatches } from './limit-words.ts';
+import type { Markup } from './markup.ts';
+import { distance, instant } from './told.tsx';
+
+/** When the number is used up, short enough for a cell. @param watched - nothing is rejected for it. */
+export function runsOut(
+  forecast: ForecastRow | undefined,
+  zone: string,
+  nowMs: number,
+  watched = false,
+): Markup {
+  if (forecast === undefined) return <span class="soft">not known yet</span>;
+  switch (forecast.outcome) {
+    case 'used_up':
+      return <strong class={watched ? 'warn-text' : 'bad-text'}>used up</strong>;
+    case 'lasts':
+      return <span class="good-text">lasts</span>;
+    case 'runs_out':
+      return forecast.atMs === undefined ? (
+        <>runs out</>
+      ) : (
+        <>
+          <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
+          <small class="soft when">{dayAndClock(forecast.atMs, zone)}</small>
+        </>
+      );
+  }
+}
+
+const dayAndClock = (atMs: number, zone: string): Markup => (
+  <time datetime={new Date(atMs).toISOString()}>{clockText(atMs, zone)}</time>
+);
+
+/** `23 Nov 14:00`, in the limit's zone. */
+const clockText = (atMs: number, zone: string): string =>
+  untilText(atMs, zone, atMs).replace(/ \d{4} (\d{2}:\d{2}) .*$/, ' $1');
+
+/** A sentence of it. */
+export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
+  switch (limit.forecast?.outcome) {
+    case undefined:
+      return <>There is too little history to say when it runs out.</>;
+    case 'used_up':
+      return onlyWatches(limit) ? (
+        <>
+          It is <strong class="warn-text">used up</strong>; no job is rejected for it.
+        </>
+      ) : (
+        <>
+          It is <strong class="bad-text">used up</strong>.
+        </>
+      );
+    case 'lasts':
+      return (
+        <>
+          At the pace of the last four weeks it <strong class="good-text">lasts</strong> until the period
+          ends.
+        </>
+      );
+    case 'runs_out':
+      return limit.forecast.atMs === undefined ? (
+        <>It runs out before the period ends.</>
+      ) : (
+        <>
+          At the pace of the last four weeks it{' '}
+          <strong class="warn-text">runs out {distance(limit.forecast.atMs, nowMs)}</strong>, on{' '}
+          {instant(limit.forecast.atMs, limit)}.
+        </>
+      );
+  }
+}
