@@ -98,7 +98,7 @@ const standingText = (limit: LimitRow, telling: Telling): Markup => {
 export const backOf = ({ kind, subject = '' }: Values): string =>
   kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
 
-export interface PreviewShown {
+interface PreviewShown {
   readonly title: string;
   /** What the form was sent with; goes along. */
   readonly values: Values;

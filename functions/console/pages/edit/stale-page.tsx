@@ -10,7 +10,7 @@ import { withoutStep } from './edit-pages.tsx';
 
 type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
-export interface Again {
+interface Again {
   /** What the form was sent with; absent: it cannot be put on top of theirs. */
   readonly values?: Values;
   readonly back: string;

@@ -79,7 +79,7 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
   </Page>
 );
 
-export interface ImportShown {
+interface ImportShown {
   readonly file: string;
   readonly preview: ValidPreview;
   readonly totals: readonly TotalChange[];

@@ -11,7 +11,7 @@ import { forecastSentence } from '../parts/run-out.tsx';
 import { amount, counted, distance, type Telling } from '../parts/told.tsx';
 import { budgetSearch, emptyNote, isNothing } from './budget-search.tsx';
 
-export interface OverviewShown {
+interface OverviewShown {
   readonly overview: Overview;
   readonly asked: OverviewAsked;
   /** The path down to the group whose children are shown, topmost first. */

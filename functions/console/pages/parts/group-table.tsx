@@ -8,7 +8,7 @@ import type { Markup } from './markup.ts';
 import { runsOut } from './run-out.tsx';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.tsx';
 
-export interface GroupTableParts {
+interface GroupTableParts {
   /** Where the groups below a group are. */
   readonly tree?: (groupId: number) => string;
   /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */

@@ -9,7 +9,7 @@ import { subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import type { Telling } from '../parts/told.tsx';
 
-export interface AskShown {
+interface AskShown {
   readonly view: SubjectView;
   readonly values: Values;
   readonly problems: FieldProblems;

@@ -15,7 +15,9 @@ export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Tell
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
   if (row === undefined) return counted(edit.count, 'difference');
   const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
-  return `${row.limit}${row.field === 'amount' ? '' : ` ${row.field}`}: ${fieldText(row.from, row.unit, telling)} → ${fieldText(row.to, row.unit, telling)}${more}`;
+  const what = row.field === 'amount' ? row.limit : `${row.limit} ${row.field}`;
+  const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit, telling));
+  return `${what}: ${from} → ${to}${more}`;
 }
 
 /** Why, for when, and how the limit stands. */

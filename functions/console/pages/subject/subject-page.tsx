@@ -15,7 +15,7 @@ import { limitsPart } from './limits-part.tsx';
 import { mainLimitCard } from './main-limit-card.tsx';
 import { rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
-export interface SubjectShown {
+interface SubjectShown {
   readonly view: SubjectView;
   /** What was just done, for a green line at the top. */
   readonly done: string | undefined;
