@@ -2,7 +2,7 @@
  * Lets Node load `.tsx`: by itself it takes types away but does not know JSX. Has to run before the first module with JSX is
  * asked for: tests set it up, programs import `console-pages.ts`. Bundles need none of this.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { basename, join } from 'node:path';
@@ -34,11 +34,20 @@ function compiled(file: string): string {
   const before = readIfThere(kept);
   if (before?.startsWith(made)) return before;
   const text = made + compile(source, file);
-  // Whole or not at all: other processes read it at the same time.
-  mkdirSync(CACHE, { recursive: true });
-  writeFileSync(`${kept}.${process.pid}`, text);
-  renameSync(`${kept}.${process.pid}`, kept);
+  keep(kept, text);
   return text;
+}
+
+/** Whole or not at all, because other processes read it at the same time. */
+function keep(file: string, text: string): void {
+  const part = `${file}.${randomUUID()}`;
+  try {
+    mkdirSync(CACHE, { recursive: true });
+    writeFileSync(part, text);
+    renameSync(part, file);
+  } catch {
+    // A folder that cannot be written to costs some time at each start, and nothing else.
+  }
 }
 
 function compile(source: string, file: string): string {

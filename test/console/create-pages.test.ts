@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { roundTicks } from '../../functions/console/pages/parts/chart-scale.ts';
-import { writtenAmount } from '../../functions/console/pages/parts/limit-words.tsx';
+import { writtenAmount } from '../../functions/console/pages/parts/limit-words.ts';
 import { renderNotice } from '../../functions/console/pages/problem-page.tsx';
 import { LimitsError } from '../../functions/core/limits/limits-error.ts';
 import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';

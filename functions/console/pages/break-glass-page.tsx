@@ -84,9 +84,10 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telli
     toReview,
     zone = 'UTC',
   } = glass;
+  const names = users.map((each) => personText(each, glass.userNames));
   const who = [
     users.length > 0
-      ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${users.map((each) => personText(each, glass.userNames)).join(', ')}`
+      ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${names.join(', ')}`
       : 'everybody’s jobs',
     glass.protected ? 'on protected refs' : '',
   ];

@@ -13,7 +13,7 @@ export interface Reader extends User {
   readonly waiting?: number;
 }
 
-export interface Frame {
+interface Frame {
   readonly title: string;
   /** Which entry of the navigation this is. */
   readonly at: NavigationHref | 'none';

@@ -1,3 +1,4 @@
+import type { ApplyOutcome } from '../../core/limits/desk/outcome.ts';
 import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { Denied } from '../../core/limits/desk/role.ts';
 import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
@@ -118,7 +119,7 @@ export const forbiddenPage = (
     link: { href: back, text: 'Back' },
   });
 
-export const reachList = (reach: readonly Reach[]): Markup | '' =>
+const reachList = (reach: readonly Reach[]): Markup | '' =>
   reach.length === 0 ? (
     ''
   ) : (
@@ -149,4 +150,22 @@ export const closedPage = (user: User, who: string): Markup =>
         Who gives them: whoever runs Tollgate, or an owner of the group in GitLab.
       </>
     ),
+  });
+
+type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
+
+/** Nothing is changed before somebody else has said yes. */
+export const approvalPage = (user: User, { by, request }: NeedsApproval, back: string): Markup =>
+  problemPage(user, {
+    title: request === undefined ? 'Needs somebody else' : 'Request filed',
+    sentence:
+      request === undefined
+        ? `Nothing was changed: this must be approved by somebody else, who is ${whoMayText('approve', by)}.`
+        : `Nothing is changed yet: somebody else, who is ${whoMayText('approve', by)}, must approve it.`,
+    remedy:
+      request === undefined
+        ? 'Too many requests are waiting already: some must be decided or expire first.'
+        : 'You find it under “Requests”, and so do they.',
+    link:
+      request === undefined ? { href: back, text: 'Back' } : { href: '/requests', text: 'To the requests' },
   });

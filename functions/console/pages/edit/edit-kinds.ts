@@ -1,5 +1,5 @@
 import type { LimitRow } from '../../../answers/standing/model.ts';
-import { limitWords } from '../parts/limit-words.tsx';
+import { limitWords } from '../parts/limit-words.ts';
 import { type EditContext, type EditForm, WHY } from './edit-form-parts.ts';
 import { breakGlassForm, grantForm, rolloutForm } from './exception-forms.ts';
 import { changedLimit, newLimit } from './limit-forms.ts';

@@ -1,17 +1,15 @@
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
-import type { ApplyOutcome, ChangeRow } from '../../../core/limits/desk/outcome.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { Page } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
-import { changeTable } from '../parts/change-table.tsx';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from '../parts/form-field.tsx';
-import { Card, PostForm } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmount } from '../parts/limit-words.tsx';
+import { PostForm } from '../parts/layout.tsx';
+import { leftClass, leftText, limitAmount } from '../parts/limit-words.ts';
 import { address, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { confirmPart, previewPart, type ValidPreview } from '../parts/preview-part.tsx';
-import { amount, distance, instant, type Telling } from '../parts/told.tsx';
+import { amount, type Telling } from '../parts/told.tsx';
 import type { EditForm } from './edit-form-parts.ts';
 import type { EditKind } from './edit-kinds.ts';
 
@@ -100,7 +98,7 @@ const standingText = (limit: LimitRow, telling: Telling): Markup => {
 export const backOf = ({ kind, subject = '' }: Values): string =>
   kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
 
-export interface PreviewShown {
+interface PreviewShown {
   readonly title: string;
   /** What the form was sent with; goes along. */
   readonly values: Values;
@@ -155,81 +153,6 @@ export const previewPage = (
 
 export const withoutStep = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => name !== 'step' && name !== 'confirmed'));
-
-type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
-
-export interface Again {
-  /** What the form was sent with; absent: it cannot be put on top of theirs. */
-  readonly values?: Values;
-  readonly back: string;
-  /** What else to do. */
-  readonly hint?: string;
-}
-
-/** Somebody else was faster: both versions, and nothing lost of either. */
-export const stalePage = (user: User, stale: Stale, again: Again, telling: Telling): Markup => {
-  const { live, mine, theirs } = stale;
-  const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
-  return (
-    <Page title="Changed meanwhile" at={values === undefined ? '/import' : '/'} user={user}>
-      <div class="head">
-        <div>
-          <h1>Somebody changed it meanwhile</h1>
-          <p>
-            Yours was not saved.
-            {live !== undefined && (
-              <>
-                {' '}
-                {seesAll(user) ? <>{live.change.actor} saved another version</> : 'Another version was saved'}{' '}
-                {distance(live.change.atMs, telling.nowMs)}
-                {seesAll(user) && <>: “{live.change.why}”</>} (edit {live.pointer.edit},{' '}
-                {instant(live.change.atMs, telling)}).
-              </>
-            )}
-          </p>
-        </div>
-      </div>
-      <div class="compare">
-        <Card id="mine" title="Yours, not saved">
-          {rowsOr(
-            mine,
-            'The version you began with is gone, so what you changed cannot be told from it.',
-            telling,
-          )}
-        </Card>
-        <Card id="theirs" title="Saved since you began">
-          {rowsOr(theirs, 'What the others changed cannot be told any more; look at the history.', telling)}
-        </Card>
-      </div>
-      <PostForm user={user} class="card" action="/edit">
-        {values !== undefined && hiddenFields(values)}
-        {again.hint !== undefined && <p>{again.hint}</p>}
-        <div class="actions">
-          {values !== undefined && (
-            <button class="main" name="step" value="preview">
-              See mine on top of theirs
-            </button>
-          )}
-          <a class="button" href={again.back}>
-            Keep theirs
-          </a>
-        </div>
-      </PostForm>
-    </Page>
-  );
-};
-
-/** The last edit may have been about somebody else's group. */
-const seesAll = ({ roles }: User): boolean => roles.admin || roles.finance;
-
-const rowsOr = (rows: readonly ChangeRow[] | undefined, sentence: string, telling: Telling): Markup =>
-  rows === undefined ? (
-    <p class="soft">{sentence}</p>
-  ) : rows.length === 0 ? (
-    <p class="soft">Nothing of the same groups.</p>
-  ) : (
-    changeTable(rows, 'Differences', telling)
-  );
 
 export const untouched = (kind: EditKind, form: EditForm, values: Values): FormShown => ({
   kind,

@@ -5,19 +5,17 @@ import type { ApplyOutcome } from '../../../core/limits/desk/outcome.ts';
 import type { SignInEnv } from '../../../core/signin/user.ts';
 import { query, readValues } from '../asked.ts';
 import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
-import { countedFor } from '../parts/counted-for.ts';
+import { countedFor } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import { address } from '../parts/links.tsx';
-import { forbiddenPage, problemPage, unknownPlace } from '../problem-page.tsx';
-import { approvalPage } from '../requests/requests-page.tsx';
+import { approvalPage, forbiddenPage, problemPage, unknownPlace } from '../problem-page.tsx';
 import { byField } from './document-problems.ts';
 import { EDIT_KINDS, type EditKind } from './edit-kinds.ts';
-import { backOf, editPage, type FormShown, previewPage, stalePage, untouched } from './edit-pages.tsx';
-import { openForm } from './open-form.ts';
+import { backOf, editPage, type FormShown, previewPage, untouched } from './edit-pages.tsx';
+import { asWas, openForm, standingOf, wasOf } from './open-form.ts';
 import { reachOf } from './reach.ts';
 import { readEdit } from './read-edit.ts';
-import { standingOf } from './standing-limit.ts';
-import { asWas, wasOf } from './was.ts';
+import { stalePage } from './stale-page.tsx';
 
 const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 

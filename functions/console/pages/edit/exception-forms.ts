@@ -1,6 +1,6 @@
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { Field } from '../parts/form-field.tsx';
-import { limitWords } from '../parts/limit-words.tsx';
+import { limitWords } from '../parts/limit-words.ts';
 import { type EditContext, type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 
 /** @param zone - the calendar its days are meant on */
@@ -54,7 +54,10 @@ export const breakGlassForm = ({ view }: EditContext): EditForm => ({
     {
       name: 'users',
       label: 'Whose jobs',
-      hint: 'GitLab’s user ids, apart by commas: each stands on its user’s profile, in the menu at the top right. Empty: everybody’s, then of protected refs only.',
+      hint: [
+        'GitLab’s user ids, apart by commas: each stands on its user’s profile, in the menu at the top right.',
+        'Empty: everybody’s, then of protected refs only.',
+      ].join(' '),
       autofocus: true,
     },
     {
@@ -91,7 +94,10 @@ export const breakGlassForm = ({ view }: EditContext): EditForm => ({
       type: 'textarea',
       required: true,
       max: 200,
-      hint: 'These jobs pass limits and freezes, never security rules. They are still charged, the owners are told, and somebody reviews it.',
+      hint: [
+        'These jobs pass limits and freezes, never security rules.',
+        'They are still charged, the owners are told, and somebody reviews it.',
+      ].join(' '),
     },
     { name: 'ticket', label: 'Ticket', short: true },
   ],

@@ -2,7 +2,7 @@ import { writtenEdge } from '../../../../policies/text/edge-text.ts';
 import { isSpent, kindRow, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { Field } from '../parts/form-field.tsx';
-import { limitWords, writtenAmount } from '../parts/limit-words.tsx';
+import { limitWords, writtenAmount } from '../parts/limit-words.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 
 const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) => [each, each] as const);

@@ -5,8 +5,9 @@ import type { PagesDeps } from '../pages-deps.ts';
 import type { Values } from '../parts/form-field.tsx';
 import type { EditContext, EditForm } from './edit-form-parts.ts';
 import { type EditKind, editForm } from './edit-kinds.ts';
+import { type FormShown, untouched } from './edit-pages.tsx';
 
-export interface Opened {
+interface OpenForm {
   readonly kind: EditKind;
   readonly form: EditForm;
   readonly context: EditContext;
@@ -20,7 +21,7 @@ export async function openForm(
   kind: EditKind,
   values: Values,
   user: User,
-): Promise<Opened | undefined> {
+): Promise<OpenForm | undefined> {
   const { subject, limit: limitId } = values;
   let view: SubjectView | undefined;
   let base: string | undefined;
@@ -38,3 +39,34 @@ export async function openForm(
   const context = { view, limit, today };
   return { kind, form: editForm(kind, context), context, base };
 }
+
+/**
+ * A new limit that is there already: the form to change that one, with the amount and the reason that were typed. The rest
+ * stays as it stands, above all the mode, which the form of a new limit only proposes.
+ */
+export function standingOf({ kind, context, base }: OpenForm, values: Values): FormShown | undefined {
+  const { subject = '', unit, per, amount = '', why = '' } = values;
+  if (kind !== 'set' || values.limit !== undefined) return undefined;
+  const limit = context.view?.limits.find(
+    (each) => each.byDefault !== true && each.kind === unit && each.id === `${unit}-${per || 'now'}`,
+  );
+  if (limit === undefined) return undefined;
+  const form = editForm('set', { ...context, limit });
+  const note = 'There is such a limit already, so this changes it. Its mode and all else stay as they are.';
+  const typed = { ...form.values, amount, why };
+  const along = { subject, limit: limit.id, ...asWas(form.values), base: base ?? '' };
+  return untouched('set', { ...form, note }, { ...along, ...typed });
+}
+
+/** What the form began with goes along under these names, so that only what was changed is sent. */
+const WAS = 'was.';
+
+export const asWas = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`${WAS}${name}`, value]));
+
+export const wasOf = (values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      name.startsWith(WAS) ? [[name.slice(WAS.length), value]] : [],
+    ),
+  );

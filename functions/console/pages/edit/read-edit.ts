@@ -5,7 +5,7 @@ import type { FieldProblems, Values } from '../parts/form-field.tsx';
 import type { EditKind } from './edit-kinds.ts';
 import { writtenValues } from './written-values.ts';
 
-export type ReadEdit =
+type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
   | { readonly ok: false; readonly problems: FieldProblems };
 

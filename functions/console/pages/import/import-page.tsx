@@ -6,7 +6,7 @@ import { Page } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { hiddenFields, type Values } from '../parts/form-field.tsx';
 import { Card, PostForm, Table } from '../parts/layout.tsx';
-import { limitWords } from '../parts/limit-words.tsx';
+import { limitWords } from '../parts/limit-words.ts';
 import type { Markup } from '../parts/markup.ts';
 import { confirmPart, previewPart, type ValidPreview } from '../parts/preview-part.tsx';
 import { amount, counted, instant, type Telling } from '../parts/told.tsx';
@@ -78,7 +78,7 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
   </Page>
 );
 
-export interface ImportShown {
+interface ImportShown {
   readonly file: string;
   readonly preview: ValidPreview;
   readonly totals: readonly TotalChange[];

@@ -7,12 +7,11 @@ import { exportedLimits, NO_SET } from '../../../core/limits/desk/exported-limit
 import type { SignInEnv } from '../../../core/signin/user.ts';
 import { readForm } from '../../unreadable-request.ts';
 import { query, readValues } from '../asked.ts';
-import { stalePage } from '../edit/edit-pages.tsx';
+import { stalePage } from '../edit/stale-page.tsx';
 import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
-import { countedFor } from '../parts/counted-for.ts';
+import { countedFor } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
-import { forbiddenPage } from '../problem-page.tsx';
-import { approvalPage } from '../requests/requests-page.tsx';
+import { approvalPage, forbiddenPage } from '../problem-page.tsx';
 import { dialectOf, drafted, type Upload } from './draft-import.ts';
 import { importPage, importPreviewPage } from './import-page.tsx';
 

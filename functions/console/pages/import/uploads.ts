@@ -8,7 +8,7 @@ export interface Uploads {
   read(userId: number, name: string): Promise<Uint8Array | undefined>;
 }
 
-export interface UploadsDeps {
+interface UploadsDeps {
   readonly table: Pick<LimitTable, 'putChunk' | 'readChunks' | 'retire'>;
   readonly clock: { nowMs(): number };
   /** Letters and digits, at most 32. */

@@ -1,12 +1,13 @@
 import { amountText } from '../../../../policies/text/amount-text.ts';
 import { durationText } from '../../../../policies/text/duration-text.ts';
-import type { Explained, ExplainedCounter, ExplainedTerms } from '../../../answers/job/explained.ts';
+import type { Explained, ExplainedTerms } from '../../../answers/job/explained.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { Page } from '../frame.tsx';
-import { Card, Columns, Crumbs, Fact, Table } from '../parts/layout.tsx';
+import { Card, Columns, Crumbs, Fact } from '../parts/layout.tsx';
 import { address, outside, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, distance, instant, modeTag, type Telling } from '../parts/told.tsx';
+import { amount, distance, instant, type Telling } from '../parts/told.tsx';
+import { countersPart } from './job-counters-part.tsx';
 import { rulesPart } from './job-rules-part.tsx';
 
 export const jobPage = (user: User, job: Explained, telling: Telling): Markup => (
@@ -69,7 +70,7 @@ export const jobPage = (user: User, job: Explained, telling: Telling): Markup =>
       </Card>
     )}
     <Card id="counters" title="Limits it counted on">
-      {counterTable(job, telling)}
+      {countersPart(job, telling)}
     </Card>
     <Card id="rules" title="Rules">
       {rulesPart(job.rules)}
@@ -156,75 +157,5 @@ function termsTable({ atDecision, now, currency }: Explained, telling: Telling):
         ))}
       </tbody>
     </table>
-  );
-}
-
-function counterTable({ counters, countersHidden }: Explained, telling: Telling): Markup {
-  const hidden = countersHidden > 0 && <p class="soft">{countersHidden} more of groups you may not see.</p>;
-  if (counters.length === 0)
-    return (
-      <>
-        <p class="soft">None that you may see.</p>
-        {hidden}
-      </>
-    );
-  return (
-    <>
-      <Table
-        label="Limits"
-        caption="Limits it counted on, then and now"
-        columns={['Limit', 'Then', ['Now spent and held', 'n'], ['Limit now', 'n'], ['Left now', 'n']]}
-      >
-        <tbody>{counters.map((counter) => counterLine(counter, telling))}</tbody>
-      </Table>
-      {hidden}
-    </>
-  );
-}
-
-function counterLine(
-  { subject, label, limit, period, unit, atDecision, now }: ExplainedCounter,
-  telling: Telling,
-): Markup {
-  const told = (whole: number): string => amount(whole, unit, telling);
-  const before =
-    atDecision === undefined ? (
-      <span class="soft">not asked</span>
-    ) : atDecision.seen !== undefined ? (
-      <>
-        <strong class="bad-text">refused:</strong> {told(atDecision.seen.left)} left of{' '}
-        {told(atDecision.seen.bound)}, it asked for {told(atDecision.seen.asked)}
-      </>
-    ) : (
-      <>
-        {told(atDecision.jobHeld)} held
-        {!atDecision.checked && (
-          <>
-            {' '}
-            <span class="tag">not checked</span>
-          </>
-        )}
-      </>
-    );
-  const bound = now.bound === undefined ? 'none' : now.bound === 'unlimited' ? 'unlimited' : told(now.bound);
-  return (
-    <tr>
-      <th scope="row" class="path">
-        {subjectLink(subject, label)}
-        <small class="soft">
-          <code>{limit}</code> {period !== 'now' && period} {now.mode !== undefined && modeTag(now.mode)}
-        </small>
-      </th>
-      <td class="full">{before}</td>
-      <td class="n" data-l="now">
-        {told(now.settled + now.held)}
-      </td>
-      <td class="n" data-l="of">
-        {bound}
-      </td>
-      <td class="n" data-l="left">
-        {now.left === undefined ? '–' : told(now.left)}
-      </td>
-    </tr>
   );
 }

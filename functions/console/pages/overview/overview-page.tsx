@@ -4,12 +4,14 @@ import { Page } from '../frame.tsx';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { groupTable } from '../parts/group-table.tsx';
 import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
-import { forecastSentence, leftText, limitAmount } from '../parts/limit-words.tsx';
+import { leftText, limitAmount } from '../parts/limit-words.ts';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { forecastSentence } from '../parts/run-out.tsx';
 import { amount, counted, distance, type Telling } from '../parts/told.tsx';
+import { budgetSearch, emptyNote, isNothing } from './budget-search.tsx';
 
-export interface OverviewShown {
+interface OverviewShown {
   readonly overview: Overview;
   readonly asked: OverviewAsked;
   /** The path down to the group whose children are shown, topmost first. */
@@ -57,7 +59,7 @@ export function overviewPage(user: User, shown: OverviewShown, telling: Telling)
         <h2 id="groups" class="hidden">
           Groups
         </h2>
-        {isNothing(shown) ? '' : filters(shown)}
+        {!isNothing(overview, asked) && budgetSearch(asked, shown.owns)}
         {overview.rows.length === 0 ? (
           emptyNote(asked)
         ) : (
@@ -136,90 +138,6 @@ function instanceCard({ instance }: Overview, telling: Telling): Markup | '' {
         {(budget.left ?? 0) < 0 ? '' : ' left'}. {forecastSentence(budget, telling.nowMs)}
       </p>
     </Card>
-  );
-}
-
-const filters = ({ asked, owns }: OverviewShown): Markup => (
-  <form class="filters" method="get" action="/" role="search" data-at-once>
-    <label>
-      Search budgets
-      <input
-        type="search"
-        name="q"
-        value={asked.search ?? ''}
-        maxlength={200}
-        placeholder="Part of a path or name"
-      />
-    </label>
-    <label>
-      Order
-      <select name="sort">
-        {SORTS.map(([value, text]) => (
-          <option value={value} selected={value === (asked.sort ?? 'runs-out-first')}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-    <label>
-      Show
-      <select name="view">
-        {(
-          [
-            ['all', 'All budgets'],
-            ['tree', 'Step by step'],
-          ] as const
-        ).map(([value, text]) => (
-          <option value={value} selected={(value === 'tree') === (asked.under !== undefined)}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-    {owns && (
-      <label class="check">
-        <input type="checkbox" name="mine" value="1" checked={asked.mine === true} />
-        Only mine
-      </label>
-    )}
-    <button>Show</button>
-  </form>
-);
-
-const SORTS = [
-  ['runs-out-first', 'Runs out first'],
-  ['spent', 'Most spent'],
-  ['name', 'Name'],
-] as const;
-
-/** Nothing there, whatever is asked: no search helps. */
-const isNothing = ({ overview, asked }: OverviewShown): boolean =>
-  overview.total === 0 && asked.search === undefined && asked.under === undefined && asked.mine !== true;
-
-function emptyNote(asked: OverviewAsked): Markup {
-  if (asked.search !== undefined)
-    return (
-      <p>
-        Nothing you may see has <strong>{asked.search}</strong> in its path or name. <a href="/">Show all</a>.
-      </p>
-    );
-  if (asked.mine === true)
-    return (
-      <p>
-        You own no group here. <a href="/">Show all you may see</a>.
-      </p>
-    );
-  if (typeof asked.under === 'number') return <p>There are no groups below it.</p>;
-  return (
-    <>
-      <p>
-        <strong>There is nothing to see yet.</strong>
-      </p>
-      <p>
-        Groups appear as soon as they were read from GitLab. If you expected some: you see groups in which you
-        are a member; ask whoever runs Tollgate whether yours is connected. <a href="/me">See your rights</a>.
-      </p>
-    </>
   );
 }
 

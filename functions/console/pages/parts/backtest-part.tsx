@@ -1,6 +1,11 @@
-/** Jobs that would have failed, counted job by job: beside the estimate, which is there at once. */
+/** Jobs that would have failed: estimated from the totals of each day, which is there at once, and counted job by job. */
 import type { BacktestAnswer, BacktestCounted } from '../../../answers/backtest/model.ts';
+import type { EditEffect, LookBack } from '../../../answers/preview/model.ts';
+import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
+import type { User } from '../../../core/signin/user.ts';
+import type { PagesDeps } from '../pages-deps.ts';
 import { dayLabel } from './chart-scale.ts';
+import type { Values } from './form-field.tsx';
 import type { Markup } from './markup.ts';
 import { counted, distance, shortInstant, type Telling } from './told.tsx';
 
@@ -9,6 +14,16 @@ export const SAVE_FORM = 'save';
 /** What its `step` says then. */
 export const COUNT_STEP = 'count';
 
+/** What the form asks to be counted; undefined: it does not. */
+export const countedFor = async (
+  { read }: Pick<PagesDeps, 'read'>,
+  edits: readonly LimitEdit[],
+  base: string | undefined,
+  { step }: Values,
+  user: User,
+): Promise<BacktestAnswer | undefined> =>
+  step === COUNT_STEP ? read.backtest(edits, base, user) : undefined;
+
 /**
  * Shows the estimates and a button that asks for the count as long as there is no answer; the page's script asks by itself
  * and puts the answer here. Counting takes some seconds, and nobody who only wants to save waits for it.
@@ -16,7 +31,7 @@ export const COUNT_STEP = 'count';
 export const backtestPart = (
   answer: BacktestAnswer | undefined,
   telling: Telling,
-  estimates: Markup | '' = '',
+  effects: readonly EditEffect[] = [],
 ): Markup => (
   <section
     class="card"
@@ -28,14 +43,14 @@ export const backtestPart = (
     <div aria-live="polite">
       {answer === undefined ? (
         <>
-          {estimates}
+          {effects.map(estimateOf)}
           <p>Counted from the jobs themselves, which takes some seconds.</p>
           {countButton('Count exactly')}
         </>
       ) : (
         <>
           {answerText(answer, telling)}
-          {!isWhole(answer) && estimates}
+          {!isWhole(answer) && effects.map(estimateOf)}
         </>
       )}
     </div>
@@ -132,23 +147,45 @@ const DAY_MS = 24 * HOUR_MS;
 
 function figureText({ jobs, wouldFail, wouldFailNow, failed, unasked }: BacktestCounted['all']): Markup {
   if (jobs === 0) return <>no jobs, so nothing can be said about them.</>;
-  const share = (
-    <>
-      <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{wouldFail.toLocaleString('en-US')}</strong>{' '}
-      of {counted(jobs, 'job')} would have failed
-    </>
-  );
-  const beside = (
-    <>
-      ; {wouldFailNow.toLocaleString('en-US')} with the limits as they are, {failed.toLocaleString('en-US')}{' '}
-      did
-    </>
-  );
   return (
     <>
-      {share}
-      {beside}.
+      <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{wouldFail.toLocaleString('en-US')}</strong>{' '}
+      of {counted(jobs, 'job')} would have failed; {wouldFailNow.toLocaleString('en-US')} with the limits as
+      they are, {failed.toLocaleString('en-US')} did.
       {unasked > 0 && <> {counted(unasked, 'more was', 'more were')} never asked about, and not judged.</>}
+    </>
+  );
+}
+
+function estimateOf({ path, lookBack }: EditEffect): Markup | '' {
+  if (lookBack === undefined) return '';
+  return (
+    <p>
+      {path}, the last {counted(lookBack.days, 'day')}: {lookBackWords(lookBack)}
+    </p>
+  );
+}
+
+function lookBackWords({ jobs, jobsStopped, jobsStoppedBefore, reachedOn }: LookBack): Markup {
+  const stopped =
+    jobsStopped === 0 ? (
+      <>
+        <strong class="good-text">none</strong> of {counted(jobs, 'job')} would have been rejected
+      </>
+    ) : (
+      <>
+        about <strong class="warn-text">{counted(jobsStopped, 'job')}</strong> of{' '}
+        {jobs.toLocaleString('en-US')} would have been rejected
+        {reachedOn !== undefined && <>, from {reachedOn} on</>}
+      </>
+    );
+  return (
+    <>
+      {stopped}
+      {jobsStoppedBefore !== jobsStopped && (
+        <> ({jobsStoppedBefore.toLocaleString('en-US')} with the limit as it is)</>
+      )}
+      . An estimate from the totals of each day.
     </>
   );
 }

@@ -22,7 +22,7 @@ export const HELD_PATTERNS = (
   </svg>
 );
 
-export interface BarFigures {
+interface BarFigures {
   /** Whole units. */
   readonly spent: number;
   readonly held: number;

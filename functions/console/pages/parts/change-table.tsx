@@ -120,6 +120,12 @@ function valueText(
   return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, telling);
 }
 
+/** A field's value as one text: `500.00 EUR`, `enforce`, `none`. */
+export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], telling: Telling): string =>
+  typeof value === 'number' && unit !== undefined
+    ? amount(value, unit, telling)
+    : (value ?? 'none').toString();
+
 function effectTag({ effect, whole, field }: ChangeRow): Markup {
   const word = whole === undefined ? '' : whole === 'added' ? 'new, ' : 'goes, ';
   switch (effect) {

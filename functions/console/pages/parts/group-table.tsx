@@ -2,12 +2,13 @@ import type { GroupRow } from '../../../answers/overview/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/group-sum.ts';
 import { Bar } from './bar.tsx';
 import { type Column, Table } from './layout.tsx';
-import { leftClass, leftText, limitAmount, onlyWatches, runsOut } from './limit-words.tsx';
+import { leftClass, leftText, limitAmount, onlyWatches } from './limit-words.ts';
 import { pathText, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
+import { runsOut } from './run-out.tsx';
 import { amount, bare, counted, modeTag, percent, type Telling } from './told.tsx';
 
-export interface GroupTableParts {
+interface GroupTableParts {
   /** Where the groups below a group are. */
   readonly tree?: (groupId: number) => string;
   /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */

@@ -57,7 +57,7 @@ export const Columns = ({ of }: { readonly of: readonly Column[] }): Markup => (
   </thead>
 );
 
-export interface TableParts {
+interface TableParts {
   readonly label: string;
   /** Where it says more than the label. */
   readonly caption?: string;
@@ -88,7 +88,7 @@ export const PostForm = ({ user, children, ...attributes }: PropsWithChildren<Po
   </form>
 );
 
-export interface PostFormParts {
+interface PostFormParts {
   readonly user: User;
   readonly action: string;
   readonly id?: string;
@@ -115,7 +115,7 @@ export const PageLinks = ({ previous, next, children }: PropsWithChildren<PageLi
   </nav>
 );
 
-export interface PageLinkTargets {
+interface PageLinkTargets {
   readonly previous?: string | undefined;
   readonly next: string | undefined;
 }

@@ -1,4 +1,4 @@
 import type { HtmlEscapedString } from 'hono/utils/html';
 
-/** Escaped: only `html` makes it. */
+/** What JSX makes: everything in it is escaped but what says `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;

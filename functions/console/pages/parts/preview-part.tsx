@@ -4,12 +4,11 @@ import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { ChangeRow, Oversubscription } from '../../../core/limits/desk/outcome.ts';
 import { poolWords } from '../../../core/limits/desk/pool-words.ts';
 import { backtestPart } from './backtest-part.tsx';
-import { changeTable } from './change-table.tsx';
-import { estimatesOf } from './estimates.tsx';
-import { fieldText } from './field-text.ts';
+import { changeTable, fieldText } from './change-table.tsx';
 import { Card, Table } from './layout.tsx';
-import { leftText, limitAmount, limitWords, runsOut } from './limit-words.tsx';
+import { leftText, limitAmount, limitWords } from './limit-words.ts';
 import type { Markup } from './markup.ts';
+import { runsOut } from './run-out.tsx';
 import { amount, counted, type Telling } from './told.tsx';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
@@ -32,7 +31,7 @@ export const previewPart = (preview: ValidPreview, telling: Telling, exact?: Bac
         {effectTable(preview.effects, telling)}
       </Card>
     )}
-    {preview.rows.length > 0 && backtestPart(exact, telling, estimatesOf(preview.effects))}
+    {preview.rows.length > 0 && backtestPart(exact, telling, preview.effects)}
     {preview.oversubscription.length > 0 && (
       <div class="note warn">
         <p>

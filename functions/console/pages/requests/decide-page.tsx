@@ -1,16 +1,56 @@
 import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { RequestedEdits } from '../../../core/limits/desk/limit-request.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { Page } from '../frame.tsx';
-import { SAVE_FORM } from '../parts/backtest-part.tsx';
+import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { countedFor, SAVE_FORM } from '../parts/backtest-part.tsx';
+import type { Values } from '../parts/form-field.tsx';
 import { Card, Crumbs, PostForm } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { previewPart, type ValidPreview } from '../parts/preview-part.tsx';
 import type { Telling } from '../parts/told.tsx';
+import { unknownPlace } from '../problem-page.tsx';
 import { requestFacts, wantedText } from './request-facts.tsx';
 
-export interface DecideShown {
+const CHANGED = {
+  outcome: 'invalid',
+  problems: [{ path: [], message: 'was changed meanwhile: decline it, and have it asked for again' }],
+} as const;
+
+async function editsOf(row: RequestRow, { desk }: PagesDeps): Promise<RequestedEdits> {
+  if (row.edit !== undefined) return (await desk.requested(row.id)) ?? { edits: [], stale: true };
+  const { subject, limit, amount, from, until, reason, ticket } = row;
+  const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
+  return { edits: [{ ...grant, ...(ticket !== undefined && { ticket }) }], stale: false };
+}
+
+/** The same preview as of an edit that gives the grant: approving it is one. */
+export async function showDecision(
+  c: PageContext,
+  deps: PagesDeps,
+  row: RequestRow,
+  values: Values,
+): Promise<Response> {
+  const { user } = c.var;
+  const requested = await editsOf(row, deps);
+  const note = values.note ?? '';
+  if (requested.stale) return send(c, decidePage(user, { row, preview: CHANGED, note }, tellingOf(deps)));
+  const { edits } = requested;
+  const base = (await deps.desk.live())?.pointer.set;
+  const preview = await deps.read.preview(edits, base, user);
+  if (preview.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
+  // The decision itself settles whose name stands on the grant.
+  const shown =
+    preview.outcome === 'valid'
+      ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by' && !field.endsWith('by_user')) }
+      : preview;
+  const exact = await countedFor(deps, edits, base, values, user);
+  return send(c, decidePage(user, { row, preview: shown, exact, note }, tellingOf(deps)));
+}
+
+interface DecideShown {
   readonly row: RequestRow;
   /** What approving it would do; or why it would be refused. */
   readonly preview:
@@ -40,11 +80,7 @@ const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
 const LOCKOUT_SHOWN = 10;
 
 /** What a request asks for and what giving it would do, before anybody says yes. */
-export const decidePage = (
-  user: User,
-  { row, preview, exact, note }: DecideShown,
-  telling: Telling,
-): Markup => (
+const decidePage = (user: User, { row, preview, exact, note }: DecideShown, telling: Telling): Markup => (
   <Page title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
     <div class="head">
       <div>

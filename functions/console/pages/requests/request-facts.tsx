@@ -2,9 +2,9 @@ import { readInstant } from '../../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../../policies/text/edge-text.ts';
 import { unitRow } from '../../../../policies/units/unit.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
-import { fieldText } from '../parts/field-text.ts';
+import { fieldText } from '../parts/change-table.tsx';
 import { Fact } from '../parts/layout.tsx';
-import { leftText, limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { leftText, limitAmount, limitWords } from '../parts/limit-words.ts';
 import { outside } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { counted, instant, type Telling } from '../parts/told.tsx';
@@ -16,7 +16,9 @@ export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Tell
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
   if (row === undefined) return counted(edit.count, 'difference');
   const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
-  return `${row.limit}${row.field === 'amount' ? '' : ` ${row.field}`}: ${fieldText(row.from, row.unit, telling)} → ${fieldText(row.to, row.unit, telling)}${more}`;
+  const what = row.field === 'amount' ? row.limit : `${row.limit} ${row.field}`;
+  const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit, telling));
+  return `${what}: ${from} → ${to}${more}`;
 }
 
 /** Why, for when, and how the limit stands. */

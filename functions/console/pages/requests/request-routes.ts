@@ -13,8 +13,9 @@ import { COUNT_STEP } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type Problem, problemPage, unknownPlace } from '../problem-page.tsx';
-import { askPage, chooseGroupPage, requestsPage } from './requests-page.tsx';
-import { showDecision } from './show-decision.ts';
+import { askPage, chooseGroupPage } from './ask-page.tsx';
+import { showDecision } from './decide-page.tsx';
+import { requestsPage } from './requests-page.tsx';
 
 /** "Ask for more", and whoever decides about it. */
 export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {

@@ -1,17 +1,10 @@
 import type { RequestRow } from '../../../answers/requests/model.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
-import type { ApplyOutcome } from '../../../core/limits/desk/outcome.ts';
-import { whoMayText } from '../../../core/limits/desk/rights-words.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { grantFields } from '../edit/exception-forms.ts';
 import { Page } from '../frame.tsx';
-import { type FieldProblems, field, problemList, type Values } from '../parts/form-field.tsx';
-import { Card, Done, PostForm } from '../parts/layout.tsx';
-import { leftText, limitAmount, limitWords } from '../parts/limit-words.tsx';
-import { subjectHref, subjectLink } from '../parts/links.tsx';
+import { Card, Done } from '../parts/layout.tsx';
+import { subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, type Telling } from '../parts/told.tsx';
-import { problemPage } from '../problem-page.tsx';
 import { requestFacts, wantedText } from './request-facts.tsx';
 
 /** What waits, and what became of the others. */
@@ -111,121 +104,3 @@ function stateTag({ state, granted }: RequestRow): Markup {
       return <span class="tag">expired</span>;
   }
 }
-
-export interface AskShown {
-  readonly view: SubjectView;
-  readonly values: Values;
-  readonly problems: FieldProblems;
-  readonly others: readonly string[];
-}
-
-/** "Ask for more". */
-export function askPage(user: User, { view, values, problems, others }: AskShown, telling: Telling): Markup {
-  const fields = [
-    ...grantFields(view.limits, view.zone),
-    {
-      name: 'link',
-      label: 'The job it is about',
-      type: 'url',
-      max: 500,
-      hint: 'Its address in GitLab.',
-    } as const,
-  ];
-  const labels = new Map(fields.map(({ name, label }) => [name, label]));
-  return (
-    <Page title={`Ask for more for ${view.path}`} at="/requests" user={user}>
-      <div class="head">
-        <div>
-          <h1>Ask for more for {view.path}</h1>
-          <p>Whoever may grant it sees your request under “Requests”.</p>
-        </div>
-      </div>
-      {problemList(problems, others, labels)}
-      {view.limits.every((limit) => limit.amount === 'unlimited') ? (
-        <div class="card">
-          <p>
-            It has no limit of its own to add to. The limits above it belong to others; ask for those there.
-          </p>
-          <p>
-            <a class="button" href={subjectHref(view.subject) ?? '/'}>
-              Back
-            </a>
-          </p>
-        </div>
-      ) : (
-        <>
-          <div class="card">
-            <ul>
-              {view.limits.map((limit) => (
-                <li>
-                  {limitWords(limit)}: {leftText(limit, telling)}
-                  {(limit.left ?? 0) < 0 ? '' : ' left'} of {limitAmount(limit, telling)}
-                </li>
-              ))}
-            </ul>
-          </div>
-          <PostForm user={user} class="card" action="/ask">
-            <input type="hidden" name="subject" value={view.subject} />
-            {fields.map((each) => field(each, values, problems))}
-            <div class="actions">
-              <button class="main">Send the request</button>
-              <a class="button" href={subjectHref(view.subject) ?? '/'}>
-                Cancel
-              </a>
-            </div>
-          </PostForm>
-        </>
-      )}
-    </Page>
-  );
-}
-
-/** For which group. */
-export const chooseGroupPage = (
-  user: User,
-  groups: readonly { readonly id: number; readonly path: string }[],
-): Markup => (
-  <Page title="Ask for more" at="/requests" user={user}>
-    <div class="head">
-      <h1>Ask for more</h1>
-    </div>
-    <Card id="which" title="For which group?">
-      <form class="filters" method="get" action="/" role="search">
-        <label>
-          Search groups
-          <input type="search" name="q" maxlength={200} />
-        </label>
-        <button>Search</button>
-      </form>
-      {groups.length > 0 && (
-        <ul>
-          {groups.slice(0, GROUPS_SHOWN).map(({ id, path }) => (
-            <li>
-              <a href={`/ask?subject=group/${id}`}>{path}</a>
-            </li>
-          ))}
-        </ul>
-      )}
-      <p class="soft">Open the page of the group whose limit is in your way; “Ask for more” is at its top.</p>
-    </Card>
-  </Page>
-);
-
-const GROUPS_SHOWN = 100;
-
-type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
-
-export const approvalPage = (user: User, { by, request }: NeedsApproval, back: string): Markup =>
-  problemPage(user, {
-    title: request === undefined ? 'Needs somebody else' : 'Request filed',
-    sentence:
-      request === undefined
-        ? `Nothing was changed: this must be approved by somebody else, who is ${whoMayText('approve', by)}.`
-        : `Nothing is changed yet: somebody else, who is ${whoMayText('approve', by)}, must approve it.`,
-    remedy:
-      request === undefined
-        ? 'Too many requests are waiting already: some must be decided or expire first.'
-        : 'You find it under “Requests”, and so do they.',
-    link:
-      request === undefined ? { href: back, text: 'Back' } : { href: '/requests', text: 'To the requests' },
-  });

@@ -1,28 +1,24 @@
 import type { ShadowRow } from '../../../answers/shadow/model.ts';
 import type { OwnerMessage } from '../pages-deps.ts';
-import { limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { limitAmount, limitWords } from '../parts/limit-words.ts';
 import { amount, counted, type Telling } from '../parts/told.tsx';
 
 /** What the owner of a group reads: whose, how many, by what, and where to look. */
 export function ownerMessage(row: ShadowRow, days: number, origin: string, telling: Telling): OwnerMessage {
   const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
+  const ran = counted(jobs, 'CI job');
   const lines = [
-    `In the last ${days} days ${path} ran ${counted(jobs, 'CI job')}. These would have failed, had every limit and rule been enforced:`,
+    `In the last ${days} days ${path} ran ${ran}. ${WOULD_HAVE_FAILED}`,
     '',
     ...wouldFail.map(({ rule, jobs: count }) => `- ${rule}: ${counted(count, 'job')}`),
-    ...limits.map(
-      ({ limit, refusedAmount }) =>
-        `- ${limitWords(limit)}, ${limitAmount(limit, telling)}: ${amount(refusedAmount, limit.unit, telling)} too much`,
-    ),
+    ...limits.map(({ limit, refusedAmount }) => {
+      const tooMuch = amount(refusedAmount, limit.unit, telling);
+      return `- ${limitWords(limit)}, ${limitAmount(limit, telling)}: ${tooMuch} too much`;
+    }),
     ...(wouldFail.length + limits.length === 0 ? ['- none'] : []),
     '',
-    ...(ranRejected > 0
-      ? [
-          `${counted(ranRejected, 'job')} ran although rejected by what is enforced: the runner controller is in dry run, or was then. Armed, it would have failed them.`,
-          '',
-        ]
-      : []),
-    `${ranRejected > 0 ? 'What only watches rejects nothing yet.' : 'Nothing was rejected: these limits only watch so far.'} The figures, and how to ask for more:`,
+    ...(ranRejected > 0 ? [`${counted(ranRejected, 'job')} ${RAN_REJECTED}`, ''] : []),
+    `${ranRejected > 0 ? ONLY_WATCHES : NOTHING_REJECTED} The figures, and how to ask for more:`,
     `${origin}/groups/${subject.slice(subject.indexOf('/') + 1)}`,
   ];
   return {
@@ -34,3 +30,11 @@ export function ownerMessage(row: ShadowRow, days: number, origin: string, telli
     ...(contact !== undefined && { contact }),
   };
 }
+
+const WOULD_HAVE_FAILED = 'These would have failed, had every limit and rule been enforced:';
+const RAN_REJECTED = [
+  'ran although rejected by what is enforced: the runner controller is in dry run, or was then.',
+  'Armed, it would have failed them.',
+].join(' ');
+const ONLY_WATCHES = 'What only watches rejects nothing yet.';
+const NOTHING_REJECTED = 'Nothing was rejected: these limits only watch so far.';

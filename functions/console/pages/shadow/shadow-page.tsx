@@ -2,15 +2,16 @@ import type { ShadowRow, ShadowView } from '../../../answers/shadow/model.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { Page } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
+import type { OwnerMessage } from '../pages-deps.ts';
 import { daySpan } from '../parts/chart-scale.ts';
 import { Done, PostForm } from '../parts/layout.tsx';
-import { limitAmount, limitWords } from '../parts/limit-words.tsx';
+import { limitAmount, limitWords } from '../parts/limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { amount, counted, type Telling } from '../parts/told.tsx';
 import { ownerMessage } from './owner-message.ts';
 
-export interface ShadowShown {
+interface ShadowShown {
   readonly view: ShadowView;
   readonly days: number;
   readonly group: number | undefined;
@@ -81,9 +82,7 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
   const failing = wouldFail[0]?.jobs ?? 0;
   const message = ownerMessage(row, days, origin, telling);
-  const mail = isMail(contact)
-    ? `mailto:${encodeURIComponent(contact)}?subject=${encodeURIComponent(message.subject)}&body=${encodeURIComponent(message.text)}`
-    : undefined;
+  const mail = isMail(contact) ? mailHref(contact, message) : undefined;
   return (
     <article class="card" aria-labelledby={`s-${subject.replace('/', '-')}`}>
       <h2 id={`s-${subject.replace('/', '-')}`}>
@@ -162,4 +161,9 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
       </div>
     </article>
   );
+}
+
+function mailHref(contact: string, { subject, text }: OwnerMessage): string {
+  const [to, about, body] = [contact, subject, text].map(encodeURIComponent);
+  return `mailto:${to}?subject=${about}&body=${body}`;
 }

@@ -2,8 +2,8 @@ import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { BurnUp } from '../../../answers/subject/model.ts';
 import { dayLabel, dayNumberOf, roundTicks } from '../parts/chart-scale.ts';
 import { Columns } from '../parts/layout.tsx';
-import { forecastSentence } from '../parts/limit-words.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { forecastSentence } from '../parts/run-out.tsx';
 import { bare, type Telling } from '../parts/told.tsx';
 
 interface Size {

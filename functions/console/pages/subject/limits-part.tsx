@@ -2,9 +2,10 @@ import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { Bar } from '../parts/bar.tsx';
 import { Table } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from '../parts/limit-words.tsx';
+import { leftClass, leftText, limitAmount, limitWords, onlyWatches } from '../parts/limit-words.ts';
 import { address, contactLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { runsOut } from '../parts/run-out.tsx';
 import { amount, bare, edge, modeTag, percent, type Telling } from '../parts/told.tsx';
 
 /** Every limit of the subject with its bar. */

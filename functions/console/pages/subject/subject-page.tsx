@@ -1,23 +1,21 @@
-import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { poolWords } from '../../../core/limits/desk/pool-words.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { agreementText } from '../../../core/usage/agreement-text.ts';
 import { Page } from '../frame.tsx';
-import { BAR_KEY, Bar } from '../parts/bar.tsx';
+import { BAR_KEY } from '../parts/bar.tsx';
 import { groupTable } from '../parts/group-table.tsx';
 import { historyPart } from '../parts/history-part.tsx';
-import { Card, Crumbs, Done, Fact } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmount, limitWords, onlyWatches, runsOut } from '../parts/limit-words.tsx';
-import { address, contactLink, subjectHref, subjectLink } from '../parts/links.tsx';
+import { Card, Crumbs, Done } from '../parts/layout.tsx';
+import { limitWords } from '../parts/limit-words.ts';
+import { address, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, bare, counted, modeTag, percent, type Telling } from '../parts/told.tsx';
-import { burnUpChart } from './burn-up-chart.tsx';
+import { amount, counted, type Telling } from '../parts/told.tsx';
 import { freezeNotes, grantsPart } from './exceptions-part.tsx';
 import { limitsPart } from './limits-part.tsx';
+import { mainLimitCard } from './main-limit-card.tsx';
 import { rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
-export interface SubjectShown {
+interface SubjectShown {
   readonly view: SubjectView;
   /** What was just done, for a green line at the top. */
   readonly done: string | undefined;
@@ -33,7 +31,7 @@ export function subjectPage(user: User, { view, done }: SubjectShown, telling: T
       {freezeNotes(view, telling)}
       {poolNotes(view, telling)}
       {rolloutNote(view)}
-      {main !== undefined && mainCard(main, view, telling)}
+      {main !== undefined && mainLimitCard(main, view, telling)}
       <Card id="limits" title="Limits">
         {limitsPart(view, telling)}
       </Card>
@@ -128,123 +126,6 @@ function head(view: SubjectView): Markup {
       </div>
     </div>
   );
-}
-
-function mainCard(limit: LimitRow, view: SubjectView, telling: Telling): Markup {
-  const { unit, settled, held, forecast, owner, contact, reason, costCenter } = limit;
-  const of = limit.amount === 'unlimited' ? undefined : limit.amount;
-  const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
-  const here = subjectHref(view.subject) ?? '/';
-  return (
-    <Card
-      id="budget"
-      title={
-        <>
-          <span>
-            {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
-          </span>
-          <small class="soft">{limit.period?.label}</small>
-        </>
-      }
-    >
-      <dl class="figures">
-        <div>
-          <dt>Spent</dt>
-          <dd>{amount(settled, unit, telling)}</dd>
-        </div>
-        <div>
-          <Fact name="Held">
-            {amount(held, unit, telling)}
-            <small class="soft">by jobs that run or wait</small>
-          </Fact>
-        </div>
-        <div>
-          <Fact name="Limit">
-            {limitAmount(limit, telling)}
-            <small class="soft">{madeOf(limit)}</small>
-          </Fact>
-        </div>
-        <div>
-          <dt>Left</dt>
-          <dd class={leftClass(limit)}>
-            {leftText(limit, telling)}
-            <small class="soft">{of !== undefined && <>{percent(settled + held, of)} used</>}</small>
-          </dd>
-        </div>
-        <div>
-          <Fact name="Runs out">
-            {of === undefined ? (
-              <span class="soft">never</span>
-            ) : (
-              runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))
-            )}
-          </Fact>
-        </div>
-      </dl>
-      {of !== undefined && (
-        <>
-          <Bar spent={settled} held={held} limit={of} forecast={forecast?.atEndAmount} />
-          {BAR_KEY}
-        </>
-      )}
-      {agreementNote(limit, view, telling)}
-      {view.burnUp !== undefined &&
-        view.burnUp.limit === limit.id &&
-        burnUpChart(view.burnUp, limit, telling)}
-      {others.length > 0 && (
-        <p class="soft">
-          Chart of:{' '}
-          {others.map((other, index) => (
-            <>
-              {index > 0 && ', '}
-              <a href={address(here, { limit: other.id })}>{limitWords(other)}</a>
-            </>
-          ))}
-        </p>
-      )}
-      {(owner ?? contact ?? reason ?? costCenter) !== undefined && (
-        <dl class="facts">
-          {owner !== undefined && (
-            <Fact name="Owner">
-              {owner}
-              {contact !== undefined && <>, {contactLink(contact)}</>}
-            </Fact>
-          )}
-          {owner === undefined && contact !== undefined && <Fact name="Contact">{contactLink(contact)}</Fact>}
-          <Fact name="Cost centre">{costCenter}</Fact>
-          <Fact name="Why">{reason}</Fact>
-        </dl>
-      )}
-    </Card>
-  );
-}
-
-/** Whether the figures of this page are one, by how much not, and why. */
-function agreementNote(limit: LimitRow, { agreements }: SubjectView, telling: Telling): Markup | '' {
-  const agreement = agreements.find((each) => each.limit === limit.id);
-  if (agreement === undefined) return '';
-  const { tone, text } = agreementText(agreement, telling.currency, telling.zone);
-  return (
-    <p class="agreement">
-      <span class={`tag ${tone === 'fits' ? 'good' : 'warn'}`}>
-        {tone === 'fits' ? 'figures agree' : 'figures differ'}
-      </span>{' '}
-      <small class="soft">{text}</small>
-    </p>
-  );
-}
-
-/** `500.00 + 200.00 granted` */
-function madeOf({ baseAmount, granted, carried, unit }: LimitRow): string {
-  if (baseAmount === 'unlimited' || (granted === 0 && carried === 0)) return '';
-  return [
-    bare(baseAmount, unit),
-    granted > 0 ? `+ ${bare(granted, unit)} granted` : '',
-    carried > 0 ? `+ ${bare(carried, unit)} carried over` : '',
-    carried < 0 ? `− ${bare(-carried, unit)} overdrawn` : '',
-  ]
-    .filter((part) => part !== '')
-    .join(' ');
 }
 
 const poolNotes = ({ pools, limits }: SubjectView, telling: Telling): Markup[] =>

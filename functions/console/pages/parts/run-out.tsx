@@ -1,44 +1,8 @@
-import type { PeriodKind } from '../../../../policies/limits/period.ts';
 import { untilText } from '../../../../policies/text/until-text.ts';
-import { kindRow, type LimitKind } from '../../../../policies/units/unit.ts';
-import { writtenUnits } from '../../../../policies/units/written.ts';
 import type { ForecastRow, LimitRow } from '../../../answers/standing/model.ts';
+import { onlyWatches } from './limit-words.ts';
 import type { Markup } from './markup.ts';
-import { amount, distance, instant, type Telling } from './told.tsx';
-
-const PERIOD_WORDS: Readonly<Record<PeriodKind, string>> = {
-  minute: 'per minute',
-  hour: 'per hour',
-  day: 'per day',
-  week: 'per week',
-  month: 'per month',
-  quarter: 'per quarter',
-  year: 'per year',
-  once: 'once',
-};
-
-/** `Money per month` */
-export const limitWords = ({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): string =>
-  per === undefined ? kindRow(kind).text.heading : `${kindRow(kind).text.heading} ${PERIOD_WORDS[per]}`;
-
-export const limitAmount = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: Telling): string =>
-  limit.amount === 'unlimited' ? 'unlimited' : amount(limit.amount, limit.unit, telling);
-
-/** Below 0 in words: nobody should have to find a minus. */
-export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: Telling): string =>
-  limit.left === undefined
-    ? '–'
-    : limit.left < 0
-      ? `${amount(-limit.left, limit.unit, telling)} over`
-      : amount(limit.left, limit.unit, telling);
-
-/** Nothing is rejected for it. */
-export const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
-  (rolledOutAs ?? mode) !== 'enforce';
-
-/** Colours what is left: red where jobs are rejected, amber where they would be. */
-export const leftClass = (limit: LimitRow): string =>
-  (limit.left ?? 0) >= 0 ? '' : onlyWatches(limit) ? 'warn-text' : 'bad-text';
+import { distance, instant } from './told.tsx';
 
 /** When the number is used up, short enough for a cell. @param watched - nothing is rejected for it. */
 export function runsOut(
@@ -107,7 +71,3 @@ export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
       );
   }
 }
-
-/** An amount as limits.yaml has it, for a field that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
-export const writtenAmount = (whole: number | 'unlimited', kind: LimitKind): string =>
-  whole === 'unlimited' ? whole : writtenUnits(whole, kind);

@@ -1,0 +1,84 @@
+import type { ApplyOutcome, ChangeRow } from '../../../core/limits/desk/outcome.ts';
+import type { User } from '../../../core/signin/user.ts';
+import { Page } from '../frame.tsx';
+import { changeTable } from '../parts/change-table.tsx';
+import { hiddenFields, type Values } from '../parts/form-field.tsx';
+import { Card, PostForm } from '../parts/layout.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { distance, instant, type Telling } from '../parts/told.tsx';
+import { withoutStep } from './edit-pages.tsx';
+
+type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+
+interface Again {
+  /** What the form was sent with; absent: it cannot be put on top of theirs. */
+  readonly values?: Values;
+  readonly back: string;
+  /** What else to do. */
+  readonly hint?: string;
+}
+
+/** Somebody else was faster: both versions, and nothing lost of either. */
+export const stalePage = (user: User, stale: Stale, again: Again, telling: Telling): Markup => {
+  const { live, mine, theirs } = stale;
+  const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
+  return (
+    <Page title="Changed meanwhile" at={values === undefined ? '/import' : '/'} user={user}>
+      <div class="head">
+        <div>
+          <h1>Somebody changed it meanwhile</h1>
+          <p>
+            Yours was not saved.
+            {live !== undefined && (
+              <>
+                {' '}
+                {seesAll(user) ? <>{live.change.actor} saved another version</> : 'Another version was saved'}{' '}
+                {distance(live.change.atMs, telling.nowMs)}
+                {seesAll(user) && <>: “{live.change.why}”</>} (edit {live.pointer.edit},{' '}
+                {instant(live.change.atMs, telling)}).
+              </>
+            )}
+          </p>
+        </div>
+      </div>
+      <div class="compare">
+        <Card id="mine" title="Yours, not saved">
+          {rowsOr(
+            mine,
+            'The version you began with is gone, so what you changed cannot be told from it.',
+            telling,
+          )}
+        </Card>
+        <Card id="theirs" title="Saved since you began">
+          {rowsOr(theirs, 'What the others changed cannot be told any more; look at the history.', telling)}
+        </Card>
+      </div>
+      <PostForm user={user} class="card" action="/edit">
+        {values !== undefined && hiddenFields(values)}
+        {again.hint !== undefined && <p>{again.hint}</p>}
+        <div class="actions">
+          {values !== undefined && (
+            <button class="main" name="step" value="preview">
+              See mine on top of theirs
+            </button>
+          )}
+          <a class="button" href={again.back}>
+            Keep theirs
+          </a>
+        </div>
+      </PostForm>
+    </Page>
+  );
+};
+
+/** The last edit may have been about somebody else's group. */
+const seesAll = ({ roles }: User): boolean => roles.admin || roles.finance;
+
+const rowsOr = (rows: readonly ChangeRow[] | undefined, sentence: string, telling: Telling): Markup =>
+  rows === undefined ? (
+    <p class="soft">{sentence}</p>
+  ) : rows.length === 0 ? (
+    <p class="soft">Nothing of the same groups.</p>
+  ) : (
+    changeTable(rows, 'Differences', telling)
+  );

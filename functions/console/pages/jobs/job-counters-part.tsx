@@ -1,0 +1,76 @@
+import type { Explained, ExplainedCounter } from '../../../answers/job/explained.ts';
+import { Table } from '../parts/layout.tsx';
+import { subjectLink } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { amount, modeTag, type Telling } from '../parts/told.tsx';
+
+/** The limits a job counted on, then and now. */
+export function countersPart({ counters, countersHidden }: Explained, telling: Telling): Markup {
+  const hidden = countersHidden > 0 && <p class="soft">{countersHidden} more of groups you may not see.</p>;
+  if (counters.length === 0)
+    return (
+      <>
+        <p class="soft">None that you may see.</p>
+        {hidden}
+      </>
+    );
+  return (
+    <>
+      <Table
+        label="Limits"
+        caption="Limits it counted on, then and now"
+        columns={['Limit', 'Then', ['Now spent and held', 'n'], ['Limit now', 'n'], ['Left now', 'n']]}
+      >
+        <tbody>{counters.map((counter) => counterLine(counter, telling))}</tbody>
+      </Table>
+      {hidden}
+    </>
+  );
+}
+
+function counterLine(
+  { subject, label, limit, period, unit, atDecision, now }: ExplainedCounter,
+  telling: Telling,
+): Markup {
+  const told = (whole: number): string => amount(whole, unit, telling);
+  const before =
+    atDecision === undefined ? (
+      <span class="soft">not asked</span>
+    ) : atDecision.seen !== undefined ? (
+      <>
+        <strong class="bad-text">refused:</strong> {told(atDecision.seen.left)} left of{' '}
+        {told(atDecision.seen.bound)}, it asked for {told(atDecision.seen.asked)}
+      </>
+    ) : (
+      <>
+        {told(atDecision.jobHeld)} held
+        {!atDecision.checked && (
+          <>
+            {' '}
+            <span class="tag">not checked</span>
+          </>
+        )}
+      </>
+    );
+  const bound = now.bound === undefined ? 'none' : now.bound === 'unlimited' ? 'unlimited' : told(now.bound);
+  return (
+    <tr>
+      <th scope="row" class="path">
+        {subjectLink(subject, label)}
+        <small class="soft">
+          <code>{limit}</code> {period !== 'now' && period} {now.mode !== undefined && modeTag(now.mode)}
+        </small>
+      </th>
+      <td class="full">{before}</td>
+      <td class="n" data-l="now">
+        {told(now.settled + now.held)}
+      </td>
+      <td class="n" data-l="of">
+        {bound}
+      </td>
+      <td class="n" data-l="left">
+        {now.left === undefined ? '–' : told(now.left)}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,43 @@
+import type { PeriodKind } from '../../../../policies/limits/period.ts';
+import { kindRow, type LimitKind } from '../../../../policies/units/unit.ts';
+import { writtenUnits } from '../../../../policies/units/written.ts';
+import type { LimitRow } from '../../../answers/standing/model.ts';
+import { amount, type Telling } from './told.tsx';
+
+const PERIOD_WORDS: Readonly<Record<PeriodKind, string>> = {
+  minute: 'per minute',
+  hour: 'per hour',
+  day: 'per day',
+  week: 'per week',
+  month: 'per month',
+  quarter: 'per quarter',
+  year: 'per year',
+  once: 'once',
+};
+
+/** `Money per month` */
+export const limitWords = ({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): string =>
+  per === undefined ? kindRow(kind).text.heading : `${kindRow(kind).text.heading} ${PERIOD_WORDS[per]}`;
+
+export const limitAmount = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: Telling): string =>
+  limit.amount === 'unlimited' ? 'unlimited' : amount(limit.amount, limit.unit, telling);
+
+/** Below 0 in words: nobody should have to find a minus. */
+export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: Telling): string =>
+  limit.left === undefined
+    ? '–'
+    : limit.left < 0
+      ? `${amount(-limit.left, limit.unit, telling)} over`
+      : amount(limit.left, limit.unit, telling);
+
+/** Nothing is rejected for it. */
+export const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
+  (rolledOutAs ?? mode) !== 'enforce';
+
+/** Colours what is left: red where jobs are rejected, amber where they would be. */
+export const leftClass = (limit: LimitRow): string =>
+  (limit.left ?? 0) >= 0 ? '' : onlyWatches(limit) ? 'warn-text' : 'bad-text';
+
+/** An amount as limits.yaml has it, for a field that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
+export const writtenAmount = (whole: number | 'unlimited', kind: LimitKind): string =>
+  whole === 'unlimited' ? whole : writtenUnits(whole, kind);
