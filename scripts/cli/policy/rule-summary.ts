@@ -1,9 +1,9 @@
+import type { RuleKind } from '../../../policies/kinds/kinds.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { MODES, type Mode, type RuleClass } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rule } from '../../../policies/rule.ts';
-import type { RuleKind } from '../../../policies/kinds/kinds.ts';
 import { ASKED_BY, LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { fieldsNeeded } from './warnings/absent-fields.ts';
 

@@ -1,6 +1,6 @@
 import { CONDITION_KEYS } from '../../../../policies/document/parse-match.ts';
-import { MODES } from '../../../../policies/mode.ts';
 import type { RuleKind } from '../../../../policies/kinds/kinds.ts';
+import { MODES } from '../../../../policies/mode.ts';
 import type { WrittenEntry } from '../warnings/warning.ts';
 import type { Effect } from './change.ts';
 import {
