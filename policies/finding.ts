@@ -1,7 +1,8 @@
 import type { Job } from './checked-job.ts';
 import type { CounterSeen, Grace, LimitClaim, SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
-import { footprintOf } from './kubernetes/footprint.ts';
+import { type Footprint, footprintOf } from './kubernetes/footprint.ts';
+import { resourceVariableName } from './kubernetes/resource-variables.ts';
 import { graceOf } from './limits/grace.ts';
 import type { Limit } from './limits/limit.ts';
 import { counterOf, limitPeriod } from './limits/limits.ts';
@@ -51,10 +52,11 @@ export function findingOf(
 ): Finding | undefined {
   if (limit.amount === 'unlimited') return undefined;
   const { asked: askedOf, requested } = kindRow(limit.kind);
-  const taken = askedOf(job) ?? requested?.of(footprintOf(job.request, job.runnerClass.footprint ?? {}));
+  const taken = requested === undefined ? askedOf?.(job) : requestedOf(job, requested);
   const isKnown = typeof taken === 'number';
   // What cannot be read is as unknown as what did not come: the `resources` rule refuses it. A limit of 0 need not know.
-  if (!isKnown && limit.amount > 0) return { missing: requested?.variable ?? 'variables' };
+  if (!isKnown && limit.amount > 0)
+    return { missing: resourceVariableName('build', requested ?? 'cpu', 'request') };
   const asked = isKnown ? Math.min(taken, requested === undefined ? taken : REQUESTED_MAX) : 0;
   const ask: Ask = { job, limit, asked, subjectLabel };
   if (asking.exempt) return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking) };
@@ -66,6 +68,9 @@ export function findingOf(
   }
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, limit.amount) };
 }
+
+const requestedOf = ({ request, runnerClass }: Job, resource: 'cpu' | 'memory'): Footprint[keyof Footprint] =>
+  footprintOf(request, runnerClass.footprint ?? {})[resource === 'cpu' ? 'millicpu' : 'bytes'];
 
 class CounterClaim implements LimitClaim {
   readonly counter: LimitClaim['counter'];

@@ -171,8 +171,8 @@ function asksAsMuch({ terms }: Admitted, { asked }: Brake): boolean {
   if (asked === undefined) return true;
   const { asked: askedBy } = unitRow(asked.unit);
   // One job is one job.
-  if (askedBy(undefined) !== undefined) return true;
-  const admitted = askedBy(terms);
+  if (askedBy?.(undefined) !== undefined) return true;
+  const admitted = askedBy?.(terms);
   return admitted !== undefined && admitted >= asked.amount;
 }
 

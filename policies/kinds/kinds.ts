@@ -1,16 +1,26 @@
 import type { ReasonText } from '../text/reason-text.ts';
 import { containerUser } from './container-user/container-user.ts';
+import { containerUserNotAllowed } from './container-user/container-user-text.ts';
 import { COUNTED_KINDS, COUNTED_RULES, type CountedKind } from './counted-kinds.ts';
 import { freeze } from './freeze/freeze.ts';
+import { groupFrozen } from './freeze/freeze-text.ts';
 import { image } from './image/image.ts';
+import { imageNotAllowed, privilegedDenied, tagNotAllowed } from './image/image-text.ts';
 import { overwrites } from './overwrites/overwrites.ts';
+import { overwriteNotAllowed } from './overwrites/overwrites-text.ts';
 import { pullPolicy } from './pull-policy/pull-policy.ts';
+import { pullPolicyNotAllowed } from './pull-policy/pull-policy-text.ts';
 import { resources } from './resources/resources.ts';
+import { resourceCap, resourceInvalid } from './resources/resources-text.ts';
 import type { StatelessRuleKind } from './rule-kind.ts';
 import { runnerAccess } from './runner-access/runner-access.ts';
+import { runnerScope } from './runner-access/runner-access-text.ts';
 import { services } from './services/services.ts';
+import { serviceLimit } from './services/services-text.ts';
 import { timeout } from './timeout/timeout.ts';
+import { timeoutTooLong } from './timeout/timeout-text.ts';
 import { variables } from './variables/variables.ts';
+import { variableNotAllowed } from './variables/variables-text.ts';
 
 /** Kinds that need nothing but the request, the directory and the time: the relay's fallback decides them, too. */
 export const STATELESS_RULES = {
@@ -51,10 +61,21 @@ export const statelessKindOf = (word: unknown): StatelessRuleKind<StatelessReaso
     ? statelessRuleKind(word as StatelessKind)
     : undefined;
 
-/** What all these kinds tell of their reasons. */
-export const STATELESS_TEXTS = Object.assign(
-  {},
-  ...Object.values(STATELESS_RULES).map(({ texts }) => texts),
-) as {
+/** How each of their reasons reads. */
+export const STATELESS_TEXTS: {
   readonly [Code in StatelessReason['code']]: ReasonText<Extract<StatelessReason, { readonly code: Code }>>;
+} = {
+  IMAGE_NOT_ALLOWED: imageNotAllowed,
+  TAG_NOT_ALLOWED: tagNotAllowed,
+  PRIVILEGED_DENIED: privilegedDenied,
+  SERVICE_LIMIT: serviceLimit,
+  PULL_POLICY_NOT_ALLOWED: pullPolicyNotAllowed,
+  RESOURCE_CAP: resourceCap,
+  RESOURCE_INVALID: resourceInvalid,
+  OVERWRITE_NOT_ALLOWED: overwriteNotAllowed,
+  CONTAINER_USER_NOT_ALLOWED: containerUserNotAllowed,
+  TIMEOUT_TOO_LONG: timeoutTooLong,
+  VARIABLE_NOT_ALLOWED: variableNotAllowed,
+  RUNNER_SCOPE: runnerScope,
+  GROUP_FROZEN: groupFrozen,
 };

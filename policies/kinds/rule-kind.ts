@@ -1,9 +1,8 @@
 import type { CheckedJob } from '../checked-job.ts';
 import type { Reading } from '../document/reading.ts';
 import type { RuleClass } from '../mode.ts';
-import type { ReasonText } from '../text/reason-text.ts';
 
-/** How one kind of stateless rule is written, what it checks and how its reasons read. */
+/** How one kind of stateless rule is written and what it checks. Its reasons and how they read stand beside it. */
 export interface StatelessRuleKind<Own extends { readonly code: string }> {
   /** Its class if the document names none. */
   readonly class: RuleClass;
@@ -19,7 +18,6 @@ export interface StatelessRuleKind<Own extends { readonly code: string }> {
   readonly comparedNames?: (rule: unknown) => readonly string[];
   /** Reads its own keys once; problems are noted in `reading` and make the document invalid. */
   readonly read: (reading: Reading, names: KnownNames) => Check<Own>;
-  readonly texts: { readonly [Code in Own['code']]: ReasonText<Extract<Own, { readonly code: Code }>> };
 }
 
 /**

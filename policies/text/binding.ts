@@ -1,8 +1,24 @@
 import type { Reason, Violation } from '../reason.ts';
-import { OBSTACLES } from './reason-text.ts';
-import { textsFor } from './reason-texts.ts';
 
-const hardnessOf = (reason: Reason): number => OBSTACLES.indexOf(textsFor(reason).obstacle);
+/** What has to give way before the job can run, hardest first: the first line tells this one of several reasons. */
+const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
+  FIELD_MISSING: 5,
+  EXCEEDS_LIMIT_ALONE: 4,
+  // These open at a time; the one that opens last binds.
+  GROUP_FROZEN: 3,
+  BUDGET_EXHAUSTED: 3,
+  WINDOW_FULL: 3,
+  CONTROLLER_ERROR: 2,
+  // These open when other jobs end.
+  CAPACITY_FULL: 1,
+  CONCURRENCY_FULL: 1,
+  SOFT_LIMIT: 0,
+  BREAK_GLASS: 0,
+};
+/** No wait helps against any other reason: the job has to be changed. */
+const HARDEST = 6;
+
+const hardnessOf = ({ code }: Reason): number => HARDNESS[code] ?? HARDEST;
 
 /** The violation that binds, and the others in their order. */
 export function bindingFirst(violations: readonly [Violation, ...Violation[]]): {

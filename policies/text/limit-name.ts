@@ -1,12 +1,12 @@
 import type { LimitFacts } from '../reason.ts';
-import { unitRow } from '../units/unit.ts';
+import { UNIT_TEXTS } from '../units/unit-texts.ts';
 import { amountText } from './amount-text.ts';
 import { oneLine, shortened } from './plain-text.ts';
 
 const LABEL_CHARACTERS_MAX = 100;
 
 /** What a person calls the limit: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
-export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => unitRow(unit).text.name;
+export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => UNIT_TEXTS[unit].name;
 
 /** The same at the beginning of a sentence. */
 export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {

@@ -10,12 +10,6 @@ export interface AdviceContext {
   readonly nowMs: number;
 }
 
-/**
- * What has to give way before the job can run, the hardest last: nothing (it runs), other jobs that end, our own fault,
- * time, the limit, what GitLab sends, or the job itself, for which no wait helps.
- */
-export const OBSTACLES = ['nothing', 'other jobs', 'fault', 'time', 'limit', 'field', 'job'] as const;
-
 /** All that people are told of one kind of reason. Text of users is made fit before it is put in (`oneLine`, `quoted`). */
 export interface ReasonText<Of> {
   /** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
@@ -29,8 +23,6 @@ export interface ReasonText<Of> {
   line(reason: Of, currency: string): string;
   /** Whether a retry helps and when, and what else the reader can do. `none` discloses as little as `discreetHeadline`. */
   advice(reason: Of, context: AdviceContext): readonly string[];
-  /** Of several reasons the first line tells the one whose obstacle is hardest. */
-  readonly obstacle: (typeof OBSTACLES)[number];
   /** Whoever met a limit or a freeze wrote nothing wrong; whoever named an image that is not allowed did. */
   readonly faultless: boolean;
 }

@@ -82,7 +82,8 @@ const comfort = (reason: Reason): string =>
   textsFor(reason).faultless ? ' Nothing is wrong with your code.' : '';
 
 /** The job was weighed by what it is guessed to cost, so people want to know the guess. */
-const isEstimated = (reason: Reason): boolean => 'limitAmount' in reason && unitRow(reason.unit).guessed;
+const isEstimated = (reason: Reason): boolean =>
+  'limitAmount' in reason && unitRow(reason.unit).guessed === true;
 
 const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
   jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;

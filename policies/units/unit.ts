@@ -1,5 +1,4 @@
-/** What follows from the table of units. */
-import type { CountedKind } from '../kinds/counted-kinds.ts';
+/** What follows from the table of units. Marked as pure where a bundle may do without. */
 import type { UnitRow } from './unit-row.ts';
 import { UNITS } from './units.ts';
 
@@ -10,30 +9,28 @@ export type Unit = keyof typeof UNITS;
 export type LimitKind = (typeof UNITS)[Unit]['kind'];
 
 const ROWS: Readonly<Record<Unit, UnitRow & { readonly kind: LimitKind }>> = UNITS;
-const ALL = Object.keys(UNITS) as readonly Unit[];
+const ALL = /* @__PURE__ */ Object.keys(UNITS) as readonly Unit[];
 
 export const unitRow = (unit: Unit): (typeof ROWS)[Unit] => ROWS[unit];
 
-export const LIMIT_KINDS: readonly LimitKind[] = ALL.map((unit) => ROWS[unit].kind);
+export const LIMIT_KINDS: readonly LimitKind[] = /* @__PURE__ */ ALL.map((unit) => ROWS[unit].kind);
 
-export const UNIT_OF = Object.fromEntries(ALL.map((unit) => [ROWS[unit].kind, unit])) as Readonly<
-  Record<LimitKind, Unit>
->;
+const byKind = <Value>(of: (unit: Unit) => Value): Readonly<Record<LimitKind, Value>> =>
+  Object.fromEntries(ALL.map((unit) => [ROWS[unit].kind, of(unit)])) as Record<LimitKind, Value>;
 
-const BY_LETTER: ReadonlyMap<string, Unit> = new Map(ALL.map((unit) => [ROWS[unit].letter, unit]));
+export const UNIT_OF = /* @__PURE__ */ byKind((unit) => unit);
+
+/** The kind of rule that switches a limit on. */
+export const ASKED_BY = /* @__PURE__ */ byKind((unit) => ROWS[unit].askedBy);
 
 /** A letter of a later version counts nothing that adds up. */
-export const unitOfLetter = (letter: string): Unit => BY_LETTER.get(letter) ?? 'jobs';
+export const unitOfLetter = (letter: string): Unit =>
+  ALL.find((unit) => ROWS[unit].letter === letter) ?? 'jobs';
 
 export const kindRow = (kind: LimitKind): (typeof ROWS)[Unit] => ROWS[UNIT_OF[kind]];
 
-/** The kind of rule that switches a limit on. */
-export const ASKED_BY = Object.fromEntries(
-  LIMIT_KINDS.map((kind) => [kind, kindRow(kind).askedBy]),
-) as Readonly<Record<LimitKind, CountedKind>>;
-
 /** What a job takes while it runs and gives back at its end; the other units add up over a period. */
-export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce;
+export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce === true;
 
 /** Counted while the job runs, not per period. */
 export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
@@ -41,7 +38,7 @@ export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
 /** Money and minutes: what a budget counts can be forecast, overdrawn and carried over, and its owner is warned. */
 export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget';
 
-export const SPENT_KINDS: readonly LimitKind[] = LIMIT_KINDS.filter(isSpent);
+export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.filter(isSpent);
 
 /** Its amounts are money of the deployment's one currency. */
-export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency;
+export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;

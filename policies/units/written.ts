@@ -8,22 +8,21 @@ type Units =
   | { readonly ok: false; readonly expected: string };
 
 export function readUnits(value: unknown, kind: LimitKind): Units {
-  const { written } = kindRow(kind);
-  if ('quantity' in written) {
-    const amount = readQuantityUnits(value, written.quantity);
-    const expected = QUANTITIES_EXPECTED[written.quantity];
+  const { requested, perWhole = 1 } = kindRow(kind);
+  if (requested !== undefined) {
+    const amount = readQuantityUnits(value, requested);
+    const expected = QUANTITIES_EXPECTED[requested];
     return amount === undefined ? { ok: false, expected } : { ok: true, amount };
   }
-  const read = readDecimal(value, written.perWhole);
-  if (read.ok || written.perWhole > 1) return read;
+  const read = readDecimal(value, perWhole);
+  if (read.ok || perWhole > 1) return read;
   return { ok: false, expected: 'a whole number such as 20' };
 }
 
 /** For a field or a file that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
 export function writtenUnits(whole: number, kind: LimitKind): string {
-  const { written } = kindRow(kind);
-  if ('quantity' in written) return QUANTITY_TEXTS[written.quantity](whole);
-  const { perWhole } = written;
+  const { requested, perWhole = 1 } = kindRow(kind);
+  if (requested !== undefined) return QUANTITY_TEXTS[requested](whole);
   // Thirds of a minute have no end, so no file can name them: shares and grants come to them. Only shown, never sent.
   return ((whole % perWhole) * 1_000_000) % perWhole === 0
     ? decimalText(whole, perWhole)

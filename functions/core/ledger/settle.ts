@@ -16,7 +16,8 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   const ran = ranSeconds(end, record.facts);
   const { durationSeconds } = ran;
   // At the price of the admission, whatever the table says by now. Rounded up, as the hold was.
-  const target = ({ unit }: RecordClaim): number => unitRow(unit).settled(durationSeconds, record.facts);
+  const target = ({ unit }: RecordClaim): number =>
+    unitRow(unit).settled?.(durationSeconds, record.facts) ?? 0;
   const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs } as const;
   switch (record.state) {
     case 'HELD':

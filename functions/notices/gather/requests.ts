@@ -4,7 +4,8 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
-import { isMoney, isSpent, kindRow } from '../../../policies/units/unit.ts';
+import { isMoney, isSpent, UNIT_OF } from '../../../policies/units/unit.ts';
+import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
 import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
 import { binds } from '../../core/limits/changes/effects.ts';
 import type { EditRequest, LimitRequest } from '../../core/limits/desk/limit-request.ts';
@@ -141,7 +142,7 @@ function askedAmount(amount: string | number, limit: Limit | undefined, { curren
   const written = name(String(amount)).replace(/^\+/, '');
   if (limit === undefined || !isSpent(limit.kind)) return written;
   if (isMoney(limit.kind)) return `${written} ${currency}`;
-  return /^\d+$/.test(written) ? `${written} ${kindRow(limit.kind).text.words[0]}` : written;
+  return /^\d+$/.test(written) ? `${written} ${UNIT_TEXTS[UNIT_OF[limit.kind]].words[0]}` : written;
 }
 
 /** The closest owner above who may give it: an enforced limit of the unit must hold what is given. Else finance. */

@@ -36,7 +36,6 @@ export const containerUserNotAllowed: ReasonText<ContainerUserNotAllowed> = {
     return `${named}; allowed: ${allowed.length === 0 ? 'any but root' : listText(allowed, 'or')}`;
   },
   advice: (reason, context) => [`Retrying will fail again. ${remedy(reason, context)}`],
-  obstacle: 'job',
   faultless: false,
 };
 

@@ -1,7 +1,7 @@
 import type { Reading } from '../../document/reading.ts';
 import { readRequired } from '../required.ts';
 import type { Check, StatelessRuleKind } from '../rule-kind.ts';
-import { type ContainerUserNotAllowed, containerUserNotAllowed } from './container-user-text.ts';
+import type { ContainerUserNotAllowed } from './container-user-text.ts';
 import { type AskedId, type ContainerUser, readContainerUser, type UserSyntax } from './user-syntax.ts';
 
 const EXECUTORS: readonly UserSyntax[] = ['kubernetes', 'docker'];
@@ -34,7 +34,6 @@ export const containerUser: StatelessRuleKind<ContainerUserNotAllowed> = {
   class: 'security',
   keys: ['users', 'groups', 'executors', 'required'],
   read: readRule,
-  texts: { CONTAINER_USER_NOT_ALLOWED: containerUserNotAllowed },
 };
 
 /** One container's users, as the request has them. */

@@ -44,7 +44,6 @@ export const groupFrozen: ReasonText<GroupFrozen> = {
       : `Retrying now will fail again. It will work after ${untilText(untilMs, zone, nowMs)}.`,
     'If it cannot wait, ask the team that runs CI for an exemption.',
   ],
-  obstacle: 'time',
   faultless: true,
 };
 

@@ -2,7 +2,7 @@ import { readMatch } from '../../document/parse-match.ts';
 import { readZone } from '../../document/parse-validity.ts';
 import { Reading } from '../../document/reading.ts';
 import type { Check, KnownNames, StatelessRuleKind } from '../rule-kind.ts';
-import { type GroupFrozen, groupFrozen } from './freeze-text.ts';
+import type { GroupFrozen } from './freeze-text.ts';
 import { frozenUntilMs } from './freeze-window.ts';
 import { readFreezeWindows } from './freeze-window-reading.ts';
 import { frozenLabelling } from './frozen-label.ts';
@@ -15,7 +15,6 @@ export const freeze: StatelessRuleKind<GroupFrozen> = {
   class: 'capacity',
   keys: ['windows', 'zone', 'why'],
   read: readFreeze,
-  texts: { GROUP_FROZEN: groupFrozen },
 };
 
 function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozen> {

@@ -37,7 +37,7 @@ const PATTERN_CHARACTERS_MAX = 80;
 
 type NamedImage = { readonly image: string; readonly service?: true };
 
-const imageNotAllowed: ReasonText<ImageNotAllowed> = {
+export const imageNotAllowed: ReasonText<ImageNotAllowed> = {
   headline: (reason) => imageHeadline(reason),
   discreetHeadline: (reason) => imageHeadline(reason),
   line: (reason) => {
@@ -56,14 +56,13 @@ const imageNotAllowed: ReasonText<ImageNotAllowed> = {
         : `Use an allowed image; closest: ${patterns.join(' , ')}`;
     return [`Retrying will fail again. ${use}`, ...variableAdvice(image)];
   },
-  obstacle: 'job',
   faultless: false,
 };
 
 const imageHeadline = ({ image, service }: NamedImage): string =>
   `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)} is not allowed here.`;
 
-const tagNotAllowed: ReasonText<TagNotAllowed> = {
+export const tagNotAllowed: ReasonText<TagNotAllowed> = {
   headline: (reason) => tagHeadline(reason),
   discreetHeadline: (reason) => tagHeadline(reason),
   line: (reason) =>
@@ -76,7 +75,6 @@ const tagNotAllowed: ReasonText<TagNotAllowed> = {
       : 'Retrying will fail again. Name the version to use as the tag, as in "ruby:3.4".',
     ...variableAdvice(image),
   ],
-  obstacle: 'job',
   faultless: false,
 };
 
@@ -87,7 +85,7 @@ function tagHeadline({ image, service, wanted }: TagNotAllowed): string {
     : `${named} needs a tag other than "latest" here.`;
 }
 
-const privilegedDenied: ReasonText<PrivilegedDenied> = {
+export const privilegedDenied: ReasonText<PrivilegedDenied> = {
   headline: (reason) => privilegedHeadline(reason),
   discreetHeadline: (reason) => privilegedHeadline(reason),
   line: ({ image, engine }) =>
@@ -98,7 +96,6 @@ const privilegedDenied: ReasonText<PrivilegedDenied> = {
       ? ['For the docker command alone, a tag that says "cli" is enough.']
       : []),
   ],
-  obstacle: 'job',
   faultless: false,
 };
 
@@ -130,10 +127,3 @@ const variableAdvice = (image: string): readonly string[] =>
         'What its variable holds cannot be told before the job runs (masked, a file, a secret, or not set): write the name out.',
       ]
     : [];
-
-/** How what {@link ImageReason}s tell reads, of a job's own image and of those of its services. */
-export const IMAGE_TEXTS = {
-  IMAGE_NOT_ALLOWED: imageNotAllowed,
-  TAG_NOT_ALLOWED: tagNotAllowed,
-  PRIVILEGED_DENIED: privilegedDenied,
-};

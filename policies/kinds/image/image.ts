@@ -1,7 +1,7 @@
 import type { Reading } from '../../document/reading.ts';
 import { IMAGE_KEYS, readImageJudge } from '../../images/image-judge.ts';
 import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import { IMAGE_TEXTS, type ImageReason } from './image-text.ts';
+import type { ImageReason } from './image-text.ts';
 
 const IMAGE_MISSING: readonly FieldMissing[] = [{ code: 'FIELD_MISSING', field: 'image' }];
 
@@ -10,7 +10,6 @@ export const image: StatelessRuleKind<ImageReason> = {
   class: 'security',
   keys: IMAGE_KEYS,
   read: readImage,
-  texts: IMAGE_TEXTS,
 };
 
 function readImage(reading: Reading): Check<ImageReason> {

@@ -44,7 +44,6 @@ export const overwriteNotAllowed: ReasonText<OverwriteNotAllowed> = {
             ];
     }
   },
-  obstacle: 'job',
   faultless: false,
 };
 

@@ -10,7 +10,7 @@ import { compileRegex, type Regex } from '../../match/regex.ts';
 import { remembering } from '../../match/remember.ts';
 import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
 import { isReservedLabel, judgedForms } from './overwrite-value.ts';
-import { type OverwriteNotAllowed, overwriteNotAllowed } from './overwrites-text.ts';
+import type { OverwriteNotAllowed } from './overwrites-text.ts';
 
 /** What may be set: anything, nothing, or what the pattern matches. */
 type Setting = true | false | Regex;
@@ -42,7 +42,6 @@ export const overwrites: StatelessRuleKind<OverwriteNotAllowed> = {
   keys: [...OVERWRITE_NAMES, 'anchored', 'others'],
   read: readOverwrites,
   readsVariables: true,
-  texts: { OVERWRITE_NOT_ALLOWED: overwriteNotAllowed },
 };
 
 function readOverwrites(reading: Reading): Check<OverwriteNotAllowed> {

@@ -23,7 +23,6 @@ export const pullPolicyNotAllowed: ReasonText<PullPolicyNotAllowed> = {
     return `pull policy ${quotedList(asked)} of the ${whose}; ${instead}`;
   },
   advice: (reason, context) => [`Retrying will fail again. ${pullPolicyRemedy(reason, context)}`],
-  obstacle: 'job',
   faultless: false,
 };
 

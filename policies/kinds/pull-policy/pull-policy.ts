@@ -1,7 +1,7 @@
 import type { Reading } from '../../document/reading.ts';
 import { readRequired } from '../required.ts';
 import type { Check, StatelessRuleKind } from '../rule-kind.ts';
-import { type PullPolicyNotAllowed, pullPolicyNotAllowed } from './pull-policy-text.ts';
+import type { PullPolicyNotAllowed } from './pull-policy-text.ts';
 
 /** GitLab's words in `image: pull_policy`. */
 const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;
@@ -22,7 +22,6 @@ export const pullPolicy: StatelessRuleKind<PullPolicyNotAllowed> = {
   class: 'security',
   keys: ['allow', 'required'],
   read: readPullPolicy,
-  texts: { PULL_POLICY_NOT_ALLOWED: pullPolicyNotAllowed },
 };
 
 function readPullPolicy(reading: Reading): Check<PullPolicyNotAllowed> {

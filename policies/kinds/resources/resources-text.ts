@@ -60,7 +60,6 @@ export const resourceCap: ReasonText<ResourceCap> = {
       ? [`Retrying will fail again. Lower ${shortName(reason)} first: it asks for most of the sum.`]
       : [`Retrying will fail again. Lower ${shortName(reason)}${to}.`];
   },
-  obstacle: 'job',
   faultless: false,
 };
 
@@ -85,7 +84,6 @@ export const resourceInvalid: ReasonText<ResourceInvalid> = {
   advice: () => [
     'Retrying will fail again. Write a number without variables in it: 2 or 500m for CPU, 512Mi or 4Gi for memory.',
   ],
-  obstacle: 'job',
   faultless: false,
 };
 

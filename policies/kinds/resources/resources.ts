@@ -4,7 +4,7 @@ import { type Quantity, quantityText, sumOfQuantities } from '../../kubernetes/q
 import { CAP_SUBJECTS, type Cap, readCaps } from '../../kubernetes/resource-caps.ts';
 import { effective, resourceVariableName, type Setting } from '../../kubernetes/resource-variables.ts';
 import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import { type ResourceCap, type ResourceInvalid, resourceCap, resourceInvalid } from './resources-text.ts';
+import type { ResourceCap, ResourceInvalid } from './resources-text.ts';
 
 /** Enough to mend a job by; a job with a hundred services could have hundreds. */
 const REASONS_MAX = 10;
@@ -29,7 +29,6 @@ export const resources: StatelessRuleKind<ResourceCap | ResourceInvalid> = {
   keys: CAP_SUBJECTS,
   read: readResources,
   readsVariables: true,
-  texts: { RESOURCE_CAP: resourceCap, RESOURCE_INVALID: resourceInvalid },
 };
 
 function readResources(reading: Reading): Check<ResourceCap | ResourceInvalid> {

@@ -35,7 +35,6 @@ export const runnerScope: ReasonText<RunnerScope> = {
       ? []
       : ['Or run the job where the class is open: see above.']),
   ],
-  obstacle: 'job',
   faultless: false,
 };
 

@@ -7,7 +7,7 @@ import type { Conditions } from '../../match/conditions.ts';
 import { allHold } from '../../match/match.ts';
 import { NO_CLASS } from '../../price.ts';
 import type { Check, KnownNames, StatelessRuleKind } from '../rule-kind.ts';
-import { type RunnerScope, runnerScope } from './runner-access-text.ts';
+import type { RunnerScope } from './runner-access-text.ts';
 
 /** More are better written as one entry that names a parent group or a wildcard. */
 const ENTRIES_MAX = 1_000;
@@ -22,7 +22,6 @@ export const runnerAccess: StatelessRuleKind<RunnerScope> = {
   keys: ['runner_classes', 'allow'],
   readsPlace: true,
   read: readRunnerAccess,
-  texts: { RUNNER_SCOPE: runnerScope },
 };
 
 /** One entry of `allow` is enough, and of one entry all conditions must hold. An empty list opens the classes to nobody. */

@@ -16,7 +16,6 @@ export const serviceLimit: ReasonText<ServiceLimit> = {
   advice: () => [
     'Retrying will fail again. Remove services from the job; "default:" and "extends:" may bring some, too.',
   ],
-  obstacle: 'job',
   faultless: false,
 };
 

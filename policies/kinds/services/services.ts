@@ -1,9 +1,9 @@
 import type { Reading } from '../../document/reading.ts';
 import { IMAGE_KEYS, readImageJudge } from '../../images/image-judge.ts';
 import type { ServiceRequest } from '../../request/request.ts';
-import { IMAGE_TEXTS, type ImageReason } from '../image/image-text.ts';
+import type { ImageReason } from '../image/image-text.ts';
 import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import { type ServiceLimit, serviceLimit } from './services-text.ts';
+import type { ServiceLimit } from './services-text.ts';
 
 /** A request with more services is not read at all. */
 const SERVICES_MAX = 100;
@@ -16,7 +16,6 @@ export const services: StatelessRuleKind<ImageReason | ServiceLimit> = {
   keys: [...IMAGE_KEYS, 'max'],
   read: readServices,
   alsoReads: 'services',
-  texts: { ...IMAGE_TEXTS, SERVICE_LIMIT: serviceLimit },
 };
 
 /**

@@ -24,7 +24,6 @@ export const timeoutTooLong: ReasonText<TimeoutTooLong> = {
       : `Retrying will fail again. Add to the job:  timeout: ${yamlDuration(timeoutSecondsMax)}`,
     "A job without a timeout of its own takes the project's.",
   ],
-  obstacle: 'job',
   faultless: false,
 };
 

@@ -1,7 +1,7 @@
 import { DURATION_EXPECTED, readDurationSeconds } from '../../document/duration.ts';
 import type { Reading } from '../../document/reading.ts';
 import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import { type TimeoutTooLong, timeoutTooLong } from './timeout-text.ts';
+import type { TimeoutTooLong } from './timeout-text.ts';
 
 const TIMEOUT_MISSING: readonly FieldMissing[] = [{ code: 'FIELD_MISSING', field: 'timeoutSeconds' }];
 
@@ -14,7 +14,6 @@ export const timeout: StatelessRuleKind<TimeoutTooLong> = {
   class: 'cost',
   keys: ['max'],
   read: readTimeout,
-  texts: { TIMEOUT_TOO_LONG: timeoutTooLong },
 };
 
 function readTimeout(reading: Reading): Check<TimeoutTooLong> {

@@ -29,7 +29,6 @@ export const variableNotAllowed: ReasonText<VariableNotAllowed> = {
     }
   },
   advice: (reason, context) => [`Retrying will fail again. ${remedy(reason, context)}`],
-  obstacle: 'job',
   faultless: false,
 };
 

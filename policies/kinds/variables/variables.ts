@@ -4,7 +4,7 @@ import type { Wildcard } from '../../match/wildcard.ts';
 import type { AdmissionRequest } from '../../request/request.ts';
 import { comparedValue } from '../../variables/compared-value.ts';
 import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import { type VariableNotAllowed, variableNotAllowed } from './variables-text.ts';
+import type { VariableNotAllowed } from './variables-text.ts';
 
 /** A job page with more of them helps nobody. */
 const REASONS_MAX = 10;
@@ -24,7 +24,6 @@ export const variables: StatelessRuleKind<VariableNotAllowed> = {
   keys: ['require', 'allow', 'deny'],
   read: readVariableRule,
   comparedNames,
-  texts: { VARIABLE_NOT_ALLOWED: variableNotAllowed },
 };
 
 type Compare = (value: string | undefined) => VariableNotAllowed | undefined;

@@ -14,6 +14,5 @@ export const breakGlass: ReasonText<ReasonOf<'BREAK_GLASS'>> = {
   line: ({ breakGlass: id, why }) =>
     `admitted by break-glass ${shortened(oneLine(id), ID_CHARACTERS_MAX)}: ${shortened(oneLine(why), WHY_CHARACTERS_MAX)}`,
   advice: () => ['The job counts in all its limits, its owners are told, and somebody reviews it.'],
-  obstacle: 'nothing',
   faultless: true,
 };

@@ -1,5 +1,5 @@
 import type { LimitFacts, ReasonOf } from '../../reason.ts';
-import { unitRow } from '../../units/unit.ts';
+import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { relativeText } from '../duration-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
@@ -18,7 +18,7 @@ export const budgetExhausted: ReasonText<Spent> = {
       (label, detail) => `${stateText(reason, label, context)}${resetText(reason, detail, context)}`,
     ),
   discreetHeadline: ({ unit }) =>
-    `${unitRow(unit).text.budget?.unnamed ?? 'A CI limit'} has no room for this job.`,
+    `${UNIT_TEXTS[unit].budget?.unnamed ?? 'A CI limit'} has no room for this job.`,
   line: (reason, currency) => {
     const { committed, settled, asked, limitAmount, unit } = reason;
     const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
@@ -28,7 +28,6 @@ export const budgetExhausted: ReasonText<Spent> = {
     return `${labelOf(reason)}: ${spent} of ${whole}${duringText(reason)}${overdraftText(reason, currency)}; ${short} missing`;
   },
   advice,
-  obstacle: 'time',
   faultless: true,
 };
 
@@ -75,7 +74,7 @@ function waysOut(reason: Spent, disclosure: AdviceContext['disclosure']): readon
   const { committed, settled, asked, limitAmount, unit } = reason;
   const ways: string[] = [];
   if (committed < limitAmount) {
-    const saver = unitRow(unit).text.budget?.saver ?? 'a shorter timeout';
+    const saver = UNIT_TEXTS[unit].budget?.saver ?? 'a shorter timeout';
     ways.push(`With ${saver} the job may fit into what is left.`);
   }
   // Holds are upper estimates: what is settled alone would leave room.

@@ -1,5 +1,6 @@
 import type { ReasonOf } from '../../reason.ts';
 import { unitRow } from '../../units/unit.ts';
+import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
 import { duringText, labelOf, limitName, overdraftText } from '../limit-name.ts';
@@ -18,22 +19,19 @@ export const exceedsLimitAlone: ReasonText<Alone> = {
     `${labelOf(reason)}: ${limitName(reason)} ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}${overdraftText(reason, currency)}`,
   advice: (reason, context) => {
     if (reason.limitAmount > 0)
-      return [`Retrying will fail again. ${unitRow(reason.unit).text.lower} ask for a higher limit.`];
+      return [`Retrying will fail again. ${UNIT_TEXTS[reason.unit].lower} ask for a higher limit.`];
     return reason.overdrawn === undefined
       ? ['Retrying will fail again until the limit is raised.']
       : [`Retrying now will fail again. It will work ${anewText(reason, context)}, or with a grant.`];
   },
-  obstacle: 'limit',
   faultless: true,
 };
 
 function aloneText(reason: Alone, label: string, detail: Detail, { currency }: HeadlineContext): string {
   const { asked, limitAmount, overdrawn, unit } = reason;
   const during = detail === 'none' ? '' : duringText(reason);
-  const {
-    guessed,
-    text: { name, wholly },
-  } = unitRow(unit);
+  const { guessed } = unitRow(unit);
+  const { name, wholly } = UNIT_TEXTS[unit];
   // Not to be told as if somebody had set it so.
   if (limitAmount === 0 && overdrawn !== undefined) {
     const debt = amountText(overdrawn, unit, currency);
@@ -67,7 +65,6 @@ export const softLimit: ReasonText<ReasonOf<'SOFT_LIMIT'>> = {
     return `${labelOf(reason)}: ${limitName(reason)} at ${used} + ${adds} for this job; soft limit ${soft}${duringText(reason)}`;
   },
   advice: () => ['A soft limit stops no job: it warns the owner that the limit itself is near.'],
-  obstacle: 'nothing',
   faultless: true,
 };
 

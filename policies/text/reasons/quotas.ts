@@ -1,5 +1,5 @@
 import type { LimitFacts, ReasonOf } from '../../reason.ts';
-import { unitRow } from '../../units/unit.ts';
+import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { relativeText } from '../duration-text.ts';
 import { type Detail, fitted } from '../fitting.ts';
@@ -25,7 +25,6 @@ export const concurrencyFull: ReasonText<ReasonOf<'CONCURRENCY_FULL'>> = {
   line: (reason) =>
     `${labelOf(reason)}: ${bareAmountText(reason.committed, reason.unit)} of ${bareAmountText(reason.limitAmount, reason.unit)} jobs at once`,
   advice: () => ['A retry will work as soon as one of the running jobs has finished.', AUTOMATIC_RETRY],
-  obstacle: 'other jobs',
   faultless: true,
 };
 
@@ -53,7 +52,6 @@ export const capacityFull: ReasonText<ReasonOf<'CAPACITY_FULL'>> = {
     `A retry will work as soon as enough of the running jobs have finished, and sooner if this job asks for less ${resourceText(reason)}.`,
     AUTOMATIC_RETRY,
   ],
-  obstacle: 'other jobs',
   faultless: true,
 };
 
@@ -63,11 +61,11 @@ function wholeText(
   currency: string,
 ): string {
   const whole = amountText(limitAmount, unit, currency);
-  const { resource = '' } = unitRow(unit).text;
+  const { resource = '' } = UNIT_TEXTS[unit];
   return whole.endsWith(resource) ? whole : `${whole} ${resource}`;
 }
 
-const resourceText = ({ unit }: ReasonOf<'CAPACITY_FULL'>): string => unitRow(unit).text.resource ?? 'room';
+const resourceText = ({ unit }: ReasonOf<'CAPACITY_FULL'>): string => UNIT_TEXTS[unit].resource ?? 'room';
 
 type Starts = ReasonOf<'WINDOW_FULL'>;
 
@@ -86,7 +84,6 @@ export const windowFull: ReasonText<Starts> = {
     return `${labelOf(reason)}: ${used} of ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`;
   },
   advice: windowAdvice,
-  obstacle: 'time',
   faultless: true,
 };
 

@@ -52,7 +52,6 @@ export const fieldMissing: ReasonText<ReasonOf<'FIELD_MISSING'>> = {
       ? [`Retrying will fail again: ${SHOW_IT}`]
       : [`Retrying will fail again. ${remedy}`, `If it is there already, ${SHOW_IT}`];
   },
-  obstacle: 'field',
   faultless: true,
 };
 
@@ -73,7 +72,6 @@ export const controllerError: ReasonText<ReasonOf<'CONTROLLER_ERROR'>> = {
   discreetHeadline: () => controllerHeadline,
   line: () => 'a rule failed, and it is set to reject jobs when it fails',
   advice: () => [`A retry may work once the system has recovered. If it does not, ${SHOW_IT}`],
-  obstacle: 'fault',
   faultless: true,
 };
 

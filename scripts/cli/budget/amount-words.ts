@@ -1,6 +1,7 @@
 import { readWrittenAmount } from '../../../functions/core/limits/written/written-amount.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
-import { kindRow, LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
+import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/units/unit.ts';
+import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 export interface AmountWritten {
@@ -11,7 +12,7 @@ export interface AmountWritten {
 }
 
 const UNITS: Readonly<Record<string, LimitKind>> = Object.fromEntries(
-  LIMIT_KINDS.flatMap((kind) => kindRow(kind).text.words.map((word) => [word, kind])),
+  LIMIT_KINDS.flatMap((kind) => UNIT_TEXTS[UNIT_OF[kind]].words.map((word) => [word, kind])),
 );
 
 const PERIOD = /^(.*?)\s*\/\s*([a-z]+)$/i;
@@ -49,5 +50,5 @@ export function readAmountWords(
 
 const notUnit = (word: string, currency: string): UsageError =>
   new UsageError(
-    `"${word}": expected ${[currency, ...LIMIT_KINDS.slice(1).map((kind) => kindRow(kind).text.words[0])].join(', ')} after the amount`,
+    `"${word}": expected ${[currency, ...LIMIT_KINDS.slice(1).map((kind) => UNIT_TEXTS[UNIT_OF[kind]].words[0])].join(', ')} after the amount`,
   );

@@ -1,5 +1,6 @@
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
-import { isSpent, kindRow, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import { isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
+import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { Field } from '../parts/form-field.tsx';
 import { limitWords, writtenAmount } from '../parts/limit-words.ts';
@@ -42,7 +43,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
       name: 'unit',
       label: 'What is counted',
       required: true,
-      options: LIMIT_KINDS.map((kind) => [kind, kindRow(kind).text.heading]),
+      options: LIMIT_KINDS.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading]),
       autofocus: true,
     },
     {
@@ -83,7 +84,7 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
         label: 'Limit',
         required: true,
         short: true,
-        hint: `${kindRow(kind).text.hint(currency)} ${ENDS}`,
+        hint: `${UNIT_TEXTS[UNIT_OF[kind]].hint(currency)} ${ENDS}`,
         autofocus: true,
       },
       { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },

@@ -1,5 +1,6 @@
 import type { PeriodKind } from '../../../../policies/limits/period.ts';
-import { kindRow, type LimitKind } from '../../../../policies/units/unit.ts';
+import { type LimitKind, UNIT_OF } from '../../../../policies/units/unit.ts';
+import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import { writtenUnits } from '../../../../policies/units/written.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import { amount, type Telling } from './told.tsx';
@@ -17,7 +18,9 @@ const PERIOD_WORDS: Readonly<Record<PeriodKind, string>> = {
 
 /** `Money per month` */
 export const limitWords = ({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): string =>
-  per === undefined ? kindRow(kind).text.heading : `${kindRow(kind).text.heading} ${PERIOD_WORDS[per]}`;
+  per === undefined
+    ? UNIT_TEXTS[UNIT_OF[kind]].heading
+    : `${UNIT_TEXTS[UNIT_OF[kind]].heading} ${PERIOD_WORDS[per]}`;
 
 export const limitAmount = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: Telling): string =>
   limit.amount === 'unlimited' ? 'unlimited' : amount(limit.amount, limit.unit, telling);

@@ -1,0 +1,107 @@
+import { bytesText } from '../text/bytes-text.ts';
+import { countText } from '../text/digits.ts';
+import { durationText } from '../text/duration-text.ts';
+import { moneyText, type Rounding } from '../text/money-text.ts';
+import type { Unit } from './unit.ts';
+
+/** How people read and write a unit. */
+export interface UnitText {
+  /** `500.00 EUR` */
+  readonly amount: (amount: number, currency: string, rounding?: Rounding) => string;
+  /** The same without the unit, for the first of `498.70 of 500.00 EUR`. */
+  readonly bare: (amount: number, rounding?: Rounding) => string;
+  /** `CI budget`. Texts add `of` and its subject. */
+  readonly name: string;
+  /** All of it, before its name: `the whole`. */
+  readonly wholly: string;
+  /** Of a unit that jobs request from the cluster: `CPU`. */
+  readonly resource?: string;
+  /** What the author of a job that is too large for the limit can do, before `ask for a higher limit`. */
+  readonly lower: string;
+  /** Of a unit that a budget counts. */
+  readonly budget?: {
+    /** Where neither number nor subject may be told: `A CI budget`. */
+    readonly unnamed: string;
+    /** With what a job may fit into the rest: `a shorter timeout`. */
+    readonly saver: string;
+  };
+  /** Heads a limit in forms and tables: `CI minutes`. */
+  readonly heading: string;
+  /** Explains the field of an amount. */
+  readonly hint: (currency: string) => string;
+  /** What the command line takes after an amount, the one it names first. */
+  readonly words: readonly string[];
+}
+
+const timeText = (seconds: number, rounding?: Rounding): string =>
+  durationText(seconds, rounding === 'down' ? 'down' : 'up');
+
+/** Apart from the table of units, so that a program that tells no amounts does without. */
+export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
+  micros: {
+    amount: (amount, currency, rounding) => `${moneyText(amount, rounding)} ${currency}`,
+    bare: moneyText,
+    name: 'CI budget',
+    wholly: 'the whole',
+    lower: 'Give the job a shorter timeout or a cheaper runner, or',
+    budget: { unnamed: 'A CI budget', saver: 'a cheaper runner or a shorter timeout' },
+    heading: 'Money',
+    hint: (currency) => `In ${currency}, like 500 or 500.25.`,
+    words: ['money'],
+  },
+  seconds: {
+    amount: (amount, _currency, rounding) => timeText(amount, rounding),
+    bare: (amount, rounding) => timeText(amount, rounding).replace(/ min$/, ''),
+    name: 'CI minutes',
+    wholly: 'all',
+    lower: 'Give the job a shorter timeout, or',
+    budget: { unnamed: 'A CI minutes quota', saver: 'a shorter timeout' },
+    heading: 'CI minutes',
+    hint: () => 'In CI minutes.',
+    words: ['min', 'minutes'],
+  },
+  jobs: {
+    amount: (amount) => (amount === 1 ? '1 job' : `${countText(amount)} jobs`),
+    bare: countText,
+    name: 'limit of CI jobs at once',
+    wholly: 'the',
+    lower: 'You can',
+    heading: 'Jobs at once',
+    hint: () => 'Jobs that run at the same time.',
+    words: ['jobs', 'job'],
+  },
+  millicpu: {
+    amount: (amount) => `${countText(amount / 1_000)} CPU`,
+    // All three places are told, so there is nothing to round.
+    bare: (amount) => countText(amount / 1_000),
+    name: 'CPU limit for running jobs',
+    wholly: 'the',
+    resource: 'CPU',
+    lower: 'Lower the CPU that its KUBERNETES_* variables ask for, or',
+    heading: 'CPU at once',
+    hint: () => 'In CPUs, like 12 or 500m, as Kubernetes writes it.',
+    words: ['cpu', 'cpus'],
+  },
+  bytes: {
+    amount: (amount, _currency, rounding) => bytesText(amount, rounding),
+    // They keep their unit: `512 MiB of 6 GiB`.
+    bare: bytesText,
+    name: 'memory limit for running jobs',
+    wholly: 'the',
+    resource: 'memory',
+    lower: 'Lower the memory that its KUBERNETES_* variables ask for, or',
+    heading: 'Memory at once',
+    hint: () => 'Like 64Gi, as Kubernetes writes it.',
+    words: ['memory'],
+  },
+  starts: {
+    amount: (amount) => (amount === 1 ? '1 job start' : `${countText(amount)} job starts`),
+    bare: countText,
+    name: 'limit of CI job starts',
+    wholly: 'the',
+    lower: 'You can',
+    heading: 'Job starts',
+    hint: () => 'Jobs that may start.',
+    words: ['starts', 'start'],
+  },
+};
