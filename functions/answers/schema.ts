@@ -13,6 +13,10 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   // The document knows only `optional` as not required; the type is stricter: an answer never says `undefined`.
   schema.optional() as unknown as z.ZodExactOptional<Schema>;
 
+/** A property that is always written, and may be `undefined`: JSON leaves it out then. */
+export const orNone = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.optional() as unknown as z.ZodUnion<readonly [Schema, z.ZodUndefined]>;
+
 export const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 
 const UNITS = ['micros', 'seconds', 'jobs', 'millicpu', 'bytes', 'starts'] as const satisfies readonly Unit[];

@@ -18,7 +18,7 @@ import { type BuildOptions, build, type StdinOptions } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
 import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { bundledDescriptors } from './bundled-descriptors.ts';
-import { englishOnly } from './english-only.ts';
+import { leanZod } from './lean-zod.ts';
 import { packRules } from './pack-rules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -82,7 +82,7 @@ const OPTIONS: BuildOptions = {
   // Loaded only where a secret is wanted: it costs a third of a cold start.
   external: ['@aws-sdk/client-ssm'],
   banner: { js: REQUIRE_BANNER },
-  plugins: [englishOnly],
+  plugins: [leanZod],
   logLevel: 'warning',
 };
 

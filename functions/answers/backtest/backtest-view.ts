@@ -9,9 +9,9 @@ import { judgeEdits } from '../preview/preview-view.ts';
 import { labelOf } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { dayText, readDays } from '../reading/usage-days.ts';
-import { type Compared, compareRecent, type JobsCounted } from './compare-recent.ts';
+import { type Compared, compareRecent } from './compare-recent.ts';
 import { JobSubjects } from './job-subjects.ts';
-import type { BacktestAnswer, BacktestCounted } from './model.ts';
+import type { BacktestAnswer, BacktestCounted, JobsCounted } from './model.ts';
 import { type UsedBefore, usedBefore } from './used-before.ts';
 
 /** Records and limits of a request together take some 100 MB of the function's memory, and a third of a CPU ten seconds. */

@@ -57,7 +57,13 @@ export function createApi(deps: ApiDeps) {
     .route('/', limitRoutes(deps))
     .route('/', csvRoutes(deps))
     .route('/', requestRoutes(deps));
-  api.doc31(DOCUMENT_PATH, {
+  api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));
+  return api;
+}
+
+/** Every route may answer with an error that no line of its own is about: signed out, of the wrong shape, or our failure. */
+function documentOf(api: OpenAPIHono<SignInEnv>) {
+  const document = api.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Tollgate',
@@ -67,7 +73,14 @@ export function createApi(deps: ApiDeps) {
     },
     servers: [{ url: API_PATH }],
   });
-  return api;
+  const error = {
+    description: 'What stands in the way',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
+  for (const operations of Object.values(document.paths ?? {}))
+    for (const operation of Object.values(operations))
+      operation.responses = { ...operation.responses, default: error };
+  return document;
 }
 
 interface Matched {

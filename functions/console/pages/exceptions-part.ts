@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { FreezeRow } from '../../answers/standing/model.ts';
-import type { GrantRow, SubjectView } from '../../answers/subject/model.ts';
+import type { FreezeRow, GrantRow } from '../../answers/standing/model.ts';
+import type { SubjectView } from '../../answers/subject/model.ts';
 import { address } from './links.ts';
 import type { Markup } from './markup.ts';
 import { amount, distance, edge, type Telling } from './told.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
-import type { Explained, ExplainedCounter, ExplainedTerms } from '../../answers/job/explained.ts';
+import type { Explained, ExplainedCounter, ExplainedTerms } from '../../answers/job/model.ts';
 import type { User } from '../../core/signin/user.ts';
 import { page } from './frame.ts';
 import { rulesPart } from './job-rules-part.ts';

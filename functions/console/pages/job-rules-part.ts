@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ExplainedRuleRow, ToldViolation } from '../../answers/job/explained.ts';
+import type { ExplainedRuleRow, ToldViolation } from '../../answers/job/model.ts';
 import type { Markup } from './markup.ts';
 import { counted, modeTag } from './told.ts';
 
