@@ -17,6 +17,7 @@ import type { Overview, OverviewAsked } from './overview/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
 import type { RequestRow } from './requests/model.ts';
 import type { ShadowAsked, ShadowView } from './shadow/model.ts';
+import type { StatementAnswer, StatementAsked } from './statement/model.ts';
 import type { SubjectAsked, SubjectView } from './subject/model.ts';
 import type { UsageAsked, UsageDaysView } from './usage/model.ts';
 
@@ -32,6 +33,8 @@ export interface ConsoleRead {
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
   shadow(asked: ShadowAsked, viewer: Viewer): Promise<ShadowView>;
+  /** What a group of the viewer's is charged for a month. */
+  statement(asked: StatementAsked, viewer: Viewer): Promise<StatementAnswer>;
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
   /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */

@@ -17,6 +17,7 @@ import { limitRoutes } from './limit-routes.ts';
 import { forbidden } from './outcome-answer.ts';
 import { readRoutes } from './read-routes.ts';
 import { requestRoutes } from './request-routes.ts';
+import { statementRoutes } from './statement-routes.ts';
 
 export const API_PATH = '/api/v1';
 const DOCUMENT_PATH = '/openapi.json';
@@ -54,6 +55,7 @@ export function createApi(deps: ApiDeps) {
 
   const api = app
     .route('/', readRoutes(deps))
+    .route('/', statementRoutes(deps))
     .route('/', limitRoutes(deps))
     .route('/', csvRoutes(deps))
     .route('/', requestRoutes(deps));

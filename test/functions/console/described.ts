@@ -13,6 +13,7 @@ import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
 import { RequestRowSchema } from '../../../functions/answers/requests/model.ts';
 import { list, z } from '../../../functions/answers/schema.ts';
 import { ShadowViewSchema } from '../../../functions/answers/shadow/model.ts';
+import { StatementSchema } from '../../../functions/answers/statement/model.ts';
 import { SubjectViewSchema } from '../../../functions/answers/subject/model.ts';
 import { UsageDaysViewSchema } from '../../../functions/answers/usage/model.ts';
 import { API_PATH } from '../../../functions/console/api/create-api.ts';
@@ -29,6 +30,7 @@ const MODELS: { readonly [Name in keyof ConsoleRead]?: z.ZodType } = {
   subject: SubjectViewSchema,
   job: z.object({ outcome: z.literal('found'), explanation: ExplainedSchema }),
   shadow: ShadowViewSchema,
+  statement: z.object({ outcome: z.literal('stated'), statement: StatementSchema }),
   preview: PreviewSchema,
   backtest: BacktestAnswerSchema,
   history: HistoryPageSchema,
@@ -37,7 +39,13 @@ const MODELS: { readonly [Name in keyof ConsoleRead]?: z.ZodType } = {
   breakGlasses: list(BreakGlassStateSchema),
   usage: UsageDaysViewSchema,
 };
-const ELSEWISE: ReadonlySet<unknown> = new Set(['unknown', 'unreadable', 'unknown_subject']);
+const ELSEWISE: ReadonlySet<unknown> = new Set([
+  'unknown',
+  'unreadable',
+  'unknown_subject',
+  'unknown_group',
+  'only_days',
+]);
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
 

@@ -161,6 +161,7 @@ export function consoleHouse(
       readEstimates: (projectIds) => usage.readEstimates(projectIds),
       readRejections: (subjects) => usage.readRejections(subjects),
     },
+    books: { instance: INSTANCE, description: 'in memory', usage, periods: store },
     places: async () => placesOf(directory),
     zone: 'UTC',
     clock,

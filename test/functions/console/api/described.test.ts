@@ -145,7 +145,12 @@ test('every route answers as it is described', async () => {
       '/usage?subject=instance',
     ],
     ...['/jobs/1', '/jobs/3', '/shadow', '/shadow?group=100', '/limits', '/limits/history', '/limits.csv'],
-    ...['/breakglass', '/requests'],
+    ...[
+      '/breakglass',
+      '/requests',
+      '/statements/2026-11?group=acme/payments',
+      '/statements/2026-10?group=instance',
+    ],
   ]) {
     const answer = await see(path);
     expect([path, answer.status]).toEqual([path, 200]);
