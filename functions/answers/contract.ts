@@ -9,20 +9,19 @@
 import type { BreakGlassState } from '../core/limits/desk/break-glass-state.ts';
 import type { HistoryAsked, HistoryPage, LogEntry } from '../core/limits/desk/history.ts';
 import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
-import type { User } from '../core/signin/user.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
 import type { JobAnswer } from './job/model.ts';
 import type { Me } from './me/model.ts';
 import type { Overview, OverviewAsked } from './overview/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
+import type { Viewer } from './reading/viewer.ts';
 import type { RequestRow } from './requests/model.ts';
 import type { ShadowAsked, ShadowView } from './shadow/model.ts';
 import type { StatementAnswer, StatementAsked } from './statement/model.ts';
 import type { SubjectAsked, SubjectView } from './subject/model.ts';
 import type { UsageAsked, UsageDaysView } from './usage/model.ts';
 
-/** Who looks. */
-export type Viewer = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
+export type { Viewer } from './reading/viewer.ts';
 
 /** Every method throws `LimitsError`, `LedgerError` or `DirectoryError` where the table gives no answer; retry later. */
 export interface ConsoleRead {

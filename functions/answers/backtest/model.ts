@@ -1,5 +1,5 @@
 import { InvalidEditsSchema } from '../preview/model.ts';
-import { count, day, instantMs, list, orNone, subject, text, z } from '../schema.ts';
+import { count, day, instantMs, list, orNone, subject, text, z } from '../reading/schema.ts';
 
 const JobsCountedSchema = z.object({
   jobs: count(),

@@ -1,5 +1,5 @@
 import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
-import { count, instantMs, list, maybe, subject, text, z } from '../schema.ts';
+import { count, instantMs, list, maybe, subject, text, z } from '../reading/schema.ts';
 
 export const BreakGlassStateSchema = z
   .object({

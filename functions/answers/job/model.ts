@@ -11,7 +11,7 @@ import {
   text,
   unit,
   z,
-} from '../schema.ts';
+} from '../reading/schema.ts';
 
 const terms = {
   runnerClass: text(),

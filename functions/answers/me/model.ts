@@ -1,4 +1,4 @@
-import { count, list, text, z } from '../schema.ts';
+import { count, list, text, z } from '../reading/schema.ts';
 
 const groups = list(z.int());
 

@@ -1,4 +1,15 @@
-import { amount, count, instantMs, list, maybe, micros, orNone, subject, text, z } from '../schema.ts';
+import {
+  amount,
+  count,
+  instantMs,
+  list,
+  maybe,
+  micros,
+  orNone,
+  subject,
+  text,
+  z,
+} from '../reading/schema.ts';
 import { FreezeRowSchema, LimitRowSchema, PoolNoteSchema } from '../standing/model.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Oversubscription } from '../../core/limits/desk/outcome.ts';
 import { ChangeRowSchema } from '../history/model.ts';
-import { amount, count, day, list, maybe, orNone, subject, text, unit, z } from '../schema.ts';
+import { amount, count, day, list, maybe, orNone, subject, text, unit, z } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
 export const problems = list(

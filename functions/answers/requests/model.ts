@@ -1,6 +1,6 @@
 import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
 import { ChangeRowSchema } from '../history/model.ts';
-import { count, instantMs, list, maybe, subject, text, unit, z } from '../schema.ts';
+import { count, instantMs, list, maybe, subject, text, unit, z } from '../reading/schema.ts';
 import { type LimitRow, LimitRowSchema } from '../standing/model.ts';
 
 const filed = {

@@ -1,4 +1,4 @@
-import { amount, count, day, instantMs, list, maybe, subject, text, z } from '../schema.ts';
+import { amount, count, day, instantMs, list, maybe, subject, text, z } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 import { jobsByRule } from '../usage/model.ts';
 

@@ -1,6 +1,7 @@
 import {
   amount,
   count,
+  day,
   instantMs,
   instantMsOrNever,
   limitAmount,
@@ -13,7 +14,7 @@ import {
   text,
   unit,
   z,
-} from '../schema.ts';
+} from '../reading/schema.ts';
 
 export const PeriodRowSchema = z
   .object({
@@ -93,6 +94,11 @@ export const LimitRowSchema = z
   .openapi('Limit', { description: 'A limit and how its counter stands.' });
 
 export type LimitRow = z.infer<typeof LimitRowSchema>;
+
+/** What came together until the end of a day. */
+export const DayTotalSchema = z.object({ day: day(), total: amount() });
+
+export type DayTotal = z.infer<typeof DayTotalSchema>;
 
 export const FreezeRowSchema = z
   .object({

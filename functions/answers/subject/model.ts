@@ -3,7 +3,6 @@ import { GroupRowSchema, GroupSumSchema } from '../overview/model.ts';
 import {
   amount,
   count,
-  day,
   instantMs,
   list,
   maybe,
@@ -13,8 +12,9 @@ import {
   text,
   unit,
   z,
-} from '../schema.ts';
+} from '../reading/schema.ts';
 import {
+  DayTotalSchema,
   FreezeRowSchema,
   GrantRowSchema,
   LimitRowSchema,
@@ -51,11 +51,11 @@ const BurnUpSchema = z
     period: PeriodRowSchema,
     amount: maybe(amount('What is in force now; absent: unlimited.')),
     softAmount: maybe(amount()),
-    days: list(z.object({ day: day(), used: amount(), total: amount() })).openapi({
+    days: list(DayTotalSchema.extend({ used: amount() })).openapi({
       description:
         'From the period’s first day to today. `total` is what came together until the end of the day, held amounts included.',
     }),
-    ahead: list(z.object({ day: day(), total: amount() })).openapi({
+    ahead: list(DayTotalSchema).openapi({
       description:
         'From today to the end of the period as forecast; empty where nothing is known or the period does not end.',
     }),

@@ -1,4 +1,16 @@
-import { amount, count, day, instantMs, list, maybe, micros, ruleKind, subject, text, z } from '../schema.ts';
+import {
+  amount,
+  count,
+  day,
+  instantMs,
+  list,
+  maybe,
+  micros,
+  ruleKind,
+  subject,
+  text,
+  z,
+} from '../reading/schema.ts';
 
 /** Jobs by rule, most first; a job counts under each rule. */
 export const jobsByRule = (description: string) =>

@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { BacktestAnswerSchema } from '../../answers/backtest/model.ts';
 import { InvalidEditsSchema, ValidEditsSchema } from '../../answers/preview/model.ts';
 import { actingUser } from '../../answers/reading/acting-user.ts';
-import { count, limitKind, list, maybe, periodKind, text, unit } from '../../answers/schema.ts';
+import { count, limitKind, list, maybe, periodKind, text, unit } from '../../answers/reading/schema.ts';
 import {
   COLUMNS,
   type CsvDialect,

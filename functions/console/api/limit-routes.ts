@@ -4,7 +4,7 @@ import { BacktestSchema } from '../../answers/backtest/model.ts';
 import { BreakGlassStateSchema } from '../../answers/breakglass/model.ts';
 import { HistoryPageSchema } from '../../answers/history/model.ts';
 import { PreviewSchema } from '../../answers/preview/model.ts';
-import { count, instantMs, list, maybe, text } from '../../answers/schema.ts';
+import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf } from './api-deps.ts';

@@ -1,8 +1,8 @@
 /** What became of an edit → what the API answers. */
 import { ChangeRowSchema } from '../../answers/history/model.ts';
 import { roleName } from '../../answers/me/model.ts';
+import { count, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';
 import { LimitRequestSchema } from '../../answers/requests/model.ts';
-import { count, list, maybe, orNone, text, z } from '../../answers/schema.ts';
 import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
 import type { ApplyOutcome, ChangeRow } from '../../core/limits/desk/outcome.ts';
 import { whoMayText } from '../../core/limits/desk/rights-words.ts';

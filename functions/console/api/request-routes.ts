@@ -1,8 +1,8 @@
 /** "Ask for more", and what becomes of it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { actingUser } from '../../answers/reading/acting-user.ts';
+import { list } from '../../answers/reading/schema.ts';
 import { LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
-import { list } from '../../answers/schema.ts';
 import type {
   AskForMore,
   DecideOutcome,

@@ -1,10 +1,10 @@
 /** The words the models of answers are written in: zod with what it lacks. Only models and routes import it. */
 import { z } from '@hono/zod-openapi';
-import { LIMIT_KINDS } from '../../policies/limits/limit.ts';
-import { PERIOD_KINDS } from '../../policies/limits/period.ts';
-import { MODES } from '../../policies/mode.ts';
-import { RULE_KINDS } from '../../policies/rule.ts';
-import type { Unit } from '../../policies/unit.ts';
+import { LIMIT_KINDS } from '../../../policies/limits/limit.ts';
+import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
+import { MODES } from '../../../policies/mode.ts';
+import { RULE_KINDS } from '../../../policies/rule.ts';
+import type { Unit } from '../../../policies/unit.ts';
 
 export { z };
 
