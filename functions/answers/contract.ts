@@ -9,7 +9,6 @@
 import type { BreakGlassState } from '../core/limits/desk/break-glass-state.ts';
 import type { HistoryAsked, HistoryPage, LogEntry } from '../core/limits/desk/history.ts';
 import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
-import type { User } from '../core/signin/user.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
 import type { Budgets, BudgetsAsked } from './budgets/model.ts';
 import type { ExceptionRow } from './exceptions/model.ts';
@@ -17,13 +16,14 @@ import type { JobAnswer } from './job/model.ts';
 import type { Me } from './me/model.ts';
 import type { Overview, OverviewAsked } from './overview/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
+import type { Viewer } from './reading/viewer.ts';
 import type { RequestRow } from './requests/model.ts';
 import type { ShadowAsked, ShadowView } from './shadow/model.ts';
+import type { StatementAnswer, StatementAsked } from './statement/model.ts';
 import type { SubjectAsked, SubjectView } from './subject/model.ts';
 import type { UsageAsked, UsageDaysView } from './usage/model.ts';
 
-/** Who looks. */
-export type Viewer = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
+export type { Viewer } from './reading/viewer.ts';
 
 /** Every method throws `LimitsError`, `LedgerError` or `DirectoryError` where the table gives no answer; retry later. */
 export interface ConsoleRead {
@@ -38,6 +38,8 @@ export interface ConsoleRead {
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
   shadow(asked: ShadowAsked, viewer: Viewer): Promise<ShadowView>;
+  /** What a group of the viewer's is charged for a month. */
+  statement(asked: StatementAsked, viewer: Viewer): Promise<StatementAnswer>;
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
   /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */

@@ -17,6 +17,7 @@ import type { ConsoleReadDeps, Reading } from './reading/reading.ts';
 import { scopeOf } from './reading/scope.ts';
 import { requestRows, waitingOf } from './requests/requests.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
+import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
 
@@ -40,6 +41,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
     exceptions: exceptionsOf(reading),
     job: explainJob(reading),
     shadow: shadowViewOf(reading),
+    statement: viewerStatement(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),

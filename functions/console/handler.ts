@@ -43,7 +43,9 @@ const secretIn = (parameter: string): (() => Promise<string>) => {
   return async () => (await lines())[0] ?? '';
 };
 
-const ledger = createLedger({ store: new DynamoStore(table) });
+const store = new DynamoStore(table);
+const ledger = createLedger({ store });
+const usage = new DynamoRollupStore(table);
 const limitTable = new DynamoLimitTable(table);
 const places = placesNow({ table: new DynamoDirectoryTable(table), packed: packed.directory, clock });
 const directory = async () => (await places())?.directory;
@@ -70,7 +72,9 @@ const read = createConsoleRead({
   packedLimits: packed.limits.limits,
   policy,
   ledger,
-  usage: new DynamoRollupStore(table),
+  usage,
+  // Nobody scans the table for a page: a month is stated by its days.
+  books: { instance: table.instance, description: `table ${table.tableName}`, usage, periods: store },
   recounts: dynamoRecountOutcomes(table),
   places,
   zone,

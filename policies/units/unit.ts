@@ -9,14 +9,14 @@ export type Unit = keyof typeof UNITS;
 export type LimitKind = (typeof UNITS)[Unit]['kind'];
 
 const ROWS: Readonly<Record<Unit, UnitRow & { readonly kind: LimitKind }>> = UNITS;
-const ALL = /* @__PURE__ */ Object.keys(UNITS) as readonly Unit[];
+export const ALL_UNITS = /* @__PURE__ */ Object.keys(UNITS) as readonly Unit[];
 
 export const unitRow = (unit: Unit): (typeof ROWS)[Unit] => ROWS[unit];
 
-export const LIMIT_KINDS: readonly LimitKind[] = /* @__PURE__ */ ALL.map((unit) => ROWS[unit].kind);
+export const LIMIT_KINDS: readonly LimitKind[] = /* @__PURE__ */ ALL_UNITS.map((unit) => ROWS[unit].kind);
 
 const byKind = <Value>(of: (unit: Unit) => Value): Readonly<Record<LimitKind, Value>> =>
-  Object.fromEntries(ALL.map((unit) => [ROWS[unit].kind, of(unit)])) as Record<LimitKind, Value>;
+  Object.fromEntries(ALL_UNITS.map((unit) => [ROWS[unit].kind, of(unit)])) as Record<LimitKind, Value>;
 
 export const UNIT_OF = /* @__PURE__ */ byKind((unit) => unit);
 
@@ -25,7 +25,7 @@ export const ASKED_BY = /* @__PURE__ */ byKind((unit) => ROWS[unit].askedBy);
 
 /** A letter of a later version counts nothing that adds up. */
 export const unitOfLetter = (letter: string): Unit =>
-  ALL.find((unit) => ROWS[unit].letter === letter) ?? 'jobs';
+  ALL_UNITS.find((unit) => ROWS[unit].letter === letter) ?? 'jobs';
 
 export const kindRow = (kind: LimitKind): (typeof ROWS)[Unit] => ROWS[UNIT_OF[kind]];
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Plugin, type StdinOptions } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
+import { type DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { bundledDescriptors } from './bundled-descriptors.ts';
 import { packRules } from './pack-rules.ts';
 
@@ -33,6 +33,7 @@ export const englishOnly: Plugin = {
  * The relay takes the descriptors that cdk/tollgate.config.ts names, those of every deployment, or what `--descriptors` says:
  * a file, or a folder of them. The placeholder of this repository is refused.
  */
+import { leanZod } from './lean-zod.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Deployed programs: folders under `functions/` that have a handler. */
@@ -94,7 +95,7 @@ const OPTIONS: BuildOptions = {
   // Loaded only where a secret is wanted: it costs a third of a cold start.
   external: ['@aws-sdk/client-ssm'],
   banner: { js: REQUIRE_BANNER },
-  plugins: [englishOnly],
+  plugins: [leanZod],
   logLevel: 'warning',
 };
 

@@ -108,6 +108,7 @@ function consoleOn(
     policy,
     ledger: ledger.ledger,
     usage: ledger.usage,
+    books: { instance: ledger.instance, description: ledger.description, jobs: ledger.store },
     recentJobIds: async () => {
       const live = await ledger.ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
       return [...live.map(({ jobId }) => jobId), ...knownJobIds];

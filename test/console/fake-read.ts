@@ -108,6 +108,9 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
         };
       return { outcome: 'unknown', sentence: `There is no record of job ${word} that you may see.` };
     },
+    async statement() {
+      return { outcome: 'unknown_group' };
+    },
     async shadow() {
       const rows =
         amount === 'empty'

@@ -1,4 +1,4 @@
-import type { Explained } from '../../functions/answers/job/explained.ts';
+import type { Explained } from '../../functions/answers/job/model.ts';
 import type { GroupRow } from '../../functions/answers/overview/model.ts';
 import type { LimitRow } from '../../functions/answers/standing/model.ts';
 import type { BurnUp, SubjectView } from '../../functions/answers/subject/model.ts';

@@ -3,15 +3,15 @@ import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import { rateLimit } from '../../core/signin/rate-limit.ts';
-import type { Viewer } from '../contract.ts';
 import { LOOK_BACK_DAYS } from '../preview/look-back.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
 import { labelOf } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { dayText, readDays } from '../reading/usage-days.ts';
-import { type Compared, compareRecent, type JobsCounted } from './compare-recent.ts';
+import type { Viewer } from '../reading/viewer.ts';
+import { type Compared, compareRecent } from './compare-recent.ts';
 import { JobSubjects } from './job-subjects.ts';
-import type { BacktestAnswer, BacktestCounted } from './model.ts';
+import type { BacktestAnswer, BacktestCounted, JobsCounted } from './model.ts';
 import { type UsedBefore, usedBefore } from './used-before.ts';
 
 /** Records and limits of a request together take some 100 MB of the function's memory, and a third of a CPU ten seconds. */

@@ -7,6 +7,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { filledCounters } from './filled-counters.ts';
 import type { JobSubjects } from './job-subjects.ts';
+import type { JobsCounted } from './model.ts';
 import { Questions } from './question.ts';
 import { type ReadBounds, type RecordReads, recentRecords } from './recent-records.ts';
 import { Replay, type Replayed } from './replay.ts';
@@ -39,18 +40,6 @@ export interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
   /** On `monotonicMs`: no read begins after the first, no job is replayed after the second. */
   readonly readDeadlineMs: number;
   readonly replayDeadlineMs: number;
-}
-
-export interface JobsCounted {
-  readonly jobs: number;
-  /** Under the edited limits. */
-  readonly wouldFail: number;
-  /** Under the limits as they are: some jobs were decided by others. */
-  readonly wouldFailNow: number;
-  /** What really happened. */
-  readonly failed: number;
-  /** Jobs nobody was asked about (unmetered, bypass): they use up limits and are not judged. No part of `jobs`. */
-  readonly unasked: number;
 }
 
 export interface Compared {

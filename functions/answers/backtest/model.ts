@@ -1,38 +1,59 @@
-import type { Preview } from '../../core/limits/desk/outcome.ts';
-import type { JobsCounted } from './compare-recent.ts';
+import { InvalidEditsSchema } from '../preview/model.ts';
+import { count, day, instantMs, list, orNone, subject, text, z } from '../reading/schema.ts';
 
-export type BacktestAnswer =
-  | (Extract<Preview, { outcome: 'invalid' }> & { readonly set: string | undefined })
-  /** A subject that is not there, or not theirs to see. */
-  | { readonly outcome: 'unknown_subject'; readonly subject: string }
-  /** It costs many reads: so often a minute and no more. */
-  | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number }
-  | BacktestCounted;
+const JobsCountedSchema = z.object({
+  jobs: count(),
+  wouldFail: count('Under the edited limits.'),
+  wouldFailNow: count('Under the limits as they are: some jobs were decided by others.'),
+  failed: count('What really happened.'),
+  unasked: count(
+    'Jobs nobody was asked about (unmetered, bypass): they use up limits and are not judged. No part of `jobs`.',
+  ),
+});
 
-/** From the jobs' records, lived again with the limits as they are and with the edit. */
-export interface BacktestCounted {
-  readonly outcome: 'counted';
-  /** The live one. */
-  readonly set: string | undefined;
-  /** Days that were to be counted, today included. */
-  readonly days: number;
-  /** What was counted of them: half-open, Unix ms, and its first day. Equal: nothing could be. */
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly fromDay: string;
-  /** All of these days, and every job of them. */
-  readonly complete: boolean;
-  /** Jobs of any edited subject, each counted once. */
-  readonly all: JobsCounted;
-  /** One per edited subject, named as in the edits; at most 20. */
-  readonly subjects: readonly (JobsCounted & {
-    readonly subject: string;
-    readonly path: string;
-    /** What the days' totals have and no record was found of. */
-    readonly missed: number;
-  })[];
-  /** Records read, of all subjects. */
-  readonly jobsRead: number;
-}
+export type JobsCounted = z.infer<typeof JobsCountedSchema>;
 
-export type { JobsCounted } from './compare-recent.ts';
+const BacktestCountedSchema = z
+  .object({
+    outcome: z.literal('counted'),
+    set: orNone(text('The live one; absent: none was ever made live.')),
+    days: count('Days that were to be counted, today included.'),
+    fromMs: instantMs('What was counted of them begins then, Unix ms. Equal to `untilMs`: nothing could be.'),
+    untilMs: instantMs('Unix ms; the first instant that was not counted.'),
+    fromDay: day('The first day that was counted.'),
+    complete: z.boolean().openapi({ description: 'All of these days, and every job of them.' }),
+    all: JobsCountedSchema.openapi({ description: 'Jobs of any edited subject, each counted once.' }),
+    subjects: list(
+      JobsCountedSchema.extend({
+        subject: subject(),
+        path: text(),
+        missed: count('What the days’ totals have and no record was found of.'),
+      }),
+    ).openapi({ description: 'One per edited subject, named as in the edits; at most 20.' }),
+    jobsRead: count('Records read, of all subjects.'),
+  })
+  .openapi('BacktestCounted', {
+    description: 'From the jobs’ records, lived again with the limits as they are and with the edit.',
+  });
+
+export type BacktestCounted = z.infer<typeof BacktestCountedSchema>;
+
+export const BacktestSchema = z
+  .discriminatedUnion('outcome', [InvalidEditsSchema, BacktestCountedSchema])
+  .openapi('Backtest');
+
+/** With what a route of its own answers otherwise. */
+export const BacktestAnswerSchema = z
+  .discriminatedUnion('outcome', [
+    InvalidEditsSchema,
+    BacktestCountedSchema,
+    z
+      .object({ outcome: z.literal('unknown_subject'), subject: subject() })
+      .openapi({ description: 'A subject that is not there, or not theirs to see.' }),
+    z
+      .object({ outcome: z.literal('too_often'), retryAfterSeconds: count() })
+      .openapi({ description: 'It costs many reads: so often a minute and no more.' }),
+  ])
+  .openapi('BacktestAnswer');
+
+export type BacktestAnswer = z.infer<typeof BacktestAnswerSchema>;

@@ -1,4 +1,5 @@
-import type { LimitRow } from '../standing/model.ts';
+import { count, instantMs, list, maybe, text, z } from '../reading/schema.ts';
+import { LimitRowSchema } from '../standing/model.ts';
 
 export interface BudgetsAsked {
   /** Only this subject's own limits and those of everything below it. */
@@ -15,24 +16,27 @@ export interface BudgetsAsked {
   readonly max?: number;
 }
 
-/** Limits in force and how they stand. */
-export interface Budgets {
-  /** Absent: no set was ever made live, and these are the limits packed with the deployment. */
-  readonly set?: string;
-  readonly currency: string;
-  readonly nowMs: number;
-  /** The fullest first, unless asked otherwise. */
-  readonly rows: readonly BudgetRow[];
-  /** Limits that match, in all. */
-  readonly total: number;
-  readonly next?: string;
-  /** Only so many of the fullest are forecast. */
-  readonly forecastMax: number;
-}
+const BudgetRowSchema = LimitRowSchema.extend({
+  path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+  canRunOut: z.boolean().openapi({
+    description: 'Whether it can run out at all: an amount of money, minutes or starts, for a day or longer.',
+  }),
+}).openapi('Budget');
 
-export interface BudgetRow extends LimitRow {
-  /** Full path of a group or project, name of a class; `The whole GitLab` for the instance. */
-  readonly path: string;
-  /** Whether it can run out at all: an amount of money, minutes or starts, for a day or longer. */
-  readonly canRunOut: boolean;
-}
+export type BudgetRow = z.infer<typeof BudgetRowSchema>;
+
+export const BudgetsSchema = z
+  .object({
+    set: maybe(
+      text('Absent: no set was ever made live, and these are the limits packed with the deployment.'),
+    ),
+    currency: text(),
+    nowMs: instantMs(),
+    rows: list(BudgetRowSchema).openapi({ description: 'The fullest first, unless asked otherwise.' }),
+    total: count('Limits that match, in all.'),
+    next: maybe(text('`cursor` of the next page.')),
+    forecastMax: count('Only so many of the fullest are forecast.'),
+  })
+  .openapi('Budgets', { description: 'Limits in force and how they stand.' });
+
+export type Budgets = z.infer<typeof BudgetsSchema>;

@@ -1,4 +1,4 @@
-import { subject, text, z } from '../schema.ts';
+import { list, subject, text, z } from '../reading/schema.ts';
 
 export const ExceptionRowSchema = z
   .object({
@@ -13,5 +13,7 @@ export const ExceptionRowSchema = z
     by: text(),
   })
   .openapi('Exception', { description: 'Something beside the limits: by whom, until when and why.' });
+
+export const ExceptionsSchema = list(ExceptionRowSchema).openapi('Exceptions');
 
 export type ExceptionRow = z.infer<typeof ExceptionRowSchema>;

@@ -1,4 +1,128 @@
-import type { Explained } from './explained.ts';
+import {
+  amount,
+  count,
+  instantMs,
+  limitAmount,
+  list,
+  maybe,
+  micros,
+  mode,
+  subject,
+  text,
+  unit,
+  z,
+} from '../reading/schema.ts';
+
+const terms = {
+  runnerClass: text(),
+  estimateSeconds: amount(),
+  costMicros: micros(),
+  microsPerMinute: micros(),
+  priceVersion: text(),
+  policyVersion: text(),
+};
+const outcome = z.enum(['admitted', 'rejected']);
+
+const ViolationLineSchema = z
+  .object({
+    mode,
+    code: text('For programs.'),
+    text: text(
+      'One line; without numbers where the limit is of somebody else’s group and its numbers are not disclosed.',
+    ),
+  })
+  .openapi('Violation');
+
+export type ToldViolation = z.infer<typeof ViolationLineSchema>;
+
+const RuleRowSchema = z
+  .object({
+    id: text(),
+    kind: maybe(text()),
+    mode: maybe(text()),
+    atDecision: list(ViolationLineSchema).openapi({ description: 'What it had against the job then.' }),
+    now: maybe(
+      z.object({
+        outcome: z.enum(['off', 'not matched', 'matched', 'missing', 'exempt', 'failed']),
+        detail: maybe(text('What did not match, why it is exempt, or what failed.')),
+        violations: list(ViolationLineSchema),
+      }),
+    ).openapi({ description: 'Absent: not asked again, `whyNot` says why.' }),
+    whyNot: maybe(text()),
+  })
+  .openapi('ExplainedRule');
+
+export type ExplainedRuleRow = z.infer<typeof RuleRowSchema>;
+
+const CounterSchema = z
+  .object({
+    subject: subject(),
+    label: text('Path of the group or project, or the subject itself.'),
+    limit: text('Its id.'),
+    period: text('`2026-11`'),
+    unit,
+    atDecision: maybe(
+      z.object({
+        jobHeld: amount('What the job held on it; 0 for a rejected one.'),
+        jobCounts: amount('What it is charged there now.'),
+        checked: z.boolean().openapi({ description: 'False: it took its amount without asking.' }),
+        seen: maybe(
+          z.object({ committed: amount(), bound: amount(), left: amount(), asked: amount() }),
+        ).openapi({ description: 'What the counter showed; only one that refused was written down.' }),
+      }),
+    ).openapi({ description: 'Absent: the job did not claim it then.' }),
+    now: z.object({
+      settled: amount(),
+      held: amount(),
+      bound: maybe(limitAmount('Absent: there is no such limit any more.')),
+      left: maybe(amount()),
+      mode: maybe(mode),
+    }),
+  })
+  .openapi('ExplainedCounter');
+
+export type ExplainedCounter = z.infer<typeof CounterSchema>;
+
+/** One decision, as far as whoever asks may know. */
+export const ExplainedSchema = z
+  .object({
+    jobId: count(),
+    decisionId: text('`d-4711-1`'),
+    decidedAtMs: instantMs(),
+    outcome,
+    state: z.enum(['HELD', 'RUNNING', 'SETTLED', 'RELEASED', 'EXPIRED', 'REJECTED']),
+    answered: z.enum(['ledger', 'fallback', 'unknown']).openapi({ description: 'Who answered GitLab.' }),
+    unchecked: maybe(
+      z.enum(['exempt', 'unmetered', 'bypass']).openapi({ description: 'Charged without asking, and why.' }),
+    ),
+    flagged: z.boolean().openapi({ description: 'Rejected, and yet it ran.' }),
+    dueAtMs: maybe(instantMs()),
+    endedAtMs: maybe(instantMs()),
+    durationSeconds: maybe(amount()),
+    job: z.object({
+      name: maybe(text()),
+      projectPath: maybe(text()),
+      projectId: maybe(count()),
+      groupId: maybe(count()),
+      pipelineId: maybe(count()),
+      url: maybe(text('Its page in GitLab, where the address is known.')),
+    }),
+    currency: text('ISO 4217.'),
+    atDecision: z.object(terms),
+    now: maybe(z.object({ ...terms, outcome })).openapi({
+      description: 'If it came now. Absent where the question was not recorded.',
+    }),
+    limitsVersionNow: text('The set of limits that `now` is by.'),
+    rules: list(RuleRowSchema),
+    counters: list(CounterSchema).openapi({ description: 'Only those of subjects the viewer sees.' }),
+    countersHidden: count('Counters of groups above, or of others, that are left out.'),
+    rejectionText: maybe(text('As the job page showed it, with today’s footers and disclosure.')),
+    notRecorded: list(z.string()).openapi({ description: 'What could not be told, one sentence each.' }),
+  })
+  .openapi('Explanation');
+
+export type Explained = z.infer<typeof ExplainedSchema>;
+export type ExplainedTerms = Explained['atDecision'];
 
 export type JobAnswer =
   | { readonly outcome: 'found'; readonly explanation: Explained }

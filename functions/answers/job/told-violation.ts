@@ -4,7 +4,7 @@ import { plain } from '../../../policies/text/plain-text.ts';
 import { discreetReasonLine, reasonLine } from '../../../policies/text/reason-line.ts';
 import { textsFor } from '../../../policies/text/reason-texts.ts';
 import type { Scope } from '../reading/scope.ts';
-import type { ToldViolation } from './explained.ts';
+import type { ToldViolation } from './model.ts';
 
 export interface TellWith {
   readonly scope: Scope;

@@ -1,15 +1,16 @@
-import type { ConsoleRead } from '../contract.ts';
 import { labelOf, NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { rightsOf, roleNames } from '../reading/rights-of.ts';
 import { scopeOf } from '../reading/scope.ts';
+import type { Viewer } from '../reading/viewer.ts';
+import type { RequestRow } from '../requests/model.ts';
 import type { Me } from './model.ts';
 
 const GROUPS_MAX = 200;
 
 export const meOf =
-  (reading: Reading, requests: ConsoleRead['requests']): ConsoleRead['me'] =>
-  async (viewer): Promise<Me> => {
+  (reading: Reading, requests: (viewer: Viewer) => Promise<readonly RequestRow[]>) =>
+  async (viewer: Viewer): Promise<Me> => {
     const [places = NOWHERE, rows] = await Promise.all([reading.places(), requests(viewer)]);
     const { directory } = places;
     const scope = scopeOf(viewer.roles, directory);

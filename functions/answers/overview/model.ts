@@ -1,5 +1,16 @@
-import type { GroupSum, UsedInMonth } from '../../core/usage/group-sum.ts';
-import type { FreezeRow, LimitRow } from '../standing/model.ts';
+import {
+  amount,
+  count,
+  instantMs,
+  list,
+  maybe,
+  micros,
+  orNone,
+  subject,
+  text,
+  z,
+} from '../reading/schema.ts';
+import { FreezeRowSchema, LimitRowSchema, PoolNoteSchema } from '../standing/model.ts';
 
 /**
  * `runs-out-first`: by when the money is gone, what is gone already first, and what only watches after what rejects jobs;
@@ -22,72 +33,80 @@ export interface OverviewAsked {
   readonly max?: number;
 }
 
-export interface Overview {
-  /** The set of limits it shows; undefined: none was ever made live. */
-  readonly set: string | undefined;
-  readonly currency: string;
-  readonly nowMs: number;
-  /** When the oldest of the numbers that decided the order was read; numbers of rows are of `nowMs`. */
-  readonly orderedAtMs: number;
-  /** When the group list was last read from GitLab; undefined: never. */
-  readonly directoryAtMs?: number;
-  readonly rows: readonly GroupRow[];
-  /** Lines that match, in all. */
-  readonly total: number;
-  /** Of `total`: projects, runner classes, runners and users with limits of their own. */
-  readonly others: number;
-  /** 1-based number of the first row. */
-  readonly first: number;
-  readonly next?: string;
-  readonly previous?: string;
-  /** Groups without a budget of which usage was not read for the order: they come last, by path. */
-  readonly unranked: number;
-  /** The whole instance; only for who sees all. */
-  readonly instance?: GroupRow;
-  /** Set for a step of the tree: with it the `metered` of the rows come to what the group above them used. */
-  readonly sum?: GroupSum;
-}
+const usedInMonth = {
+  settledMicros: micros(),
+  heldMicros: micros(),
+  seconds: amount(),
+  jobs: count(),
+};
 
-export interface GroupRow {
-  /** `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, `instance` */
-  readonly subject: string;
-  /** Only a group has one. */
-  readonly groupId?: number;
-  readonly parentId?: number;
-  /** Full path of a group or project, name of a class; `The whole GitLab` for the instance. */
-  readonly path: string;
-  /** Levels above it that the viewer sees: 0 is the top of their tree. */
-  readonly depth: number;
-  /** Groups right below it. */
-  readonly children: number;
-  readonly personal: boolean;
-  /**
-   * The budget that runs out first, of money or minutes, of those that reject jobs; one that only watches where there is no
-   * other. Absent: it has none, see `metered`.
-   */
-  readonly budget?: LimitRow;
-  /** How many other limits it has in force. */
-  readonly others: number;
-  /** What it used this month, whatever its budgets count. */
-  readonly metered: Metered;
-  /** Nothing of it starts now. */
-  readonly frozen?: FreezeRow;
-  /** Grants in force or to come, on all of its limits. */
-  readonly grants: number;
-  /** It is given to its children more than once: whoever comes first has it. */
-  readonly pool?: PoolNote;
-}
+export const GroupSumSchema = z
+  .object({
+    total: z
+      .object(usedInMonth)
+      .openapi({ description: 'What the group itself used, with everything below it.' }),
+    rest: z.object(usedInMonth).openapi({
+      description:
+        '`total` without the groups that are listed. Below 0 where groups were moved here with their usage.',
+    }),
+    restLabel: text('What the rest is, for people.'),
+  })
+  .openapi('GroupSum', {
+    description: 'With it the `metered` of the rows come to what the group above them used.',
+  });
 
-export interface PoolNote {
-  /** What the closest limits below come to. */
-  readonly childrenAmount: number;
-  readonly children: number;
-  /** Of `children`: they are not in the sum. */
-  readonly unlimited: number;
-  /** Paths of children whose own limit is larger than this one, or unlimited: this one binds them. At most ten. */
-  readonly larger: readonly string[];
-}
+const MeteredSchema = z
+  .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
+  .openapi('Metered', { description: 'What it used this month, whatever its budgets count.' });
 
-export interface Metered extends UsedInMonth {
-  readonly sinceDay: string;
-}
+export type Metered = z.infer<typeof MeteredSchema>;
+
+export const GroupRowSchema = z
+  .object({
+    subject: subject(),
+    groupId: maybe(count('Only a group has one.')),
+    parentId: maybe(count()),
+    path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+    depth: count('Levels above it that the viewer sees: 0 is the top of their tree.'),
+    children: count('Groups right below it.'),
+    personal: z.boolean(),
+    budget: maybe(LimitRowSchema).openapi({
+      description:
+        'The budget that runs out first, of money or minutes, of those that reject jobs; one that only watches where there is no other. Absent: it has none, see `metered`.',
+    }),
+    others: count('How many other limits it has in force.'),
+    metered: MeteredSchema,
+    frozen: maybe(FreezeRowSchema),
+    grants: count('Grants in force or to come, on all of its limits.'),
+    pool: maybe(PoolNoteSchema),
+  })
+  .openapi('GroupRow');
+
+export type GroupRow = z.infer<typeof GroupRowSchema>;
+
+export const OverviewSchema = z
+  .object({
+    set: orNone(text('The set of limits it shows; absent: none was ever made live.')),
+    currency: text('ISO 4217.'),
+    nowMs: instantMs(),
+    orderedAtMs: instantMs(
+      'When the oldest of the numbers that decided the order was read; numbers of rows are of `nowMs`.',
+    ),
+    directoryAtMs: maybe(instantMs('When the group list was last read from GitLab; absent: never.')),
+    rows: list(GroupRowSchema),
+    total: count('Lines that match, in all.'),
+    others: count('Of `total`: projects, runner classes, runners and users with limits of their own.'),
+    first: count('1-based number of the first row.'),
+    next: maybe(text('The `cursor` of the page after it.')),
+    previous: maybe(text('The `cursor` of the page before it.')),
+    unranked: count(
+      'Groups without a budget of which usage was not read for the order: they come last, by path.',
+    ),
+    instance: maybe(GroupRowSchema).openapi({
+      description: 'The whole instance; only for who sees all.',
+    }),
+    sum: maybe(GroupSumSchema),
+  })
+  .openapi('Overview');
+
+export type Overview = z.infer<typeof OverviewSchema>;

@@ -9,12 +9,12 @@
 import { counterName } from '../../../policies/claim.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { firstOfMonth } from '../../core/usage/group-sum.ts';
-import type { Viewer } from '../contract.ts';
 import { NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { scopeOf } from '../reading/scope.ts';
 import { chainOf } from '../reading/subjects-above.ts';
 import { readDays, today } from '../reading/usage-days.ts';
+import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
 import { isBudget } from '../standing/group-limits.ts';
 import { leading } from '../standing/leading.ts';

@@ -2,11 +2,13 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Oversubscription } from '../../core/limits/desk/outcome.ts';
 import { oversubscriptionOf } from '../../core/limits/desk/oversubscription.ts';
-import type { PoolNote } from '../overview/model.ts';
 import { labelOf } from './places.ts';
 
+/** Children are named by their paths. */
+export type Pool = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited' | 'larger'>;
+
 /** Keyed by {@link poolKey}; a limit that is no pool is not there. */
-export type Pools = ReadonlyMap<string, PoolNote>;
+export type Pools = ReadonlyMap<string, Pool>;
 
 export const poolKey = (subject: string, limit: string): string => `${subject}|${limit}`;
 
@@ -37,7 +39,7 @@ export function poolsNow(clock: { nowMs(): number }): (limits: LimitSet, directo
 const noteOf = (
   { childrenAmount, children, unlimited, larger }: Oversubscription,
   directory: Directory,
-): PoolNote => ({
+): Pool => ({
   childrenAmount,
   children,
   unlimited,

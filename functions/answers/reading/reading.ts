@@ -9,6 +9,7 @@ import type { CountersNow } from './counters-now.ts';
 import type { LimitsNow } from './limits-now.ts';
 import type { Places } from './places.ts';
 import type { Pools } from './pools.ts';
+import type { StatementBooks } from './statement-books.ts';
 
 export interface ConsoleReadDeps {
   readonly desk: Pick<
@@ -22,6 +23,8 @@ export interface ConsoleReadDeps {
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
+  /** What statements are made of. @default nobody is told one */
+  readonly books?: StatementBooks;
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
   /** `placesNow`; undefined: no groups are known, and nobody but who sees all sees anything. */

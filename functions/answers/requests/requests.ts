@@ -4,11 +4,11 @@ import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
 import { mayBeSame } from '../../core/limits/desk/person.ts';
 import { isOwn, requesterOf } from '../../core/limits/desk/request-items.ts';
 import type { RightsContext } from '../../core/limits/desk/rights.ts';
-import type { Viewer } from '../contract.ts';
 import { actingUser } from '../reading/acting-user.ts';
 import { labelOf, NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { scopeOf } from '../reading/scope.ts';
+import type { Viewer } from '../reading/viewer.ts';
 import { subjectRow } from '../standing/subject-rows.ts';
 import type { RequestRow } from './model.ts';
 

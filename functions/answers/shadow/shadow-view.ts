@@ -2,12 +2,12 @@
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
-import type { Viewer } from '../contract.ts';
 import { type RowsFrom, subjectOf } from '../overview/group-rows.ts';
 import { labelOf, NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { scopeOf } from '../reading/scope.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import type { Viewer } from '../reading/viewer.ts';
 import { askedMode } from '../standing/asked-mode.ts';
 import { type Having, havingsOf } from '../standing/group-limits.ts';
 import type { LimitRow } from '../standing/model.ts';

@@ -1,86 +1,152 @@
-import type { PeriodKind } from '../../../policies/limits/period.ts';
-import type { Mode } from '../../../policies/mode.ts';
-import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
+import {
+  amount,
+  count,
+  day,
+  instantMs,
+  instantMsOrNever,
+  limitAmount,
+  limitKind,
+  list,
+  maybe,
+  mode,
+  periodKind,
+  subject,
+  text,
+  unit,
+  z,
+} from '../reading/schema.ts';
 
-/** A limit in force and how its counter stands. */
-export interface LimitRow {
-  readonly subject: string;
-  /** The limit's id: `money-month`. */
-  readonly id: string;
-  readonly kind: LimitKind;
-  readonly unit: Unit;
-  /** What is in force: with what was carried over and grants. */
-  readonly amount: number | 'unlimited';
-  /** As it was written. */
-  readonly baseAmount: number | 'unlimited';
-  /** Part of `amount`: what grants in force add. */
-  readonly granted: number;
-  /** Over from the period before; below 0 overdrawn. */
-  readonly carried: number;
-  readonly softAmount?: number;
-  /** As it was written: a share of the limit as `80%`, or whole units. */
-  readonly baseSoft?: string | number;
-  /** The most that is carried over, likewise. */
-  readonly baseCarry?: string | number;
-  readonly graceAmount?: number;
-  readonly per?: PeriodKind;
-  readonly period?: PeriodRow;
-  readonly zone: string;
-  readonly mode: Mode;
-  /** The rollout of the group makes it milder than `mode`. */
-  readonly rolledOutAs?: Mode;
-  /** Solid part of the bar: final. 0 for what is counted at once. */
-  readonly settled: number;
-  /** Hatched part: held by jobs that run or wait. */
-  readonly held: number;
-  /** Settled + held, of it what would fit had this been enforced; differs from the sum only in shadow and warn. */
-  readonly fitted: number;
-  /** Below 0: passed. Absent: unlimited. */
-  readonly left?: number;
-  /** Settled + held of the amount, whole percent, rounded down; 100 or more only if it is used up. */
-  readonly percent?: number;
-  readonly forecast?: ForecastRow;
-  readonly owner?: string;
-  readonly contact?: string;
-  readonly costCenter?: string;
-  readonly reason?: string;
-  /** It asks nothing before or from these instants on. */
-  readonly fromMs?: number;
-  readonly untilMs?: number;
-  /** It is the default of all groups like this, not its own. */
-  readonly byDefault?: true;
-  /** In force at all: false for one that has not begun or is over; then no numbers but the written ones count. */
-  readonly inForce: boolean;
-}
+export const PeriodRowSchema = z
+  .object({
+    key: text('As the counters are named: `2026-11`.'),
+    label: text('For people: `November 2026`.'),
+    startMs: instantMsOrNever('Unix ms; `null`: it always was.'),
+    endMs: instantMsOrNever('Unix ms; `null`: it never starts anew.'),
+  })
+  .openapi('Period');
 
-export interface PeriodRow {
-  /** `2026-11` */
-  readonly key: string;
-  /** `November 2026` */
-  readonly label: string;
-  readonly startMs: number;
-  /** Infinity (`null` in JSON) for what never starts anew. */
-  readonly endMs: number;
-}
+export type PeriodRow = z.infer<typeof PeriodRowSchema>;
 
-/** When what is left is used up, if every day is like its weekday in the last four weeks. */
-export interface ForecastRow {
-  readonly outcome: 'runs_out' | 'lasts' | 'used_up';
-  /** Only with `runs_out`. */
-  readonly atMs?: number;
-  /** What it will come to at the end of the period, whole units; the forecast mark on the bar. */
-  readonly atEndAmount?: number;
-}
+const ForecastRowSchema = z
+  .object({
+    outcome: z.enum(['runs_out', 'lasts', 'used_up']),
+    atMs: maybe(instantMs('Unix ms; only with `runs_out`.')),
+    atEndAmount: maybe(amount('What it will come to at the end of the period.')),
+  })
+  .openapi('Forecast', {
+    description: 'When what is left is used up, if every day is like its weekday in the last four weeks.',
+  });
 
-export interface FreezeRow {
-  readonly id: string;
-  readonly reason: string;
-  readonly owner?: string;
-  readonly fromMs?: number;
-  /** Absent: until somebody lifts it. */
-  readonly untilMs?: number;
-  /** IANA zone the edges are told in. */
-  readonly zone: string;
-  /** Path of the group above, or of the instance, if the freeze is on that. */
-  readonly above?: string;
-}
+export type ForecastRow = z.infer<typeof ForecastRowSchema>;
+
+export const LimitRowSchema = z
+  .object({
+    subject: subject(),
+    id: text('Unique on its subject: `money-month`.'),
+    kind: limitKind,
+    unit,
+    amount: limitAmount('What is in force: with what was carried over and grants.'),
+    baseAmount: limitAmount('As it was written.'),
+    granted: amount('Part of `amount`: what grants in force add.'),
+    carried: amount('Over from the period before; below 0 overdrawn.'),
+    softAmount: maybe(amount('From which amount on the owner is warned.')),
+    baseSoft: maybe(
+      z.union([z.string(), z.number()]).openapi({
+        description: 'As it was written: a share of the limit as `80%`, or whole units.',
+      }),
+    ),
+    baseCarry: maybe(
+      z.union([z.string(), z.number()]).openapi({ description: 'The most that is carried over, likewise.' }),
+    ),
+    graceAmount: maybe(amount('What may be used beyond the amount.')),
+    per: maybe(periodKind),
+    period: maybe(PeriodRowSchema),
+    zone: text('IANA zone of the period and of its dates.'),
+    mode,
+    rolledOutAs: maybe(
+      mode.openapi({ description: 'The rollout of the group makes it milder than `mode`.' }),
+    ),
+    settled: amount('Solid part of the bar: final. 0 for what is counted at once.'),
+    held: amount('Hatched part: held by jobs that run or wait.'),
+    fitted: amount(
+      'Settled and held, of it what would fit had this been enforced; differs from the sum only in shadow and warn.',
+    ),
+    left: maybe(amount('Below 0: passed. Absent: unlimited.')),
+    percent: maybe(
+      count(
+        'Settled and held of the amount, whole percent, rounded down; 100 or more only if it is used up. Absent: unlimited.',
+      ),
+    ),
+    forecast: maybe(ForecastRowSchema),
+    owner: maybe(text()),
+    contact: maybe(text()),
+    costCenter: maybe(text()),
+    reason: maybe(text()),
+    fromMs: maybe(instantMs('Unix ms; it asks nothing before.')),
+    untilMs: maybe(instantMs('Unix ms; it asks nothing from then on.')),
+    byDefault: maybe(
+      z.literal(true).openapi({ description: 'It is the default of all groups like this, not its own.' }),
+    ),
+    inForce: z.boolean().openapi({
+      description: 'False for one that has not begun or is over; then no numbers but the written ones count.',
+    }),
+  })
+  .openapi('Limit', { description: 'A limit and how its counter stands.' });
+
+export type LimitRow = z.infer<typeof LimitRowSchema>;
+
+/** What came together until the end of a day. */
+export const DayTotalSchema = z.object({ day: day(), total: amount() });
+
+export type DayTotal = z.infer<typeof DayTotalSchema>;
+
+export const FreezeRowSchema = z
+  .object({
+    id: text(),
+    reason: text(),
+    owner: maybe(text()),
+    fromMs: maybe(instantMs()),
+    untilMs: maybe(instantMs('Unix ms. Absent: until somebody lifts it.')),
+    zone: text('IANA zone the edges are told in.'),
+    above: maybe(text('Path of the group above, or of the instance, if the freeze is on that.')),
+  })
+  .openapi('FreezeState', { description: 'Nothing of the subject starts.' });
+
+export type FreezeRow = z.infer<typeof FreezeRowSchema>;
+
+export const GrantRowSchema = z
+  .object({
+    id: maybe(text()),
+    limit: text('The id of the limit it adds to.'),
+    unit,
+    amount: amount(),
+    fromMs: instantMs(),
+    untilMs: instantMs(),
+    zone: text('The limit’s: the edges are told in it.'),
+    reason: text(),
+    ticket: maybe(text()),
+    state: z
+      .enum(['to_come', 'in_force', 'over'])
+      .openapi({ description: 'Those that are over are listed for 30 days.' }),
+    remainingMs: amount('Milliseconds until it ends, or, to come, until it begins.'),
+  })
+  .openapi('GrantState');
+
+export type GrantRow = z.infer<typeof GrantRowSchema>;
+
+/** A limit that is given to its children more than once: whoever comes first has it. */
+export const PoolNoteSchema = z
+  .object({
+    childrenAmount: amount('What the closest limits below come to.'),
+    children: count(),
+    unlimited: count('Of `children`: they are not in the sum.'),
+    larger: list(z.string()).openapi({
+      description:
+        'Paths of children whose own limit is larger than this one, or unlimited: this one binds them. At most ten.',
+    }),
+  })
+  .openapi('Pool', {
+    description: 'It is given to its children more than once: whoever comes first has it.',
+  });
+
+export type PoolNote = z.infer<typeof PoolNoteSchema>;

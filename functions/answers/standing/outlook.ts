@@ -8,8 +8,7 @@ import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import { kindRow, type LimitKind } from '../../../policies/units/unit.ts';
 import type { UsageCounts } from '../../../policies/units/unit-row.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
-import type { BurnUp } from '../subject/model.ts';
-import type { ForecastRow } from './model.ts';
+import type { DayTotal, ForecastRow } from './model.ts';
 
 /** The longest period is a year. */
 const DAYS_MAX = 367;
@@ -58,13 +57,13 @@ export function forecastOf(question: OutlookQuestion): ForecastRow | undefined {
 }
 
 /** The way to the end of the period: today's total at its end, then day by day. Empty: nothing is known. */
-export function aheadOf(question: Omit<OutlookQuestion, 'left'>): BurnUp['ahead'] {
+export function aheadOf(question: Omit<OutlookQuestion, 'left'>): readonly DayTotal[] {
   const { usage, kind, committed, nowMs, endMs, zone } = question;
   const first = dayNumber(dayIn(zone, nowMs));
   const history = historyBefore(dailyOf(usage, kind), first);
   if (history === undefined || !Number.isFinite(endMs)) return [];
   const profile = weekdayProfile(history);
-  const days: { readonly day: string; readonly total: number }[] = [];
+  const days: DayTotal[] = [];
   let total = committed;
   let startMs = startOf(zone, first);
   for (let day = first; day < first + DAYS_MAX && startMs < endMs; day += 1) {

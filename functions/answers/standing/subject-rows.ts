@@ -6,11 +6,10 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { chainOf } from '../reading/subjects-above.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
-import type { GrantRow } from '../subject/model.ts';
 import { askedMode } from './asked-mode.ts';
 import { type Having, havingsOf } from './group-limits.ts';
 import { limitRow } from './limit-row.ts';
-import type { LimitRow } from './model.ts';
+import type { GrantRow, LimitRow } from './model.ts';
 
 /** Includes those that have not begun or are over, but only defaults that are in force. */
 export function allHavings(

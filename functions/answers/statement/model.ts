@@ -1,4 +1,4 @@
-import { amount, count, instantMs, list, maybe, micros, text, z } from '../schema.ts';
+import { amount, count, instantMs, list, maybe, micros, text, z } from '../reading/schema.ts';
 
 export const StatementLineSchema = z
   .object({

@@ -1,7 +1,6 @@
 /** What a group is charged for a month: first what is meant, then what the books say. */
 import { isZone } from '../../../policies/limits/zone.ts';
-import type { ClosingStore, LedgerStore } from '../../core/ledger/store.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import type { StatementBooks } from '../reading/statement-books.ts';
 import { type BilledGroup, billedGroup } from './billed-group.ts';
 import { keptMonth } from './kept-month.ts';
 import type { Statement, StatementAnswer, StatementAsked } from './model.ts';
@@ -53,17 +52,6 @@ export function statementPlan(
 
 const unreadable = (asked: 'month' | 'zone', sentence: string) =>
   ({ outcome: 'unreadable', asked, sentence }) as const;
-
-export interface StatementBooks {
-  /** The GitLab it is about, a host. */
-  readonly instance: string;
-  /** For people: `table tollgate-ledger`. */
-  readonly description: string;
-  /** Every record: only for whoever may read the whole table. Absent: statements are made of days alone. */
-  readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
-  readonly usage?: Pick<RollupStore, 'readUsage'>;
-  readonly periods?: Pick<ClosingStore, 'readPeriod'>;
-}
 
 /** @throws {LedgerError}; {Error} with the remedy when the lines become too many. */
 export async function statementOf(

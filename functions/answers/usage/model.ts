@@ -1,50 +1,97 @@
-import type { RuleKind } from '../../../policies/kinds/kinds.ts';
+import {
+  amount,
+  count,
+  day,
+  instantMs,
+  list,
+  maybe,
+  micros,
+  ruleKind,
+  subject,
+  text,
+  z,
+} from '../reading/schema.ts';
 
-export interface UsageView {
-  /** First and last day. */
-  readonly fromDay: string;
-  readonly toDay: string;
-  readonly jobs: number;
-  readonly rejected: number;
-  /** Part of `rejected`: ran all the same, in dry run or past us; no part of `bypass`. */
-  readonly ranRejected: number;
-  readonly unmetered: number;
-  readonly bypass: number;
-  readonly exempt: number;
-  readonly settledMicros: number;
-  readonly heldMicros: number;
-  readonly seconds: number;
-  /** Most first, at most 20. Projects have none. */
-  readonly topProjects: readonly {
-    readonly projectId: number;
-    readonly path: string;
-    readonly micros: number;
-  }[];
-  /** What `settledMicros` and `heldMicros` have beyond `topProjects`: other projects, and days before `topFromDay`. */
-  readonly otherProjectsMicros: number;
-  /** First day that `topProjects` has. */
-  readonly topFromDay: string;
-  /** Jobs by name, of the costliest projects, by how long they usually run; most first, at most 20. */
-  readonly topJobs: readonly {
-    readonly projectId: number;
-    readonly path: string;
-    readonly job: string;
-    /** Runs that are remembered. */
-    readonly runs: number;
-    /** Median, seconds. */
-    readonly usualSeconds: number;
-  }[];
-  /** Only for the instance: nobody counts a group's classes. Most first. */
-  readonly runnerClasses: readonly {
-    readonly name: string;
-    readonly micros: number;
-    readonly seconds: number;
-    readonly jobs: number;
-  }[];
-  /** The same beyond `runnerClasses`: jobs of no class. Only of the instance. */
-  readonly otherClassesMicros: number;
-  readonly rejections: Rejections;
-}
+/** Jobs by rule, most first; a job counts under each rule. */
+export const jobsByRule = (description: string) =>
+  list(z.object({ rule: text('The rule’s id.'), kind: maybe(ruleKind), jobs: count() })).openapi({
+    description,
+  });
+
+const RejectedJobSchema = z
+  .object({
+    jobId: count(),
+    decisionId: text('`d-4711-1`'),
+    atMs: instantMs(),
+    projectId: maybe(count()),
+    projectPath: maybe(text()),
+    jobName: maybe(text()),
+    url: maybe(text('Its page in GitLab, where the address is known.')),
+    reasons: list(z.object({ rule: text(), code: text('For programs.'), text: text('For people.') })),
+  })
+  .openapi('RejectedJob');
+
+export type RejectedJob = z.infer<typeof RejectedJobSchema>;
+
+const RejectionsSchema = z
+  .object({
+    byRule: jobsByRule(
+      'Over the same days; a job that several rules rejected counts under each. Most first.',
+    ),
+    watchedByRule: jobsByRule('Would have been, by rules that only watch.'),
+    latest: list(RejectedJobSchema).openapi({
+      description: 'The latest rejected jobs, newest first, at most 20.',
+    }),
+  })
+  .openapi('Rejections');
+
+export type Rejections = z.infer<typeof RejectionsSchema>;
+
+const counted = {
+  jobs: count(),
+  rejected: count(),
+  ranRejected: count('Part of `rejected`: ran all the same, in dry run or past us; no part of `bypass`.'),
+  unmetered: count('Let in without the ledger, by the fallback.'),
+  bypass: count('Ran without being asked about.'),
+  exempt: count('Let in by an exemption or by breaking glass.'),
+  settledMicros: micros(),
+  heldMicros: micros(),
+  seconds: amount(),
+};
+
+export const UsageViewSchema = z
+  .object({
+    fromDay: day('First day.'),
+    toDay: day('Last day.'),
+    ...counted,
+    topProjects: list(z.object({ projectId: count(), path: text(), micros: micros() })).openapi({
+      description: 'Most first, at most 20. Projects have none.',
+    }),
+    otherProjectsMicros: micros(
+      'What `settledMicros` and `heldMicros` have beyond `topProjects`: other projects, and days before `topFromDay`.',
+    ),
+    topFromDay: day('First day that `topProjects` has.'),
+    topJobs: list(
+      z.object({
+        projectId: count(),
+        path: text(),
+        job: text('Its name.'),
+        runs: count('Runs that are remembered.'),
+        usualSeconds: amount('Median, seconds.'),
+      }),
+    ).openapi({
+      description:
+        'Jobs by name, of the costliest projects, by how long they usually run; most first, at most 20.',
+    }),
+    runnerClasses: list(
+      z.object({ name: text(), micros: micros(), seconds: amount(), jobs: count() }),
+    ).openapi({ description: 'Only for the instance: nobody counts a group’s classes. Most first.' }),
+    otherClassesMicros: micros('The same beyond `runnerClasses`: jobs of no class. Only of the instance.'),
+    rejections: RejectionsSchema,
+  })
+  .openapi('Usage');
+
+export type UsageView = z.infer<typeof UsageViewSchema>;
 
 export interface UsageAsked {
   readonly subject: string;
@@ -52,50 +99,18 @@ export interface UsageAsked {
   readonly days?: number;
 }
 
-export interface UsageDaysView {
-  readonly subject: string;
-  readonly path: string;
-  readonly currency: string;
-  /** IANA zone of the days. */
-  readonly zone: string;
-  readonly days: readonly UsageDay[];
-}
+const UsageDaySchema = z.object({ day: day(), admitted: count(), ...counted }).openapi('UsageDay');
 
-export interface UsageDay {
-  readonly day: string;
-  readonly jobs: number;
-  readonly admitted: number;
-  readonly rejected: number;
-  readonly ranRejected: number;
-  readonly seconds: number;
-  readonly settledMicros: number;
-  readonly heldMicros: number;
-  readonly unmetered: number;
-  readonly bypass: number;
-  readonly exempt: number;
-}
+export type UsageDay = z.infer<typeof UsageDaySchema>;
 
-export interface Rejections {
-  /** Over the same days; a job that several rules rejected counts under each. Most first. */
-  readonly byRule: readonly { readonly rule: string; readonly kind?: RuleKind; readonly jobs: number }[];
-  /** Would have been, by rules that only watch. */
-  readonly watchedByRule: readonly {
-    readonly rule: string;
-    readonly kind?: RuleKind;
-    readonly jobs: number;
-  }[];
-  /** The latest rejected jobs, newest first, at most 20. */
-  readonly latest: readonly RejectedJob[];
-}
+export const UsageDaysViewSchema = z
+  .object({
+    subject: subject(),
+    path: text(),
+    currency: text('ISO 4217.'),
+    zone: text('IANA zone of the days.'),
+    days: list(UsageDaySchema),
+  })
+  .openapi('UsageDays');
 
-export interface RejectedJob {
-  readonly jobId: number;
-  readonly decisionId: string;
-  readonly atMs: number;
-  readonly projectId?: number;
-  readonly projectPath?: string;
-  readonly jobName?: string;
-  /** Its page in GitLab, where the address is known. */
-  readonly url?: string;
-  readonly reasons: readonly { readonly rule: string; readonly code: string; readonly text: string }[];
-}
+export type UsageDaysView = z.infer<typeof UsageDaysViewSchema>;

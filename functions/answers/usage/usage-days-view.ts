@@ -1,16 +1,17 @@
-import type { ConsoleRead } from '../contract.ts';
 import { labelOf, NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { scopeOf } from '../reading/scope.ts';
 import { readDays, today } from '../reading/usage-days.ts';
+import type { Viewer } from '../reading/viewer.ts';
+import type { UsageAsked, UsageDaysView } from './model.ts';
 
 const DAYS_DEFAULT = 31;
 const DAYS_MAX = 92;
 
 /** One read a day. @throws {LedgerError} */
 export const usageDaysOf =
-  (reading: Reading): ConsoleRead['usage'] =>
-  async (asked, viewer) => {
+  (reading: Reading) =>
+  async (asked: UsageAsked, viewer: Viewer): Promise<UsageDaysView | undefined> => {
     const { directory } = (await reading.places()) ?? NOWHERE;
     const { subject } = asked;
     if (!scopeOf(viewer.roles, directory).sees(subject)) return undefined;

@@ -1,6 +1,26 @@
 import { z } from '@hono/zod-openapi';
-import type { ChangeRow } from '../../core/limits/desk/outcome.ts';
+import { ChangeRowSchema } from '../../answers/history/model.ts';
+import { roleName } from '../../answers/me/model.ts';
 import type { Denied } from '../../core/limits/desk/role.ts';
+
+const DeniedSchema = z
+  .object({
+    row: ChangeRowSchema,
+    act: z.enum([
+      'view',
+      'describe',
+      'tighten',
+      'loosen',
+      'grant',
+      'break-glass',
+      'approve',
+      'roll-out',
+      'roll-back',
+      'ask',
+    ]),
+    needs: z.array(roleName).readonly().openapi({ description: 'Who may, weakest first.' }),
+  })
+  .openapi('Denied') satisfies z.ZodType<Denied>;
 
 /** What stands in the way, and what to do about it. As the sign-in answers. */
 export const ErrorSchema = z
@@ -15,11 +35,11 @@ export const ErrorSchema = z
       .optional()
       .openapi({ description: 'With `invalid`: everything that is wrong, where it stands.' }),
     denied: z
-      .array(z.custom<Denied>().openapi({ type: 'object' }))
+      .array(DeniedSchema)
       .optional()
       .openapi({ description: 'With `forbidden`: the differences, and who may make them.' }),
     rows: z
-      .array(z.custom<ChangeRow>().openapi({ type: 'object' }))
+      .array(ChangeRowSchema)
       .optional()
       .openapi({ description: 'With `needs_confirmation` and `needs_approval`: what it is about.' }),
     lockout: z
@@ -31,11 +51,11 @@ export const ErrorSchema = z
       .optional()
       .openapi({ description: 'With `stale`: what is live now.' }),
     mine: z
-      .array(z.custom<ChangeRow>().openapi({ type: 'object' }))
+      .array(ChangeRowSchema)
       .optional()
       .openapi({ description: 'With `stale`: what the edits would have done to their base.' }),
     theirs: z
-      .array(z.custom<ChangeRow>().openapi({ type: 'object' }))
+      .array(ChangeRowSchema)
       .optional()
       .openapi({ description: 'With `stale`: what others did since, to the same subjects.' }),
   })

@@ -1,8 +1,8 @@
 /** How limits stand, and what stands beside them. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
-import type { Budgets, BudgetsAsked } from '../../answers/budgets/model.ts';
-import type { ExceptionRow } from '../../answers/exceptions/model.ts';
+import { type BudgetsAsked, BudgetsSchema } from '../../answers/budgets/model.ts';
+import { ExceptionsSchema } from '../../answers/exceptions/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { invalidHook } from './invalid-hook.ts';
@@ -26,7 +26,7 @@ const list = createRoute({
       max: z.coerce.number().int().min(1).max(BUDGET_ROWS_MAX).optional(),
     }),
   },
-  responses: { 200: answerOf<Budgets>('Budgets', 'A page of limits') },
+  responses: { 200: answerOf(BudgetsSchema, 'A page of limits') },
 });
 
 const exceptions = createRoute({
@@ -34,7 +34,7 @@ const exceptions = createRoute({
   path: '/exceptions',
   summary: 'Grants, freezes and break-glasses of a subject and of what is above it, with their ids',
   request: { query: z.object({ subject }) },
-  responses: { 200: answerOf<readonly ExceptionRow[]>('Exceptions', 'Those that are not over yet') },
+  responses: { 200: answerOf(ExceptionsSchema, 'Those that are not over yet') },
 });
 
 export const budgetRoutes = ({ read }: ApiDeps) =>

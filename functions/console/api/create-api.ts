@@ -18,6 +18,7 @@ import { limitRoutes } from './limit-routes.ts';
 import { forbidden } from './outcome-answer.ts';
 import { readRoutes } from './read-routes.ts';
 import { requestRoutes } from './request-routes.ts';
+import { statementRoutes } from './statement-routes.ts';
 
 export const API_PATH = '/api/v1';
 const DOCUMENT_PATH = '/openapi.json';
@@ -57,10 +58,17 @@ export function createApi(deps: ApiDeps) {
   const api = app
     .route('/', readRoutes(deps))
     .route('/', budgetRoutes(deps))
+    .route('/', statementRoutes(deps))
     .route('/', limitRoutes(deps))
     .route('/', csvRoutes(deps))
     .route('/', requestRoutes(deps));
-  api.doc31(DOCUMENT_PATH, {
+  api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));
+  return api;
+}
+
+/** Every route may answer with an error that no line of its own is about: signed out, of the wrong shape, or our failure. */
+function documentOf(api: OpenAPIHono<SignInEnv>) {
+  const document = api.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Tollgate',
@@ -70,7 +78,14 @@ export function createApi(deps: ApiDeps) {
     },
     servers: [{ url: API_PATH }],
   });
-  return api;
+  const error = {
+    description: 'What stands in the way',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
+  for (const operations of Object.values(document.paths ?? {}))
+    for (const operation of Object.values(operations))
+      operation.responses = { ...operation.responses, default: error };
+  return document;
 }
 
 interface Matched {

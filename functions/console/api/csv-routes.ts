@@ -1,9 +1,11 @@
 /** The file for spreadsheets: out, and in again. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { BacktestAnswer } from '../../answers/backtest/model.ts';
-import type { PreviewAnswer } from '../../answers/preview/model.ts';
+import { BacktestAnswerSchema } from '../../answers/backtest/model.ts';
+import { InvalidEditsSchema, ValidEditsSchema } from '../../answers/preview/model.ts';
 import { actingUser } from '../../answers/reading/acting-user.ts';
+import { count, limitKind, list, maybe, periodKind, text, unit } from '../../answers/reading/schema.ts';
 import {
+  COLUMNS,
   type CsvDialect,
   type CsvProblem,
   PLAIN_CSV,
@@ -17,9 +19,9 @@ import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/desk/expor
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { staleImport } from '../stale-import.ts';
 import { type ApiDeps, editedBy, etagOf } from './api-deps.ts';
-import { type ApiError, apiError } from './api-error.ts';
+import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { invalidHook } from './invalid-hook.ts';
-import { type Applied, type Filed, outcomeAnswer } from './outcome-answer.ts';
+import { AppliedSchema, FiledSchema, outcomeAnswer } from './outcome-answer.ts';
 import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
 
 /** As spreadsheets of some countries write it. */
@@ -27,15 +29,45 @@ const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
 const dialect = z.enum(['comma', 'semicolon']).default('comma');
 const yes = z.literal('yes').optional();
 
+const sum = z.object({
+  limits: count(),
+  unlimited: count('Part of `limits`: those without an amount.'),
+  amount: text('Whole units; more than a number may hold.'),
+});
+const WrittenTotalSchema = z
+  .object({
+    kind: limitKind,
+    unit,
+    per: periodKind.nullable(),
+    since: z.string().nullable().openapi({ description: 'ISO 8601; `null`: now.' }),
+    before: sum,
+    after: sum,
+  })
+  .openapi('LimitsTotal') satisfies z.ZodType<WrittenTotal>;
+const UnderstoodSchema = z
+  .object({
+    line: count('Line of the file, from 1.'),
+    column: z.enum(COLUMNS),
+    written: text(),
+    read: text('As limits.yaml has it.'),
+  })
+  .openapi('Understood') satisfies z.ZodType<Understood>;
+
 /** What a file would do. */
-export type ImportPreview = PreviewAnswer & {
-  /** What all limits of a kind come to, now and from each date on; only where the file can be taken. */
-  readonly totals?: readonly WrittenTotal[];
-  /** Cells that were read as something else than what stands in them. */
-  readonly understood?: readonly Understood[];
-  /** Only where it was asked for and the file can be taken. */
-  readonly backtest?: BacktestAnswer;
-};
+const ImportPreviewSchema = z
+  .discriminatedUnion('outcome', [
+    InvalidEditsSchema,
+    ValidEditsSchema.extend({
+      totals: list(WrittenTotalSchema).openapi({
+        description: 'What all limits of a kind come to, now and from each date on.',
+      }),
+      understood: list(UnderstoodSchema).openapi({
+        description: 'Cells that were read as something else than what stands in them.',
+      }),
+      backtest: maybe(BacktestAnswerSchema).openapi({ description: 'Only where it was asked for.' }),
+    }),
+  ])
+  .openapi('ImportPreview');
 
 const download = createRoute({
   method: 'get',
@@ -67,8 +99,11 @@ const upload = createRoute({
     body: { required: true, content: { 'text/csv': { schema: z.string() } } },
   },
   responses: {
-    200: answerOf<Applied | ImportPreview>('Imported', 'What it did, or with `dry_run` what it would do'),
-    202: answerOf<Filed>('Filed', 'Somebody else has to approve it; a request is filed'),
+    200: answerOf(
+      z.union([AppliedSchema, ImportPreviewSchema]).openapi('Imported'),
+      'What it did, or with `dry_run` what it would do',
+    ),
+    202: answerOf(FiledSchema, 'Somebody else has to approve it; a request is filed'),
     403: errorAnswer('Not with your roles'),
     404: errorAnswer('Names what is not there'),
     409: errorAnswer('Needs approval, and too many requests are waiting already'),
@@ -121,12 +156,13 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
       const edit = { kind: 'replace', document: imported.document } as const;
       if (asked.dry_run === 'yes') {
         const shown = await read.preview([edit], base, user);
-        if (shown.outcome !== 'valid') return c.json(shown, 200);
+        if (shown.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
+        if (shown.outcome === 'invalid') return c.json(shown, 200);
         const totals = writtenTotals(totalChanges(inForce.limits, imported.limits, clock.nowMs()));
-        const preview: ImportPreview = { ...shown, totals, understood: imported.understood };
+        const preview = { ...shown, totals, understood: imported.understood };
         if (asked.backtest !== 'yes') return c.json(preview, 200);
         const backtest = await read.backtest([edit], base, user);
-        return c.json({ ...preview, backtest } satisfies ImportPreview, 200);
+        return c.json({ ...preview, backtest }, 200);
       }
       const by = {
         ...editedBy(user, base, { why: asked.why, confirmed: asked.confirmed === 'yes' }),

@@ -103,7 +103,7 @@ const said = {
 export const EditsSchema = z
   .strictObject({ edits: z.array(EditSchema).min(1).max(EDITS_MAX), ...said })
   .openapi('Edits');
-export const PreviewSchema = z
+export const PreviewAskedSchema = z
   .strictObject({ edits: z.array(EditSchema).min(1).max(EDITS_MAX) })
   .openapi('PreviewAsked');
 export const GrantSchema = z.strictObject({ ...grantShape, confirmed: said.confirmed }).openapi('Grant');

@@ -1,9 +1,10 @@
 /** Limits and what is done to them: every change goes through the desk, and needs the set it was made on. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { BacktestAnswer } from '../../answers/backtest/model.ts';
-import type { PreviewAnswer } from '../../answers/preview/model.ts';
-import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
-import type { HistoryPage } from '../../core/limits/desk/history.ts';
+import { BacktestSchema } from '../../answers/backtest/model.ts';
+import { BreakGlassStateSchema } from '../../answers/breakglass/model.ts';
+import { HistoryPageSchema } from '../../answers/history/model.ts';
+import { PreviewSchema } from '../../answers/preview/model.ts';
+import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf } from './api-deps.ts';
@@ -14,27 +15,28 @@ import {
   FreezeSchema,
   GlassSchema,
   GrantSchema,
-  PreviewSchema,
+  PreviewAskedSchema,
   ReviewSchema,
   WhySchema,
 } from './edit-schemas.ts';
 import { invalidHook } from './invalid-hook.ts';
-import { type Applied, type Filed, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
+import { AppliedSchema, FiledSchema, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
 import { answerOf, baseHeader, createRoute, errorAnswer, jsonBody, textId, z } from './route-parts.ts';
 
-export interface LiveSet {
-  /** Undefined: none was ever live. */
-  readonly set?: string;
-  readonly edit?: number;
-  readonly atMs?: number;
-  readonly actor?: string;
-  readonly why?: string;
-  readonly source?: string;
-}
+const LiveSetSchema = z
+  .object({
+    set: maybe(text('Absent: none was ever live.')),
+    edit: maybe(count('The edit that made it live.')),
+    atMs: maybe(instantMs()),
+    actor: maybe(text('This and the following: for finance and administrators.')),
+    why: maybe(text()),
+    source: maybe(text()),
+  })
+  .openapi('LiveSet');
 
 const changed = {
-  200: answerOf<Applied>('Applied', 'It is live, or was so before'),
-  202: answerOf<Filed>('Filed', 'Somebody else has to approve it; a request is filed'),
+  200: answerOf(AppliedSchema, 'It is live, or was so before'),
+  202: answerOf(FiledSchema, 'Somebody else has to approve it; a request is filed'),
   403: errorAnswer('Not with your roles; `denied` says who may'),
   404: errorAnswer('No such subject, or not in one of your groups'),
   409: errorAnswer('Needs approval, and too many requests are waiting already'),
@@ -47,7 +49,7 @@ const live = createRoute({
   method: 'get',
   path: '/limits',
   summary: 'Which set of limits is live; its name is the ETag',
-  responses: { 200: answerOf<LiveSet>('LiveSet', 'Who made it live, when and why') },
+  responses: { 200: answerOf(LiveSetSchema, 'Who made it live, when and why') },
 });
 
 const history = createRoute({
@@ -61,19 +63,16 @@ const history = createRoute({
       max: z.coerce.number().int().min(1).max(100).default(20),
     }),
   },
-  responses: { 200: answerOf<HistoryPage>('History', 'A page of edits') },
+  responses: { 200: answerOf(HistoryPageSchema, 'A page of edits') },
 });
 
 const preview = createRoute({
   method: 'post',
   path: '/limits/preview',
   summary: 'What edits would do; changes nothing',
-  request: { headers: baseHeader, body: jsonBody(PreviewSchema) },
+  request: { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
   responses: {
-    200: answerOf<PreviewAnswer>(
-      'Preview',
-      'Differences, run-out dates, and jobs that would have been stopped',
-    ),
+    200: answerOf(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped'),
     404: changed[404],
     422: changed[422],
     428: errorAnswer('`If-Match` is missing'),
@@ -86,10 +85,10 @@ const backtest = createRoute({
   summary: 'Which jobs of the last days edits would have failed; changes nothing',
   description:
     'Lives the jobs again, newest days first, as many as one request may read: `complete`, `fromMs` and `untilMs` say how far it came. `npx tollgate budget set … --dry-run` counts all.',
-  request: { headers: baseHeader, body: jsonBody(PreviewSchema) },
+  request: { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
   responses: {
-    200: answerOf<Exclude<BacktestAnswer, { outcome: 'unknown_subject' | 'too_often' }>>(
-      'Backtest',
+    200: answerOf(
+      BacktestSchema,
       'Jobs by edited subject: with the edits, with the limits as they are, and what really happened',
     ),
     404: changed[404],
@@ -149,7 +148,7 @@ const glasses = createRoute({
   method: 'get',
   path: '/breakglass',
   summary: 'Who was let in by breaking glass',
-  responses: { 200: answerOf<readonly BreakGlassState[]>('BreakGlasses', 'Newest first') },
+  responses: { 200: answerOf(list(BreakGlassStateSchema), 'Newest first') },
 });
 
 const NO_BASE = apiError(
@@ -173,11 +172,11 @@ export function limitRoutes({ desk, read }: ApiDeps) {
     .openapi(live, async (c) => {
       const now = await desk.live();
       c.header('etag', etagOf(now?.pointer.set));
-      if (now === undefined) return c.json({} satisfies LiveSet, 200);
+      if (now === undefined) return c.json({}, 200);
       const { set, edit, atMs } = now.pointer;
       const { actor, why, source } = now.change;
       const sees = c.var.user.roles.admin || c.var.user.roles.finance;
-      return c.json({ set, edit, atMs, ...(sees && { actor, why, source }) } satisfies LiveSet, 200);
+      return c.json({ set, edit, atMs, ...(sees && { actor, why, source }) }, 200);
     })
     .openapi(history, async (c) => {
       const { subject, before, max } = c.req.valid('query');

@@ -1,26 +1,35 @@
 /** What became of an edit → what the API answers. */
-
+import { ChangeRowSchema } from '../../answers/history/model.ts';
+import { roleName } from '../../answers/me/model.ts';
+import { count, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';
+import { LimitRequestSchema } from '../../answers/requests/model.ts';
 import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
 import type { ApplyOutcome, ChangeRow } from '../../core/limits/desk/outcome.ts';
 import { whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { RoleName } from '../../core/limits/desk/role.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 
-export interface Applied {
-  readonly outcome: 'live' | 'unchanged';
-  /** What is live now; the next edit's `If-Match`. */
-  readonly set: string | undefined;
-  readonly edit?: number;
-  readonly rows: readonly ChangeRow[];
-}
+export const AppliedSchema = z
+  .object({
+    outcome: z.enum(['live', 'unchanged']),
+    set: orNone(text('What is live now; the next edit’s `If-Match`.')),
+    edit: maybe(count('The number of this edit.')),
+    rows: list(ChangeRowSchema),
+  })
+  .openapi('Applied');
 
-export interface Filed {
-  readonly outcome: 'needs_approval';
-  readonly rows: readonly ChangeRow[];
-  /** Who may approve it. */
-  readonly by: readonly RoleName[];
-  readonly request: LimitRequest;
-}
+export const FiledSchema = z
+  .object({
+    outcome: z.literal('needs_approval'),
+    rows: list(ChangeRowSchema),
+    by: list(roleName).openapi({ description: 'Who may approve it.' }),
+    request: LimitRequestSchema,
+  })
+  .openapi('Filed');
+
+export type Applied = z.infer<typeof AppliedSchema>;
+/** The request as the desk has it. */
+export type Filed = Omit<z.infer<typeof FiledSchema>, 'request'> & { readonly request: LimitRequest };
 
 export type OutcomeAnswer =
   | { readonly status: 200; readonly body: Applied }

@@ -1,11 +1,11 @@
 /** What is only read. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Explained } from '../../answers/job/explained.ts';
-import type { Me } from '../../answers/me/model.ts';
-import type { Overview } from '../../answers/overview/model.ts';
-import type { ShadowView } from '../../answers/shadow/model.ts';
-import type { SubjectView } from '../../answers/subject/model.ts';
-import type { UsageDaysView } from '../../answers/usage/model.ts';
+import { ExplainedSchema } from '../../answers/job/model.ts';
+import { MeSchema } from '../../answers/me/model.ts';
+import { OverviewSchema } from '../../answers/overview/model.ts';
+import { ShadowViewSchema } from '../../answers/shadow/model.ts';
+import { SubjectViewSchema } from '../../answers/subject/model.ts';
+import { UsageDaysViewSchema } from '../../answers/usage/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
@@ -19,10 +19,7 @@ const paging = {
 const chart = z.object({ limit: z.string().max(100).optional() });
 const unknown = errorAnswer('No such thing, or not in one of your groups');
 const subjectAnswers = {
-  200: answerOf<SubjectView>(
-    'Subject',
-    'Its limits with their numbers, usage, rejections, grants and history',
-  ),
+  200: answerOf(SubjectViewSchema, 'Its limits with their numbers, usage, rejections, grants and history'),
   404: unknown,
 };
 
@@ -30,7 +27,7 @@ const me = createRoute({
   method: 'get',
   path: '/me',
   summary: 'Who you are here',
-  responses: { 200: answerOf<Me>('Me', 'Roles and groups') },
+  responses: { 200: answerOf(MeSchema, 'Roles and groups') },
 });
 
 const groups = createRoute({
@@ -46,7 +43,7 @@ const groups = createRoute({
       ...paging,
     }),
   },
-  responses: { 200: answerOf<Overview>('Overview', 'A page of groups') },
+  responses: { 200: answerOf(OverviewSchema, 'A page of groups') },
 });
 
 const group = createRoute({
@@ -91,7 +88,7 @@ const usage = createRoute({
       days: z.coerce.number().int().min(1).max(92).optional(),
     }),
   },
-  responses: { 200: answerOf<UsageDaysView>('UsageDays', 'Totals of each day'), 404: unknown },
+  responses: { 200: answerOf(UsageDaysViewSchema, 'Totals of each day'), 404: unknown },
 });
 
 const job = createRoute({
@@ -107,7 +104,7 @@ const job = createRoute({
     }),
   },
   responses: {
-    200: answerOf<Explained>('Explanation', 'Rules and counters, then and now'),
+    200: answerOf(ExplainedSchema, 'Rules and counters, then and now'),
     404: unknown,
     422: errorAnswer('It names no job'),
   },
@@ -124,7 +121,7 @@ const shadow = createRoute({
       ...paging,
     }),
   },
-  responses: { 200: answerOf<ShadowView>('Shadow', 'By group and rule') },
+  responses: { 200: answerOf(ShadowViewSchema, 'By group and rule') },
 });
 
 export const readRoutes = ({ read }: ApiDeps) =>

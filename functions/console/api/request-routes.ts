@@ -1,7 +1,8 @@
 /** "Ask for more", and what becomes of it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { actingUser } from '../../answers/reading/acting-user.ts';
-import type { RequestRow } from '../../answers/requests/model.ts';
+import { list } from '../../answers/reading/schema.ts';
+import { LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
 import type {
   AskForMore,
   DecideOutcome,
@@ -17,11 +18,11 @@ import { invalidHook } from './invalid-hook.ts';
 import { forbidden } from './outcome-answer.ts';
 import { answerOf, createRoute, errorAnswer, jsonBody, textId } from './route-parts.ts';
 
-const list = createRoute({
+const waiting = createRoute({
   method: 'get',
   path: '/requests',
   summary: 'Yours, and those of your groups',
-  responses: { 200: answerOf<readonly RequestRow[]>('Requests', 'Newest first') },
+  responses: { 200: answerOf(list(RequestRowSchema), 'Newest first') },
 });
 
 const file = createRoute({
@@ -30,7 +31,7 @@ const file = createRoute({
   summary: 'Ask for more',
   request: { body: jsonBody(AskSchema) },
   responses: {
-    201: answerOf<LimitRequest>('Request', 'It waits for somebody to decide'),
+    201: answerOf(LimitRequestSchema, 'It waits for somebody to decide'),
     403: errorAnswer('Not with your roles'),
     404: errorAnswer('No such subject, or not in one of your groups'),
     409: errorAnswer('Too many are waiting'),
@@ -44,7 +45,7 @@ const decide = createRoute({
   summary: 'Approve, and so give the grant or make the edit live, or decline',
   request: { params: textId, body: jsonBody(VerdictSchema) },
   responses: {
-    200: answerOf<LimitRequest>('Decided', 'As it stands now'),
+    200: answerOf(LimitRequestSchema, 'As it stands now'),
     403: errorAnswer('Not with your roles, or it is your own'),
     404: errorAnswer('No such request, or it expired'),
     409: errorAnswer(
@@ -62,7 +63,7 @@ const INVALID = apiError(
 
 export const requestRoutes = ({ desk, read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
-    .openapi(list, async (c) => c.json(await read.requests(c.var.user), 200))
+    .openapi(waiting, async (c) => c.json(await read.requests(c.var.user), 200))
     .openapi(file, async (c) => {
       const { user } = c.var;
       const asked = c.req.valid('json');

@@ -7,12 +7,10 @@ export const errorAnswer = (description: string) => ({
   content: { 'application/json': { schema: ErrorSchema } },
 });
 
-/** The body's TypeScript type is the contract; its fields are told in functions/answers/<answer>/model.ts. */
-export const answerOf = <Body>(name: string, description: string) => ({
+/** @param schema - a model of functions/answers/<answer>/model.ts: the same type that the reader returns. */
+export const answerOf = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
   description,
-  content: {
-    'application/json': { schema: z.custom<Body>().openapi(name, { type: 'object', description }) },
-  },
+  content: { 'application/json': { schema } },
 });
 
 export const numberId = z.object({

@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/places.ts';
 import type { ConsoleReadDeps } from '../../../functions/answers/reading/reading.ts';
+import { createApi } from '../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { decide } from '../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
@@ -28,6 +29,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { Feed } from '../core/usage/rollup-bench.ts';
+import { describedApp, describedRead } from './described.ts';
 
 const INSTANCE = 'gitlab.example.com';
 
@@ -131,6 +133,8 @@ export function consoleHouse(
       return `id${ids}`;
     },
   });
+  /** Routes of the API that answered with a success: `GET /me`. */
+  const succeeded = new Set<string>();
   const reads = { counters: 0, usage: 0, calls: 0 };
   const packedLimits = readDocument(parts.packed ?? {}, 'packed', policy).limits;
   const deps: ConsoleReadDeps = {
@@ -157,12 +161,13 @@ export function consoleHouse(
       readEstimates: (projectIds) => usage.readEstimates(projectIds),
       readRejections: (subjects) => usage.readRejections(subjects),
     },
+    books: { instance: INSTANCE, description: 'in memory', usage, periods: store },
     places: async () => placesOf(directory),
     zone: 'UTC',
     clock,
     gitlabUrl: `https://${INSTANCE}`,
   };
-  const read = createConsoleRead(deps);
+  const read = describedRead(createConsoleRead(deps));
 
   /** What was written since is in the usage. */
   const roll = async (): Promise<void> => {
@@ -226,22 +231,15 @@ export function consoleHouse(
     await usage.commit({ contributions: [], usage: [{ key: { subject, day }, delta }] });
   };
   /** The app as this user sees it. */
-  const appFor = (user: User): Hono =>
-    createConsoleApp({
-      desk,
-      clock,
-      read,
-      policy,
-      directory: async () => directory,
-      log: silentLog,
-      signIn: {
-        routes: new Hono<SignInEnv>(),
-        requireUser: createMiddleware<SignInEnv>(async (c, next) => {
-          c.set('user', user);
-          await next();
-        }),
-      },
+  const appFor = (user: User): Hono => {
+    const parts = { desk, clock, read, policy, directory: async () => directory, log: silentLog };
+    const requireUser = createMiddleware<SignInEnv>(async (c, next) => {
+      c.set('user', user);
+      await next();
     });
+    const app = createConsoleApp({ ...parts, signIn: { routes: new Hono<SignInEnv>(), requireUser } });
+    return describedApp(app, () => createApi(parts), succeeded);
+  };
   return {
     clock,
     policy,
@@ -259,6 +257,7 @@ export function consoleHouse(
     counts,
     used,
     appFor,
+    succeeded,
   };
 }
 

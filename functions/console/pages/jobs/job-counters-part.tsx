@@ -1,4 +1,4 @@
-import type { Explained, ExplainedCounter } from '../../../answers/job/explained.ts';
+import type { Explained, ExplainedCounter } from '../../../answers/job/model.ts';
 import { Table } from '../parts/layout.tsx';
 import { subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';

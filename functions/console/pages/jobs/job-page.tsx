@@ -1,6 +1,6 @@
 import { amountText } from '../../../../policies/text/amount-text.ts';
 import { durationText } from '../../../../policies/text/duration-text.ts';
-import type { Explained, ExplainedTerms } from '../../../answers/job/explained.ts';
+import type { Explained, ExplainedTerms } from '../../../answers/job/model.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { Page } from '../frame.tsx';
 import { Card, Columns, Crumbs, Fact } from '../parts/layout.tsx';

@@ -1,4 +1,4 @@
-import type { ExplainedRuleRow, ToldViolation } from '../../../answers/job/explained.ts';
+import type { ExplainedRuleRow, ToldViolation } from '../../../answers/job/model.ts';
 import { Table } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { counted, modeTag } from '../parts/told.tsx';

@@ -1,10 +1,9 @@
 /** The words the models of answers are written in: zod with what it lacks. Only models and routes import it. */
 import { z } from '@hono/zod-openapi';
-import { RULE_KINDS } from '../../policies/kinds/kinds.ts';
-import { PERIOD_KINDS } from '../../policies/limits/period.ts';
-import { MODES } from '../../policies/mode.ts';
-import type { Unit } from '../../policies/units/unit.ts';
-import { LIMIT_KINDS } from '../../policies/units/unit.ts';
+import { RULE_KINDS } from '../../../policies/kinds/kinds.ts';
+import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
+import { MODES } from '../../../policies/mode.ts';
+import { ALL_UNITS, LIMIT_KINDS } from '../../../policies/units/unit.ts';
 
 export { z };
 
@@ -13,11 +12,13 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   // The document knows only `optional` as not required; the type is stricter: an answer never says `undefined`.
   schema.optional() as unknown as z.ZodExactOptional<Schema>;
 
+/** A property that is always written, and may be `undefined`: JSON leaves it out then. */
+export const orNone = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.optional() as unknown as z.ZodUnion<readonly [Schema, z.ZodUndefined]>;
+
 export const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 
-const UNITS = ['micros', 'seconds', 'jobs', 'millicpu', 'bytes', 'starts'] as const satisfies readonly Unit[];
-
-export const unit = z.enum(UNITS).openapi({
+export const unit = z.enum(ALL_UNITS).openapi({
   description: 'What amounts are whole units of; micros are millionths of the currency.',
 });
 export const mode = z.enum(MODES);

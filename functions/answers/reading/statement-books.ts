@@ -1,0 +1,13 @@
+import type { ClosingStore, LedgerStore } from '../../core/ledger/store.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+
+export interface StatementBooks {
+  /** The GitLab it is about, a host. */
+  readonly instance: string;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  /** Every record: only for whoever may read the whole table. Absent: statements are made of days alone. */
+  readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
+  readonly usage?: Pick<RollupStore, 'readUsage'>;
+  readonly periods?: Pick<ClosingStore, 'readPeriod'>;
+}

@@ -1,0 +1,114 @@
+/** Holds every answer that a test sees against its model: no field that is not described, none that is missing. */
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
+import { expect } from 'vitest';
+import { BacktestAnswerSchema } from '../../../functions/answers/backtest/model.ts';
+import { BreakGlassStateSchema } from '../../../functions/answers/breakglass/model.ts';
+import type { ConsoleRead } from '../../../functions/answers/contract.ts';
+import { HistoryPageSchema, LogEntrySchema } from '../../../functions/answers/history/model.ts';
+import { ExplainedSchema } from '../../../functions/answers/job/model.ts';
+import { MeSchema } from '../../../functions/answers/me/model.ts';
+import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
+import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
+import { list, z } from '../../../functions/answers/reading/schema.ts';
+import { RequestRowSchema } from '../../../functions/answers/requests/model.ts';
+import { ShadowViewSchema } from '../../../functions/answers/shadow/model.ts';
+import { StatementSchema } from '../../../functions/answers/statement/model.ts';
+import { SubjectViewSchema } from '../../../functions/answers/subject/model.ts';
+import { UsageDaysViewSchema } from '../../../functions/answers/usage/model.ts';
+import { API_PATH } from '../../../functions/console/api/create-api.ts';
+
+/** What the schema leaves out is not described. */
+function hold(schema: z.ZodType, answer: unknown): void {
+  const json: unknown = JSON.parse(JSON.stringify(answer));
+  expect(schema.parse(json)).toEqual(json);
+}
+
+const MODELS: { readonly [Name in keyof ConsoleRead]?: z.ZodType } = {
+  me: MeSchema,
+  overview: OverviewSchema,
+  subject: SubjectViewSchema,
+  job: z.object({ outcome: z.literal('found'), explanation: ExplainedSchema }),
+  shadow: ShadowViewSchema,
+  statement: z.object({ outcome: z.literal('stated'), statement: StatementSchema }),
+  preview: PreviewSchema,
+  backtest: BacktestAnswerSchema,
+  history: HistoryPageSchema,
+  edit: LogEntrySchema,
+  requests: list(RequestRowSchema),
+  breakGlasses: list(BreakGlassStateSchema),
+  usage: UsageDaysViewSchema,
+};
+const ELSEWISE: ReadonlySet<unknown> = new Set([
+  'unknown',
+  'unreadable',
+  'unknown_subject',
+  'unknown_group',
+  'only_days',
+]);
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>;
+
+/** The same readers. */
+export function describedRead(read: ConsoleRead): ConsoleRead {
+  const checked = Object.entries(MODELS).map(([name, schema]) => {
+    const method = read[name as keyof ConsoleRead] as Method;
+    const holding: Method = async (...args) => {
+      const answer = await method(...args);
+      const { outcome } = (answer ?? {}) as { readonly outcome?: string };
+      if (answer !== undefined && !ELSEWISE.has(outcome)) hold(schema, answer);
+      return answer;
+    };
+    return [name, holding] as const;
+  });
+  return { ...read, ...Object.fromEntries(checked) };
+}
+
+interface Described {
+  readonly route: string;
+  readonly asked: RegExp;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema: unknown }>> }>
+  >;
+}
+
+const routesOf = ({ openAPIRegistry }: Pick<OpenAPIHono, 'openAPIRegistry'>): readonly Described[] =>
+  openAPIRegistry.definitions.flatMap((each): Described[] =>
+    each.type !== 'route'
+      ? []
+      : [
+          {
+            route: `${each.route.method.toUpperCase()} ${each.route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+            asked: new RegExp(
+              `^${each.route.method.toUpperCase()} ${API_PATH}${each.route.path.replaceAll(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}$`,
+            ),
+            responses: each.route.responses as Described['responses'],
+          },
+        ],
+  );
+
+/** They are the same for every user. */
+let known: readonly Described[] | undefined;
+
+/** @param told - routes that answered with a success are added. */
+export function describedApp<App extends Hono>(
+  app: App,
+  api: () => Pick<OpenAPIHono, 'openAPIRegistry'>,
+  told: Set<string> = new Set(),
+): App {
+  known ??= routesOf(api());
+  const routes = known;
+  const { request } = app;
+  app.request = async (...args: Parameters<typeof request>) => {
+    const answer = await request(...args);
+    const [input, init] = args;
+    const { pathname } = new URL(input instanceof Request ? input.url : String(input), 'http://localhost');
+    const asked = `${init?.method ?? 'GET'} ${pathname}`;
+    const route = routes.find((each) => each.asked.test(asked));
+    const schema = route?.responses[answer.status]?.content?.['application/json']?.schema;
+    if (schema !== undefined) hold(schema as z.ZodType, await answer.clone().json());
+    if (route !== undefined && answer.ok) told.add(route.route);
+    return answer;
+  };
+  return app;
+}
