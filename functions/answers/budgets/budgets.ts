@@ -124,11 +124,13 @@ function inOrder(
   const counted = all.map((having) => {
     const { amount } = limitAt(having.limit, nowMs);
     const committed = counters.get(counterName(counterOf(having.limit, nowMs)))?.committed ?? 0;
-    const percent = amount === 'unlimited' ? -1 : percentOf(committed, amount);
     const share = amount === 'unlimited' ? -1 : amount === 0 ? 1 : committed / amount;
-    return { having, percent, share };
+    return { having, amount, committed, share };
   });
-  const matching = counted.filter(({ percent }) => percentMin === undefined || percent >= percentMin);
+  const matching = counted.filter(
+    ({ amount, committed }) =>
+      percentMin === undefined || (amount !== 'unlimited' && percentOf(committed, amount) >= percentMin),
+  );
   if (holding === undefined)
     matching.sort((a, b) => b.share - a.share || compare(a.having.limit.subject, b.having.limit.subject));
   return matching.map(({ having }) => having);

@@ -70,6 +70,7 @@ export interface PackedLimits {
 
 /** A flip that the SDK repeats by itself could take its own first try for somebody else's. */
 const ATTEMPTS_MAX = 1;
+/** Nobody's job waits for the desk, and a laptop may be far away. */
 const TIMEOUT_MS = 15_000;
 
 /** The limits, books and groups in the table that the flags name. @throws like `openDeskLedger` */
@@ -104,7 +105,7 @@ export async function withBudget<T>(
       named ?? (await readWholeDirectory(tables.directory, { timeoutMs: TIMEOUT_MS }))?.directory;
     const directory = synced ?? readDirectory(files.directory);
     const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
-    const counters = createLedger({ store: tables.ledger, clock });
+    const counters = createLedger({ store: patient(tables.ledger), clock });
     const packed = readPacked(files.limits, policy, directory);
     const desk = createLimitsDesk({
       table: tables.limits,
@@ -144,6 +145,13 @@ function readPacked(file: string, policy: Policy, directory: Directory): PackedL
   const { model: limits } = limitsIn(yaml, policy, directory);
   return { file, document: isRecord(yaml.value) ? yaml.value : {}, limits };
 }
+
+/** The same books, whose reads may take longer than a page's. */
+const patient = (store: LedgerStore): LedgerStore => ({
+  ...store,
+  readCounters: (keys) => store.readCounters(keys, { timeoutMs: TIMEOUT_MS }),
+  readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: TIMEOUT_MS }),
+});
 
 /** The same table, which notes no opening: that is for the programs whose clocks are looked after. */
 const readingOpenings = (table: LimitTable): LimitTable => ({

@@ -11,7 +11,6 @@ import {
 } from './budget-flags.ts';
 import { readDayFlag } from './day-flag.ts';
 import { EDITING_FLAGS, editCommand } from './edit-command.ts';
-import { instantOf } from './instant-of.ts';
 import { neededLimit } from './pick-limit.ts';
 import { SUBJECT_HELP, subjectOfWord } from './subject-word.ts';
 
@@ -48,7 +47,10 @@ export const grantCommandOn = (deps: BudgetDeps): Command => ({
     if (word === undefined || amountWords.length === 0) throw new UsageError(`expected ${WORDS.what}`);
     if (values.until === undefined) throw new UsageError('--until: expected the last day, e.g. 2026-12-31');
     const until = readDayFlag('until', values.until);
-    const from = values.from === undefined ? instantOf(io.nowMs()) : readDayFlag('from', values.from);
+    const from =
+      values.from === undefined
+        ? `${new Date(io.nowMs()).toISOString().slice(0, 19)}Z`
+        : readDayFlag('from', values.from);
     const { ticket } = values;
     const reason = readReason(values.reason);
     return editCommand(values, io, deps, ({ limits }, { policy, directory }) => {

@@ -30,8 +30,8 @@ import {
   readReason,
   readRights,
 } from './budget-flags.ts';
+import { editBase, NONE } from './edit-command.ts';
 import { DIALECT_FLAGS, DIALECT_HELP, readDialect } from './export-command.ts';
-import { editBase, NONE } from './make-edit.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
 import { totalsText } from './totals-text.ts';

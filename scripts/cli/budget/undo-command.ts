@@ -15,8 +15,7 @@ import {
   readReason,
   readRights,
 } from './budget-flags.ts';
-import { EDITING_FLAGS } from './edit-command.ts';
-import { makeEdit } from './make-edit.ts';
+import { EDITING_FLAGS, makeEdit } from './edit-command.ts';
 
 const HELP = `tollgate budget undo [<edit>] [flags]
 

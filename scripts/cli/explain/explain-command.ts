@@ -1,7 +1,7 @@
 import { askAgain } from '../../../functions/answers/job/asked-again.ts';
 import { countersFor } from '../../../functions/answers/job/counters-read.ts';
 import { type ExplainWith, explanationOf } from '../../../functions/answers/job/explanation.ts';
-import type { JobReference } from '../../../functions/answers/job/job-reference.ts';
+import { type JobReference, parseJobReference } from '../../../functions/answers/job/job-reference.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
@@ -13,7 +13,6 @@ import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { rulesInForce } from '../rules-in-force.ts';
 import { explanationText } from './explanation-text.ts';
-import { readJobReference } from './job-reference.ts';
 
 /** Far from the table and just signed in, the first read may take a while. */
 const READ_TIMEOUT_MS = 15_000;
@@ -52,7 +51,9 @@ async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): P
   const [word] = words;
   if (word === undefined)
     throw new UsageError('which job? expected a job id (4711) or a decision id (d-4711-1)');
-  const reference = readJobReference(word);
+  const read = parseJobReference(word);
+  if (!read.ok) throw new UsageError(read.problems.join('; '));
+  const reference = read.value;
   const ledger = await open(values, io);
   try {
     const [record] = await ledger.store.readRecords([reference.jobId], { timeoutMs: READ_TIMEOUT_MS });

@@ -2,11 +2,11 @@
 const STEPS: readonly number[] = [1, 2, 2.5, 5, 10];
 const TICKS = 4;
 
-/** From 0 upwards, in round steps, so that the last one is not below `highest`. */
+/** From 0 upwards, in round steps of whole units, so that the last one is not below `highest`. */
 export function roundTicks(highest: number): readonly number[] {
-  const rough = Math.max(highest, 1) / TICKS;
+  const rough = Math.max(highest / TICKS, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
+  const step = Math.ceil((STEPS.find((each) => each * power >= rough) ?? 10) * power);
   const count = Math.ceil(Math.max(highest, 1) / step);
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }

