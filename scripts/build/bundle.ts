@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Plugin, type StdinOptions } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import { type DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
+import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { bundledDescriptors } from './bundled-descriptors.ts';
 import { packRules } from './pack-rules.ts';
 
@@ -34,6 +34,7 @@ export const englishOnly: Plugin = {
  * a file, or a folder of them. The placeholder of this repository is refused.
  */
 import { leanZod } from './lean-zod.ts';
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Deployed programs: folders under `functions/` that have a handler. */

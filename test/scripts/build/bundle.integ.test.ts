@@ -36,7 +36,7 @@ test('the console speaks one language', () => {
 
 test('what stays out of Zod is not missed: the bundled API describes itself', async () => {
   const file = join(folder, 'api.mjs');
-  const contents = "export { createApi } from './functions/console/api/create-api.ts';";
+  const contents = "export { createApi } from '../../../functions/console/api/create-api.ts';";
   await bundleEntry({ contents, resolveDir: fileURLToPath(new URL('../../..', import.meta.url)) }, file);
   const { createApi } = (await import(file)) as typeof import('../../../functions/console/api/create-api.ts');
   const info = { title: 'Tollgate', version: '1' };
