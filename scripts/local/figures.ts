@@ -23,7 +23,9 @@ export interface Budget extends LimitSummary {
 export function busiestBudgets(limits: readonly LimitSummary[], count: number): readonly Budget[] {
   const budgets = limits.filter(
     (limit): limit is Budget =>
-      unitRow(limit.unit).inCurrency === true && limit.mode === 'enforce' && typeof limit.limitAmount === 'number',
+      unitRow(limit.unit).inCurrency === true &&
+      limit.mode === 'enforce' &&
+      typeof limit.limitAmount === 'number',
   );
   const busiest = new Set(budgets.toSorted((a, b) => shareOf(b) - shareOf(a)).slice(0, count));
   return budgets.filter((budget) => busiest.has(budget));

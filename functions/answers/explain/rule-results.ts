@@ -5,6 +5,7 @@ import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
 import { Governing } from '../../../policies/governing.ts';
 import { jobOf } from '../../../policies/job.ts';
 import { COUNTED_KINDS } from '../../../policies/kinds/counted-kinds.ts';
+import type { RuleKind } from '../../../policies/kinds/kinds.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { exemptionOf } from '../../../policies/match/exemption.ts';
 import { failedCondition, matchOf } from '../../../policies/match/match.ts';
@@ -15,7 +16,6 @@ import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { rolledOut, rolloutModes } from '../../../policies/rollout.ts';
 import type { OnMissing, Rule } from '../../../policies/rule.ts';
-import type { RuleKind } from '../../../policies/kinds/kinds.ts';
 import { applies, Outcome } from '../../../policies/rule-outcome.ts';
 import { conditionKey, valueCompared } from './condition-text.ts';
 

@@ -4,7 +4,7 @@ import { runOut } from '../../../policies/forecast/run-out.ts';
 import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
 import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
-import { isSpent, kindRow, type LimitKind } from '../../../policies/units/unit.ts';
+import { isForecastable, kindRow, type LimitKind } from '../../../policies/units/unit.ts';
 import type { UsageCounts } from '../../../policies/units/unit-row.ts';
 import type { ForecastRow } from '../view/limit-row.ts';
 import type { BurnUp } from '../view/subject.ts';
@@ -41,7 +41,7 @@ const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsa
 export function forecastOf(question: OutlookQuestion): ForecastRow | undefined {
   const { usage, kind, left, nowMs, endMs, zone } = question;
   if (left !== undefined && left <= 0) return { outcome: 'used_up' };
-  if (left === undefined || !isSpent(kind)) return undefined;
+  if (left === undefined || !isForecastable(kind)) return undefined;
   const forecast = runOut({ usage: dailyOf(usage, kind), left, nowMs, untilMs: endMs, zone });
   if (forecast === undefined) return undefined;
   const atEndAmount = Number.isFinite(endMs) ? aheadOf(question).at(-1)?.total : undefined;
