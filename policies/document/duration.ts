@@ -1,7 +1,7 @@
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** GitLab's longest job timeout is a month. */
-export const DURATION_SECONDS_MAX = 31 * 86_400;
+const DURATION_SECONDS_MAX = 31 * 86_400;
 
 export const DURATION_EXPECTED = `a duration such as 90s, 10m or 2h, at most ${DURATION_SECONDS_MAX / 86_400}d`;
 

@@ -1,4 +1,5 @@
 import type { BreakGlass, Reviewed } from '../limits/break-glass.ts';
+import { DAY_MS } from '../limits/calendar.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
@@ -7,9 +8,9 @@ import { readUser } from './read-user.ts';
 import type { Reading } from './reading.ts';
 
 /** Each job is compared with all of them; a company that needs more has the wrong limits. */
-export const BREAK_GLASSES_MAX = 200;
+const BREAK_GLASSES_MAX = 200;
 /** Longer is a limit that is too low. */
-export const BREAK_GLASS_DAYS_MAX = 7;
+const BREAK_GLASS_DAYS_MAX = 7;
 const JOBS_MAX = 10_000;
 const USERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 200;
@@ -59,7 +60,7 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
   const fromMs = readEdge(reading.at('from'), 'start', zone ?? 'UTC');
   const untilMs = readEdge(reading.at('until'), 'end', zone ?? 'UTC');
   checkOrder(reading, fromMs, untilMs);
-  if (fromMs !== undefined && untilMs !== undefined && untilMs - fromMs > BREAK_GLASS_DAYS_MAX * 86_400_000)
+  if (fromMs !== undefined && untilMs !== undefined && untilMs - fromMs > BREAK_GLASS_DAYS_MAX * DAY_MS)
     reading
       .at('until')
       .expected(`at most ${BREAK_GLASS_DAYS_MAX} days after from; a limit that is too low is raised`);

@@ -12,16 +12,7 @@ const FREEZES_MAX = 10_000;
 const REASON_CHARACTERS_MAX = 200;
 
 /** `by`: who did it, for people; `by_user`: the same by id, so that they may undo it. */
-export const FREEZE_KEYS = [
-  'on',
-  'id',
-  ...VALIDITY_KEYS,
-  'zone',
-  'reason',
-  'owner',
-  'by',
-  'by_user',
-] as const;
+const FREEZE_KEYS = ['on', 'id', ...VALIDITY_KEYS, 'zone', 'reason', 'owner', 'by', 'by_user'] as const;
 
 /** Reads `freezes: [{on, from, until, reason, owner}]`, by subject; undefined: there are none. */
 export function readFreezes(

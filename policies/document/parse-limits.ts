@@ -1,5 +1,6 @@
 import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from '../limits/counters-per-job.ts';
 import { CALENDAR_YEAR } from '../limits/fiscal.ts';
+import { type GroupDefaults, groupDefaultsOf, type PatternDefault } from '../limits/group-defaults.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { LimitSet, Rollout } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
@@ -9,11 +10,11 @@ import { runnerClassNames } from '../prices/prices-at.ts';
 import { readBreakGlasses } from './parse-breakglass.ts';
 import { readFreezes } from './parse-freezes.ts';
 import { withGrants } from './parse-grants.ts';
-import { readGroupDefaults } from './parse-group-defaults.ts';
 import { LIMIT_KEYS, type LimitDefaults, readLimit } from './parse-limit.ts';
 import { readFiscalStart } from './parse-limit-period.ts';
 import { readSubject } from './parse-subject.ts';
 import { readThresholds } from './parse-thresholds.ts';
+import { readWildcard } from './parse-wildcard.ts';
 import type { DocumentProblem, Parsed } from './parsed.ts';
 import { Reading } from './reading.ts';
 
@@ -22,7 +23,7 @@ const LIMITS_MAX = 100_000;
 const ROLLOUTS_MAX = 100_000;
 const PERSONAL_MAX = 20;
 
-export const LIMITS_DOCUMENT_KEYS = [
+const LIMITS_DOCUMENT_KEYS = [
   'fiscal_start',
   'thresholds',
   'limits',
@@ -151,4 +152,24 @@ function checkCounters(reading: Reading, limits: LimitSet, directory: Directory 
   reading.refuse(
     `give ${whose} up to ${counters} counters; expected at most ${COUNTERS_PER_JOB_MAX} over all levels`,
   );
+}
+
+/** Every group of every job is compared with all of them, once. */
+const GROUP_DEFAULTS_MAX = 200;
+
+/** Reads `group_defaults: [{groups: 'acme/team-*', money: 50, per: month}]`; undefined: there are none. */
+function readGroupDefaults(reading: Reading, defaults: LimitDefaults): GroupDefaults | undefined {
+  const all: PatternDefault[] = [];
+  for (const each of reading.list('limits', GROUP_DEFAULTS_MAX)) {
+    if (!each.object(['groups', ...LIMIT_KEYS])) continue;
+    const groups = readWildcard(each.at('groups'));
+    const limit = readLimit(each, '', defaults);
+    if (groups === undefined || limit === undefined) continue;
+    if (all.some((other) => other.groups.pattern === groups.pattern && other.limit.id === limit.id))
+      each.refuse(
+        `is a second limit '${limit.id}' of ${groups.pattern}; give each an id of its own, or keep one`,
+      );
+    all.push({ groups, limit });
+  }
+  return all.length === 0 ? undefined : groupDefaultsOf(all);
 }

@@ -21,7 +21,7 @@ export const CONDITION_KEYS: readonly string[] = [
 ];
 
 /** A match may also look at variables; who may pass a rule must not depend on what the job's author sets. */
-export const MATCH_KEYS: readonly string[] = [...CONDITION_KEYS, 'variables'];
+const MATCH_KEYS: readonly string[] = [...CONDITION_KEYS, 'variables'];
 
 /** GitLab's words for what started a pipeline. */
 export const PIPELINE_SOURCES: readonly string[] = [

@@ -2,21 +2,21 @@ import type { DiscloseSettings } from '../disclosure.ts';
 import { DISCLOSURES, type Disclosure } from '../disclosure.ts';
 import type { EstimateSettings } from '../estimate.ts';
 import { ESTIMATE_MODES } from '../estimate.ts';
+import { statelessKindOf } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import type { Platform } from '../platform.ts';
 import type { Policy, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../prices/prices-at.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
-import { comparedVariables } from './compared-variables.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
 import { readPlatform } from './parse-platform.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
 import { readZone } from './parse-validity.ts';
-import { looksSecret } from './parse-variables.ts';
+import { COMPARED_MAX, looksSecret } from './parse-variables.ts';
 import type { DocumentProblem, Parsed } from './parsed.ts';
-import { Reading } from './reading.ts';
+import { at, keysOf, Reading } from './reading.ts';
 
 const KEYS = [
   'currency',
@@ -132,4 +132,22 @@ function readDisclose(reading: Reading): DiscloseSettings {
   }
   const word = fallback.isThere ? fallback.oneOf('what to disclose', DISCLOSURES) : undefined;
   return { default: word ?? 'binding', byGroup };
+}
+
+/** The names of all variables that rules compare, each once. What is wrong with a name is noted where its rule is read. */
+function comparedVariables(rules: Reading): readonly string[] {
+  const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];
+  const names = new Set(written.flatMap(namesIn));
+  if (names.size > COMPARED_MAX)
+    rules.refuse(`compare ${names.size} variables; expected at most ${COMPARED_MAX}`);
+  return [...names];
+}
+
+function namesIn(rule: unknown): readonly string[] {
+  const match = at(rule, 'match');
+  return [
+    ...keysOf(at(match, 'variables')),
+    ...keysOf(at(at(match, 'not'), 'variables')),
+    ...(statelessKindOf(at(rule, 'kind'))?.comparedNames?.(rule) ?? []),
+  ];
 }

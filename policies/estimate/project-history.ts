@@ -47,7 +47,7 @@ export const historiesOf = (
   namesOf(jobName).flatMap((name) => project.get(historyKey(name, runnerClass)) ?? []);
 
 /** The most used and most recent ones, best first. */
-export function foremost(project: ProjectHistory, max: number): ProjectHistory {
+function foremost(project: ProjectHistory, max: number): ProjectHistory {
   if (project.size <= max) return project;
   return new Map(byUse(project).slice(0, max));
 }

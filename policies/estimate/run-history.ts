@@ -11,7 +11,7 @@ export interface RunHistory {
 /** p90 of twenty leaves out the two longest, and a job that changed is known anew after a day's pushes. */
 export const RUNS_KEPT = 20;
 /** One run tells nothing: it may be the one of 20 hours. The middle one of three is believed. */
-export const RUNS_MIN = 3;
+const RUNS_MIN = 3;
 /** No run counts for more than this many times the median: one run of 20 h moves a job of 2 min to at most 8 min. */
 export const OUTLIER_FACTOR = 4;
 /** A hold of nothing would let a whole pipeline start on an empty budget. */

@@ -23,7 +23,7 @@ import { variables } from './variables/variables.ts';
 import { variableNotAllowed } from './variables/variables-text.ts';
 
 /** Kinds that need nothing but the request, the directory and the time: the relay's fallback decides them, too. */
-export const STATELESS_RULES = {
+const STATELESS_RULES = {
   image,
   services,
   'pull-policy': pullPolicy,

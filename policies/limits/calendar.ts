@@ -28,7 +28,7 @@ export function isoWeek(number: number): { readonly year: number; readonly week:
   return { year, week };
 }
 
-export const MONTHS = [
+const MONTHS = [
   'January',
   'February',
   'March',

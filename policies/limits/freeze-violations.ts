@@ -4,9 +4,10 @@ import type { Mode } from '../mode.ts';
 import { platformExemptions } from '../platform.ts';
 import type { Policy } from '../policy.ts';
 import type { Violation } from '../reason.ts';
-import { freezeOn } from './frozen.ts';
+import type { Freeze } from './freeze.ts';
 import { subjectsOf } from './levels.ts';
 import type { LimitSet } from './limits.ts';
+import { isValidAt } from './validity.ts';
 
 export const FREEZE_RULE = 'freezes';
 
@@ -46,3 +47,15 @@ export function freezeViolations(
     ? violations
     : violations.map((violation) => ({ ...violation, mode: 'shadow', exempt: true }));
 }
+
+/** The freeze of a subject that holds longest; undefined: none holds. */
+function freezeOn({ freezes }: LimitSet, subject: string, nowMs: number): Freeze | undefined {
+  let longest: Freeze | undefined;
+  for (const freeze of freezes?.get(subject) ?? []) {
+    if (isValidAt(freeze, nowMs) && (longest === undefined || endOf(freeze) > endOf(longest)))
+      longest = freeze;
+  }
+  return longest;
+}
+
+const endOf = ({ untilMs = Number.POSITIVE_INFINITY }: Freeze): number => untilMs;

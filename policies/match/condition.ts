@@ -1,8 +1,14 @@
 import type { Placement } from '../place/placement.ts';
 import { NO_CLASS } from '../price.ts';
 import type { AdmissionRequest } from '../request/request.ts';
-import type { Conditions, GroupCondition, Matched, ProjectCondition } from './conditions.ts';
-import { variablesHold } from './variable-condition.ts';
+import { comparedValue } from '../variables/compared-value.ts';
+import type {
+  Conditions,
+  GroupCondition,
+  Matched,
+  ProjectCondition,
+  VariableConditions,
+} from './conditions.ts';
 import type { Wildcard } from './wildcard.ts';
 
 /** Whether a condition holds, or the field it would take to tell. */
@@ -112,3 +118,19 @@ function environmentHolds(wanted: readonly Wildcard[] | undefined, request: Admi
   if (request.environment === undefined && request.variables !== undefined) return wanted === undefined;
   return fitsOne(wanted, request.environment, 'environment');
 }
+
+/** Whether all of them hold, or the field it would take to tell. What fails outweighs what is not known. */
+function variablesHold(conditions: VariableConditions, request: AdmissionRequest): boolean | string {
+  let all: string | true = true;
+  for (const [name, wanted] of conditions) {
+    const compared = comparedValue(request, name);
+    if (!compared.known) all = compared.field;
+    else if (!valueHolds(wanted, compared.value)) return false;
+  }
+  return all;
+}
+
+const valueHolds = (wanted: readonly Wildcard[] | boolean, value: string | undefined): boolean =>
+  typeof wanted === 'boolean'
+    ? wanted === (value !== undefined)
+    : value !== undefined && wanted.some(({ matches }) => matches(value));

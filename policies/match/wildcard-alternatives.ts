@@ -9,7 +9,7 @@ export type Alternatives =
   | { readonly ok: false; readonly problem: string };
 
 /** `{a,b}{c,d}…` doubles with every pair of braces; nobody writes this many by hand. */
-export const ALTERNATIVES_MAX = 64;
+const ALTERNATIVES_MAX = 64;
 
 /** `a{b,c}d` → `abd`, `acd`; braces may be nested and alternatives empty. */
 export function expandAlternatives(pattern: string): Alternatives {

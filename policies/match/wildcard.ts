@@ -16,7 +16,7 @@ export interface Wildcard {
 }
 
 /** Far above any image pattern; a bound for the steps of one match. */
-export const PATTERN_CHARACTERS_MAX = 512;
+const PATTERN_CHARACTERS_MAX = 512;
 
 /** `problem` says what is wrong with the pattern and what to write instead. */
 export type CompiledWildcard =

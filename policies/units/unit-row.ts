@@ -6,7 +6,7 @@ export interface UnitRow {
   readonly kind: string;
   /** Stands for it in the ledger's lines. Never reused; `f` and `u` are flags there. */
   readonly letter: string;
-  /** The kind of rule that switches its limits on. What a budget asks can be forecast, overdrawn and carried over. */
+  /** The kind of rule that switches its limits on. What a budget asks can be overdrawn and carried over. */
   readonly askedBy: CountedKind;
   /** A job takes it while it runs and gives it back at its end; the other units add up over a period. */
   readonly atOnce?: true;
@@ -20,7 +20,7 @@ export interface UnitRow {
   readonly requested?: 'cpu' | 'memory';
   /** What stays counted of a job that ran so long. Absent: nothing. */
   readonly settled?: (durationSeconds: number, price: SettledPrice) => number;
-  /** What one day of usage has of it. Absent: usage does not tell. */
+  /** What one day of usage has of it. Absent: usage does not tell, and nothing is forecast. */
   readonly usedOn?: (day: UsageCounts) => number;
   /** A day of usage includes what is only held. */
   readonly usageHasHeld?: true;

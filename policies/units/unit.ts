@@ -35,8 +35,12 @@ export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce === true;
 /** Counted while the job runs, not per period. */
 export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
 
-/** Money and minutes: what a budget counts can be forecast, overdrawn and carried over, and its owner is warned. */
+/** Money and minutes: what a budget counts can be overdrawn and carried over, and its owner is warned. */
 export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget';
+
+/** Spent, and days of usage tell how much: it has a forecast, a chart and a look back. */
+export const isForecastable = (kind: LimitKind): boolean =>
+  isSpent(kind) && kindRow(kind).usedOn !== undefined;
 
 export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.filter(isSpent);
 

@@ -2,7 +2,7 @@
 export type LookUp = (name: string) => string | undefined;
 
 /** Longer than any image name, user or quantity; bounds what values upon values can grow to. */
-export const EXPANDED_CHARACTERS_MAX = 1_024;
+const EXPANDED_CHARACTERS_MAX = 1_024;
 
 const SPECIAL = /^[*#$@!?\-0-9]/;
 const NAME = /\w+/y;

@@ -4,7 +4,7 @@ import { dayNumber } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import { isSpent } from '../../../policies/units/unit.ts';
+import { isForecastable } from '../../../policies/units/unit.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import { usedOn } from '../standing/outlook.ts';
 import type { LookBack } from './model.ts';
@@ -33,7 +33,7 @@ export function lookBackOf(
   today: number,
 ): LookBack | undefined {
   const { kind, per } = limit;
-  if (!isSpent(kind) || per === undefined || per === 'minute' || per === 'hour') return undefined;
+  if (!isForecastable(kind) || per === undefined || per === 'minute' || per === 'hour') return undefined;
   const from = today - LOOK_BACK_DAYS + 1;
   const inWindow = usage.filter(({ number }) => number >= from && number <= today);
   const jobs = inWindow.reduce((sum, { admitted }) => sum + admitted, 0);

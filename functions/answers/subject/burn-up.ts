@@ -2,7 +2,7 @@
 
 import { dayNumber } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import { isSpent } from '../../../policies/units/unit.ts';
+import { isForecastable } from '../../../policies/units/unit.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { aheadOf, usedOn } from '../standing/outlook.ts';
@@ -35,7 +35,7 @@ export function burnUpOf(
 ): BurnUp | undefined {
   const { kind, period, settled, held, zone, amount, softAmount } = row;
   const span = chartDays(row, today);
-  if (!isSpent(kind) || period === undefined || span === undefined || isShort(row)) return undefined;
+  if (!isForecastable(kind) || period === undefined || span === undefined || isShort(row)) return undefined;
   const days: { day: string; used: number; total: number }[] = [];
   let total = 0;
   for (const day of usage) {

@@ -5,7 +5,7 @@
 
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
-import { isSpent } from '../../../policies/units/unit.ts';
+import { isForecastable } from '../../../policies/units/unit.ts';
 import type { RecountOutcome } from '../../core/ledger/recount-outcome.ts';
 import { zoneOfSubject } from '../../core/limits/desk/zone-of-subject.ts';
 import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../core/usage/budget-agreement.ts';
@@ -55,7 +55,7 @@ export const subjectViewOf =
       subjectRow(having, { limits, directory, policy, counters, usage: [], nowMs }),
     );
     const starts = bare.flatMap((row) =>
-      isSpent(row.kind) ? (chartDays(row, todayNumber)?.from ?? todayNumber) : [],
+      isForecastable(row.kind) ? (chartDays(row, todayNumber)?.from ?? todayNumber) : [],
     );
     const first = Math.min(historySpan(todayNumber).from, monthFrom, ...starts);
     const usage =
@@ -65,7 +65,9 @@ export const subjectViewOf =
     );
     const charted =
       rows.find(({ id }) => id === asked.limit) ??
-      firstToRunOut(rows.filter((row) => row.inForce && row.amount !== 'unlimited' && isSpent(row.kind)));
+      firstToRunOut(
+        rows.filter((row) => row.inForce && row.amount !== 'unlimited' && isForecastable(row.kind)),
+      );
     const burnUp = charted && burnUpOf(charted, usage, nowMs, todayNumber);
     const span = {
       from: (burnUp && charted && chartDays(charted, todayNumber)?.from) ?? monthFrom,

@@ -7,7 +7,7 @@ import { calendarDay, dayNumber, two } from '../../../policies/limits/calendar.t
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
 import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
-import { isSpent, kindRow } from '../../../policies/units/unit.ts';
+import { isForecastable, kindRow } from '../../../policies/units/unit.ts';
 import type { UsageCounts } from '../../../policies/units/unit-row.ts';
 import type { RecountOutcome } from '../ledger/recount-outcome.ts';
 
@@ -66,7 +66,7 @@ export function agreementDays(
   usageZone: string,
   nowMs: number,
 ): { readonly from: number; readonly to: number } | undefined {
-  if (!isSpent(kind) || per === 'minute' || per === 'hour') return undefined;
+  if (!isForecastable(kind) || per === 'minute' || per === 'hour') return undefined;
   if (period === undefined || !Number.isFinite(period.startMs)) return undefined;
   const to = dayNumber(dayIn(usageZone, nowMs));
   const from = dayNumber(dayIn(zone, period.startMs));

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../limits/calendar.ts';
+
 /** Half-open, Unix ms: `endMs` is no longer in it. `Infinity`: until somebody lifts it. */
 export interface Span {
   readonly startMs: number;
@@ -11,7 +13,7 @@ export interface FreezeWindows {
 }
 
 /** Weekly windows that leave no gap for so long have none: a change of the clocks can close one for a week, not for two. */
-const GAPLESS_MS = 28 * 86_400_000;
+const GAPLESS_MS = 28 * DAY_MS;
 
 /**
  * When the freeze that holds at an instant ends; `Infinity`: when somebody lifts it; undefined: none holds. Windows that

@@ -6,10 +6,9 @@ import {
   type OverwriteVariable,
   overwriteVariable,
 } from '../../kubernetes/overwrite-variables.ts';
-import { compileRegex, type Regex } from '../../match/regex.ts';
+import { compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } from '../../match/regex.ts';
 import { remembering } from '../../match/remember.ts';
 import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import { isReservedLabel, judgedForms } from './overwrite-value.ts';
 import type { OverwriteNotAllowed } from './overwrites-text.ts';
 
 /** What may be set: anything, nothing, or what the pattern matches. */
@@ -108,3 +107,23 @@ function reasonFor(
   if (value !== HIDDEN_VALUE && forms.every((form) => setting.matches(form))) return undefined;
   return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'pattern', pattern: setting.pattern };
 }
+
+/** What the runner takes for a variable: `$NAME`, `${NAME}`, one of the shell's own; `$$` is a dollar. */
+const REFERENCE = /\$(?:\{[^}]*\}|\{|[A-Za-z_]\w*|[*#$@!?\d-])/g;
+
+/**
+ * The forms of a value that have to be allowed. GitLab puts in the variables it knows before it asks; one that is left
+ * is mostly set nowhere, and becomes empty in the runner. So what is left must neither hide what the pod will get nor
+ * lend its letters to a match: `prod${ci-}` is `prod`.
+ */
+function judgedForms(value: string): readonly string[] {
+  // No pattern matches a longer one, so there is nothing to find out.
+  if (!value.includes('$') || value.length > REGEX_TEXT_CHARACTERS_MAX) return [value];
+  return [value, value.replace(REFERENCE, (reference) => (reference === '$$' ? '$' : ''))];
+}
+
+/** `runner.gitlab.com/…`, `job.runner.gitlab.com/id`: the runner's own labels, in any case. */
+const RESERVED = /(?:^|\.)runner\.gitlab\.com(?:\/|$)/i;
+
+/** Whether `key=value` sets a label in the runner's own namespace. */
+const isReservedLabel = (value: string): boolean => RESERVED.test(value.split('=', 1)[0] ?? '');

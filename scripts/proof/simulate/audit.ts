@@ -151,10 +151,13 @@ function wrongCounters(counters: readonly Counter[], { books, gitlab }: AuditOf)
   return wrong + [...used.values()].filter((amount) => amount !== 0).length;
 }
 
-/** Nobody counts CPU or memory in this month. */
+/** Nobody counts anything else in this month. */
+const COUNTED_UNITS: readonly CountedUnit[] = ['micros', 'seconds', 'starts', 'jobs'];
+
 function countedUnit(unit: RecordClaim['unit']): CountedUnit {
-  if (unit === 'millicpu' || unit === 'bytes') throw new RangeError(`nothing is limited in ${unit}`);
-  return unit;
+  const counted = COUNTED_UNITS.find((each) => each === unit);
+  if (counted === undefined) throw new RangeError(`nothing is limited in ${unit}`);
+  return counted;
 }
 
 function causeOf({ unchecked }: JobRecord, checked: boolean): Cause {
