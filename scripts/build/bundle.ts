@@ -1,27 +1,4 @@
-import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { type BuildOptions, build, type Plugin, type StdinOptions } from 'esbuild';
-import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
-import { bundledDescriptors } from './bundled-descriptors.ts';
-import { packRules } from './pack-rules.ts';
-
 /**
- * Zod brings its messages in some sixty languages, a quarter of a megabyte, and its namespace keeps them all. Tollgate's own
- * messages are English; Zod's own default stays.
- */
-export const englishOnly: Plugin = {
-  name: 'english-only',
-  setup: (build) => {
-    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
-      contents: "export { default as en } from './en.js';",
-    }));
-  },
-};
-
-/*
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
@@ -33,7 +10,16 @@ export const englishOnly: Plugin = {
  * The relay takes the descriptors that cdk/tollgate.config.ts names, those of every deployment, or what `--descriptors` says:
  * a file, or a folder of them. The placeholder of this repository is refused.
  */
+import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type BuildOptions, build, type StdinOptions } from 'esbuild';
+import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
+import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
+import { bundledDescriptors } from './bundled-descriptors.ts';
 import { leanZod } from './lean-zod.ts';
+import { packRules } from './pack-rules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

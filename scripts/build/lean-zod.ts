@@ -1,8 +1,21 @@
 import type { Plugin } from 'esbuild';
 
+/** Modules of Zod that nothing of Tollgate calls, and what they export: its reader of JSON Schema, its compiler of schemas. */
+const UNUSED: Readonly<Record<string, readonly string[]>> = {
+  'classic/from-json-schema': ['fromJSONSchema'],
+  'core/compile': [
+    'compile',
+    'compileFn',
+    'withParser',
+    'INVALID',
+    'ZodCompileAsyncError',
+    'ZodCompileUnsupportedError',
+  ],
+};
+
 /**
- * Zod's namespace keeps all of Zod in a bundle. What Tollgate has no use for stays out: messages in some sixty languages, a
- * quarter of a megabyte (Tollgate's own are English; Zod's own default stays), and its reader of JSON Schema.
+ * Zod's namespace keeps all of Zod in a bundle. What Tollgate has no use for stays out: those modules, and messages in some
+ * sixty languages, a quarter of a megabyte. Tollgate's own messages are English; Zod's own default stays.
  */
 export const leanZod: Plugin = {
   name: 'lean-zod',
@@ -10,8 +23,12 @@ export const leanZod: Plugin = {
     build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",
     }));
-    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]classic[\\/]from-json-schema\.js$/ }, () => ({
-      contents: 'export const fromJSONSchema = undefined;',
-    }));
+    for (const [module, names] of Object.entries(UNUSED))
+      build.onLoad(
+        { filter: new RegExp(`[\\\\/]zod[\\\\/]v4[\\\\/]${module.replace('/', '[\\\\/]')}\\.js$`) },
+        () => ({
+          contents: names.map((name) => `export const ${name} = undefined;`).join('\n'),
+        }),
+      );
   },
 };

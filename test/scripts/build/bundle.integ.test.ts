@@ -34,15 +34,22 @@ test('the console speaks one language', () => {
   expect(code.join('')).not.toContain('Ungültige Eingabe');
 });
 
-test('what stays out of Zod is not missed: the bundled API describes itself', async () => {
+test('what stays out of Zod is not missed: the bundled API describes itself and reads edits', async () => {
   const file = join(folder, 'api.mjs');
-  const contents = "export { createApi } from '../../../functions/console/api/create-api.ts';";
+  const api = './functions/console/api';
+  const contents = `export { createApi } from '${api}/create-api.ts'; export { EditsSchema } from '${api}/edit-schemas.ts';`;
   await bundleEntry({ contents, resolveDir: fileURLToPath(new URL('../../..', import.meta.url)) }, file);
-  const { createApi } = (await import(file)) as typeof import('../../../functions/console/api/create-api.ts');
+  const { createApi, EditsSchema } = (await import(
+    file
+  )) as typeof import('../../../functions/console/api/create-api.ts') &
+    typeof import('../../../functions/console/api/edit-schemas.ts');
   const info = { title: 'Tollgate', version: '1' };
   const document = createApi({} as Parameters<typeof createApi>[0]).getOpenAPI31Document({
     openapi: '3.1.0',
     info,
   });
   expect(document.components?.schemas).toHaveProperty('Limit.properties.percent.type', 'integer');
+  const edits = [{ kind: 'unfreeze', freeze: 'a' }];
+  expect(EditsSchema.parse({ edits, why: 'done' })).toEqual({ edits, why: 'done' });
+  expect(EditsSchema.safeParse({ edits: [{ kind: 'unfreeze' }], why: '' }).error?.issues).toHaveLength(2);
 });
