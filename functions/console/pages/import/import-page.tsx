@@ -2,7 +2,7 @@ import type { BacktestAnswer } from '../../../answers/view/backtest.ts';
 import { type CsvProblem, csvProblemText } from '../../../core/limits/csv/columns.ts';
 import type { TotalChange } from '../../../core/limits/csv/totals.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import { hiddenFields } from '../parts/form-field.tsx';
@@ -17,7 +17,7 @@ const NOTES_SHOWN = 20;
 
 /** Down as a file, up as a file. */
 export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
-  <Page title="CSV" at="/import" user={user}>
+  <ConsolePage title="CSV" at="/import" user={user}>
     <div class="head">
       <div>
         <h1>Limits as a spreadsheet</h1>
@@ -76,7 +76,7 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
         </PostForm>
       </Card>
     </div>
-  </Page>
+  </ConsolePage>
 );
 
 interface ImportShown {
@@ -96,7 +96,7 @@ interface ImportShown {
 export function importPreviewPage(user: User, shown: ImportShown, telling: Telling): Markup {
   const { file, preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
   return (
-    <Page title="Check the file" at="/import" user={user}>
+    <ConsolePage title="Check the file" at="/import" user={user}>
       <div class="head">
         <div>
           <h1>{file}</h1>
@@ -184,6 +184,6 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
           </a>
         </div>
       </PostForm>
-    </Page>
+    </ConsolePage>
   );
 }
