@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
 import type { SignInEnv, User } from '../../core/signin/user.ts';
 import { doneText } from './asked.ts';
-import { Page } from './frame.tsx';
+import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
 import { Done, Fact } from './parts/layout.tsx';
@@ -33,7 +33,7 @@ function breakGlassPage(
   telling: Telling,
 ): Markup {
   return (
-    <Page title="Break-glass" at="/break-glass" user={user}>
+    <ConsolePage title="Break-glass" at="/break-glass" user={user}>
       <div class="head">
         <div>
           <h1>Break-glass</h1>
@@ -59,7 +59,7 @@ function breakGlassPage(
       ) : (
         all.map((each) => breakGlassCard(each, mayOpen('GET /edit', user.roles), telling))
       )}
-    </Page>
+    </ConsolePage>
   );
 }
 

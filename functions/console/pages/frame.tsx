@@ -21,7 +21,7 @@ interface Frame {
 }
 
 /** A page of somebody who is signed in. */
-export const Page = ({ title, at, user, children }: PropsWithChildren<Frame>): Markup => (
+export const ConsolePage = ({ title, at, user, children }: PropsWithChildren<Frame>): Markup => (
   <Document title={title}>
     <header class="top">
       <div>

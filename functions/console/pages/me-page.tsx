@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Me } from '../../answers/me/model.ts';
 import type { SignInEnv, User } from '../../core/signin/user.ts';
-import { Page } from './frame.tsx';
+import { ConsolePage } from './frame.tsx';
 import { type PagesDeps, send } from './pages-deps.ts';
 import { Card, Columns, PostForm } from './parts/layout.tsx';
 import type { Markup } from './parts/markup.ts';
@@ -23,7 +23,7 @@ const ROLE_SENTENCES: Readonly<Record<Me['roles'][number], string>> = {
 };
 
 const mePage = (user: User, me: Me): Markup => (
-  <Page title="Who am I" at="none" user={user}>
+  <ConsolePage title="Who am I" at="none" user={user}>
     <div class="head">
       <div>
         <h1>{me.name}</h1>
@@ -83,5 +83,5 @@ const mePage = (user: User, me: Me): Markup => (
     <PostForm user={user} class="actions" action="/signout">
       <button>Sign out</button>
     </PostForm>
-  </Page>
+  </ConsolePage>
 );

@@ -3,7 +3,7 @@ import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { Denied } from '../../core/limits/desk/role.ts';
 import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
 import type { User } from '../../core/signin/user.ts';
-import { BarePage, Page } from './frame.tsx';
+import { BarePage, ConsolePage } from './frame.tsx';
 import { contactLink } from './parts/links.tsx';
 import type { Markup } from './parts/markup.ts';
 
@@ -16,7 +16,7 @@ export interface Problem {
 
 /** One thing that stands in the way, and the way on. */
 export const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
-  <Page title={title} at="none" user={user}>
+  <ConsolePage title={title} at="none" user={user}>
     <div class="head">
       <h1>{title}</h1>
     </div>
@@ -29,7 +29,7 @@ export const problemPage = (user: User, { title, sentence, remedy, link }: Probl
         </a>
       </p>
     </div>
-  </Page>
+  </ConsolePage>
 );
 
 /** How the sign-in tells what stands in the way, in the same dress. */

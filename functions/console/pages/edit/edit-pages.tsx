@@ -1,7 +1,7 @@
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from '../parts/form-field.tsx';
 import { PostForm } from '../parts/layout.tsx';
@@ -34,7 +34,7 @@ export function editPage(user: User, shown: FormShown, telling: Telling): Markup
   const labels = new Map(all.map(({ name, label }) => [name, label]));
   const moreOpen = form.more?.some(({ name }) => problems.has(name)) ?? false;
   return (
-    <Page title={form.title} at="/" user={user}>
+    <ConsolePage title={form.title} at="/" user={user}>
       <div class="head">
         <h1>{form.title}</h1>
       </div>
@@ -70,7 +70,7 @@ export function editPage(user: User, shown: FormShown, telling: Telling): Markup
           )}
         </div>
       </PostForm>
-    </Page>
+    </ConsolePage>
   );
 }
 
@@ -115,7 +115,7 @@ export const previewPage = (
   { title, values, preview, exact, unconfirmed }: PreviewShown,
   telling: Telling,
 ): Markup => (
-  <Page title={`Check: ${title}`} at="/" user={user}>
+  <ConsolePage title={`Check: ${title}`} at="/" user={user}>
     <div class="head">
       <div>
         <h1>{title}</h1>
@@ -148,7 +148,7 @@ export const previewPage = (
         </a>
       </div>
     </PostForm>
-  </Page>
+  </ConsolePage>
 );
 
 export const withoutStep = (values: Values): Values =>

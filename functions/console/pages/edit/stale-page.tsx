@@ -1,6 +1,6 @@
 import type { ApplyOutcome, ChangeRow } from '../../../core/limits/desk/outcome.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { changeTable } from '../parts/change-table.tsx';
 import { hiddenFields, type Values } from '../parts/form-field.tsx';
 import { Card, PostForm } from '../parts/layout.tsx';
@@ -23,7 +23,7 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: Telli
   const { live, mine, theirs } = stale;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
   return (
-    <Page title="Changed meanwhile" at={values === undefined ? '/import' : '/'} user={user}>
+    <ConsolePage title="Changed meanwhile" at={values === undefined ? '/import' : '/'} user={user}>
       <div class="head">
         <div>
           <h1>Somebody changed it meanwhile</h1>
@@ -67,7 +67,7 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: Telli
           </a>
         </div>
       </PostForm>
-    </Page>
+    </ConsolePage>
   );
 };
 

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../core/limits/desk/history.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { changeTable, ROWS_SHOWN } from '../parts/change-table.tsx';
 import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -10,7 +10,7 @@ import { counted, distance, instant, type Telling } from '../parts/told.tsx';
 export function editEntryPage(user: User, entry: LogEntry, first: number, telling: Telling): Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
-    <Page title={`Edit ${edit}`} at="/history" user={user}>
+    <ConsolePage title={`Edit ${edit}`} at="/history" user={user}>
       <div class="head">
         <div>
           <Crumbs>
@@ -44,7 +44,7 @@ export function editEntryPage(user: User, entry: LogEntry, first: number, tellin
           </>
         )}
       </Card>
-    </Page>
+    </ConsolePage>
   );
 }
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { HistoryPage } from '../../../core/limits/desk/history.ts';
 import type { SignInEnv, User } from '../../../core/signin/user.ts';
 import { doneText, query, wholeNumber } from '../asked.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { type PagesDeps, send, tellingOf } from '../pages-deps.ts';
 import { historyPart } from '../parts/history-part.tsx';
 import { Done } from '../parts/layout.tsx';
@@ -47,7 +47,7 @@ const historyPage = (
   done: string | undefined,
   telling: Telling,
 ): Markup => (
-  <Page title="History" at="/history" user={user}>
+  <ConsolePage title="History" at="/history" user={user}>
     <div class="head">
       <div>
         <h1>History of edits</h1>
@@ -66,5 +66,5 @@ const historyPage = (
     <section class="card" aria-label="Edits">
       {historyPart(history, subject, telling)}
     </section>
-  </Page>
+  </ConsolePage>
 );

@@ -2,7 +2,7 @@ import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import { type CsvProblem, csvProblemText } from '../../../core/limits/csv/columns.ts';
 import type { TotalChange } from '../../../core/limits/csv/totals.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { hiddenFields, type Values } from '../parts/form-field.tsx';
 import { Card, PostForm, Table } from '../parts/layout.tsx';
@@ -16,7 +16,7 @@ const NOTES_SHOWN = 20;
 
 /** Down as a file, up as a file. */
 export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
-  <Page title="CSV" at="/import" user={user}>
+  <ConsolePage title="CSV" at="/import" user={user}>
     <div class="head">
       <div>
         <h1>Limits as a spreadsheet</h1>
@@ -75,7 +75,7 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
         </PostForm>
       </Card>
     </div>
-  </Page>
+  </ConsolePage>
 );
 
 interface ImportShown {
@@ -95,7 +95,7 @@ interface ImportShown {
 export function importPreviewPage(user: User, shown: ImportShown, telling: Telling): Markup {
   const { file, preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
   return (
-    <Page title="Check the file" at="/import" user={user}>
+    <ConsolePage title="Check the file" at="/import" user={user}>
       <div class="head">
         <div>
           <h1>{file}</h1>
@@ -183,6 +183,6 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
           </a>
         </div>
       </PostForm>
-    </Page>
+    </ConsolePage>
   );
 }

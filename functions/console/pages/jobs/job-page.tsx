@@ -2,7 +2,7 @@ import { amountText } from '../../../../policies/text/amount-text.ts';
 import { durationText } from '../../../../policies/text/duration-text.ts';
 import type { Explained, ExplainedTerms } from '../../../answers/job/model.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { Card, Columns, Crumbs, Fact } from '../parts/layout.tsx';
 import { address, outside, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -11,7 +11,7 @@ import { countersPart } from './job-counters-part.tsx';
 import { rulesPart } from './job-rules-part.tsx';
 
 export const jobPage = (user: User, job: Explained, telling: Telling): Markup => (
-  <Page title={`Job ${job.jobId}`} at="/jobs" user={user}>
+  <ConsolePage title={`Job ${job.jobId}`} at="/jobs" user={user}>
     <div class="head">
       <div>
         <Crumbs>
@@ -84,7 +84,7 @@ export const jobPage = (user: User, job: Explained, telling: Telling): Markup =>
         </ul>
       </Card>
     )}
-  </Page>
+  </ConsolePage>
 );
 
 /** A rejected job's way on: to ask for more of the limit that refused it, of each that can be added to. */

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { SignInEnv, User } from '../../../core/signin/user.ts';
 import { query } from '../asked.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
 import type { Markup } from '../parts/markup.ts';
 import { jobPage } from './job-page.tsx';
@@ -36,7 +36,7 @@ async function showJob(c: PageContext, deps: PagesDeps, word: string): Promise<R
 
 /** Where a job is asked for; with a sentence if the last question had no answer. */
 const findJobPage = (user: User, word: string, sentence: string | undefined): Markup => (
-  <Page title="Find a job" at="/jobs" user={user}>
+  <ConsolePage title="Find a job" at="/jobs" user={user}>
     <div class="head">
       <div>
         <h1>Find a job</h1>
@@ -63,5 +63,5 @@ const findJobPage = (user: User, word: string, sentence: string | undefined): Ma
       </label>
       <button class="main">Explain</button>
     </form>
-  </Page>
+  </ConsolePage>
 );

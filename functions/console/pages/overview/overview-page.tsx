@@ -1,6 +1,6 @@
 import type { Overview, OverviewAsked } from '../../../answers/overview/model.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { groupTable } from '../parts/group-table.tsx';
 import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
@@ -28,7 +28,7 @@ export function overviewPage(user: User, shown: OverviewShown, telling: Telling)
   const here = above.at(-1);
   const title = here === undefined ? 'Budgets' : here.path;
   return (
-    <Page title={title} at="/" user={user}>
+    <ConsolePage title={title} at="/" user={user}>
       <div class="head">
         <div>
           {above.length > 0 && (
@@ -73,7 +73,7 @@ export function overviewPage(user: User, shown: OverviewShown, telling: Telling)
           </>
         )}
       </section>
-    </Page>
+    </ConsolePage>
   );
 }
 

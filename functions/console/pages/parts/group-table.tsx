@@ -1,7 +1,7 @@
 import type { GroupRow } from '../../../answers/overview/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/group-sum.ts';
 import { Bar } from './bar.tsx';
-import { type Column, Table } from './layout.tsx';
+import { Table, type TableColumn } from './layout.tsx';
 import { leftClass, leftText, limitAmount, onlyWatches } from './limit-words.ts';
 import { pathText, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
@@ -28,7 +28,7 @@ export const groupTable = (
   </Table>
 );
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   'Whose',
   'Use',
   ['Used', 'n wide'],
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column[] = [
   ['Left', 'n'],
   'Runs out',
 ];
-const MONTH: Column = ['This month', 'n'];
+const MONTH: TableColumn = ['This month', 'n'];
 
 /** Nothing where all of it is 0. */
 function sumRows(rows: readonly GroupRow[], sum: GroupSum | undefined): Markup | '' {
@@ -151,22 +151,13 @@ const link = ({ subject, path }: GroupRow): Markup | string =>
     subjectLink(subject, path)
   );
 
+/** What it is if it is no group. */
 const KIND_TAGS: Readonly<Record<string, string>> = {
   project: 'project',
   'runner-class': 'runner class',
   runner: 'runner',
   user: 'user',
 };
-
-/** What it is if it is no group. */
-function kindTag(subject: string): Markup | undefined {
-  const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
-  return kind === undefined ? undefined : (
-    <>
-      <span class="tag">{kind}</span>{' '}
-    </>
-  );
-}
 
 function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
   const spent = amount(metered.settledMicros, 'micros', telling);
@@ -189,34 +180,24 @@ function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
 }
 
 /** What an eye looking down the list must not miss. */
-const tags = ({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] =>
-  [
-    kindTag(subject),
+function tags({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] {
+  const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
+  const isUsed = budget !== undefined && (budget.settled + budget.held > 0 || budget.amount !== 'unlimited');
+  const all = [
+    kind !== undefined && <span class="tag">{kind}</span>,
     frozen && (
-      <>
-        <span class="tag bad" title={frozen.reason}>
-          frozen
-        </span>{' '}
-      </>
+      <span class="tag bad" title={frozen.reason}>
+        frozen
+      </span>
     ),
-    budget &&
-      (budget.settled + budget.held > 0 || budget.amount !== 'unlimited') &&
-      modeTag(budget.rolledOutAs ?? budget.mode),
+    isUsed && modeTag(budget.rolledOutAs ?? budget.mode),
     pool && (
-      <>
-        <span class="tag" title={`Its groups may use ${pool.children} limits that come to more than its own`}>
-          pool
-        </span>{' '}
-      </>
+      <span class="tag" title={`Its groups may use ${pool.children} limits that come to more than its own`}>
+        pool
+      </span>
     ),
-    grants > 0 && (
-      <>
-        <span class="tag good">{counted(grants, 'grant')}</span>{' '}
-      </>
-    ),
-    personal && (
-      <>
-        <span class="tag">personal</span>{' '}
-      </>
-    ),
-  ].filter((tag) => tag !== undefined && tag !== false);
+    grants > 0 && <span class="tag good">{counted(grants, 'grant')}</span>,
+    personal && <span class="tag">personal</span>,
+  ];
+  return all.filter((tag) => tag !== undefined && tag !== false).map((tag) => <>{tag} </>);
+}

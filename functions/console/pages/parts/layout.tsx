@@ -40,9 +40,9 @@ export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>): M
   );
 
 /** Its heading, or heading and class: `n` is a number, `wide` is not there on narrow pages. */
-export type Column = string | readonly [heading: Child, style?: string];
+export type TableColumn = string | readonly [heading: Child, style?: string];
 
-export const Columns = ({ of }: { readonly of: readonly Column[] }): Markup => (
+export const Columns = ({ of }: { readonly of: readonly TableColumn[] }): Markup => (
   <thead>
     <tr>
       {of.map((column) => {
@@ -61,7 +61,7 @@ interface TableParts {
   readonly label: string;
   /** Where it says more than the label. */
   readonly caption?: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly TableColumn[];
 }
 
 /** Scrolls by itself where it is too wide, and shows a line as a small list where the page is narrow. */

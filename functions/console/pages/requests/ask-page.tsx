@@ -1,7 +1,7 @@
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { grantFields } from '../edit/exception-forms.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { type FieldProblems, field, problemList, type Values } from '../parts/form-field.tsx';
 import { Card, PostForm } from '../parts/layout.tsx';
 import { leftText, limitAmount, limitWords } from '../parts/limit-words.ts';
@@ -30,7 +30,7 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
   ];
   const labels = new Map(fields.map(({ name, label }) => [name, label]));
   return (
-    <Page title={`Ask for more for ${view.path}`} at="/requests" user={user}>
+    <ConsolePage title={`Ask for more for ${view.path}`} at="/requests" user={user}>
       <div class="head">
         <div>
           <h1>Ask for more for {view.path}</h1>
@@ -73,7 +73,7 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
           </PostForm>
         </>
       )}
-    </Page>
+    </ConsolePage>
   );
 }
 
@@ -82,7 +82,7 @@ export const chooseGroupPage = (
   user: User,
   groups: readonly { readonly id: number; readonly path: string }[],
 ): Markup => (
-  <Page title="Ask for more" at="/requests" user={user}>
+  <ConsolePage title="Ask for more" at="/requests" user={user}>
     <div class="head">
       <h1>Ask for more</h1>
     </div>
@@ -105,7 +105,7 @@ export const chooseGroupPage = (
       )}
       <p class="soft">Open the page of the group whose limit is in your way; “Ask for more” is at its top.</p>
     </Card>
-  </Page>
+  </ConsolePage>
 );
 
 const GROUPS_SHOWN = 100;

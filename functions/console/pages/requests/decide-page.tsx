@@ -3,7 +3,7 @@ import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
 import type { RequestedEdits } from '../../../core/limits/desk/limit-request.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
 import { countedFor, SAVE_FORM } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
@@ -81,7 +81,7 @@ const LOCKOUT_SHOWN = 10;
 
 /** What a request asks for and what giving it would do, before anybody says yes. */
 const decidePage = (user: User, { row, preview, exact, note }: DecideShown, telling: Telling): Markup => (
-  <Page title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
+  <ConsolePage title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
     <div class="head">
       <div>
         <Crumbs>
@@ -134,5 +134,5 @@ const decidePage = (user: User, { row, preview, exact, note }: DecideShown, tell
         </a>
       </div>
     </PostForm>
-  </Page>
+  </ConsolePage>
 );

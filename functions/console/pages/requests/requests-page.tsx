@@ -1,6 +1,6 @@
 import type { RequestRow } from '../../../answers/requests/model.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { Card, Done } from '../parts/layout.tsx';
 import { subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -17,7 +17,7 @@ export function requestsPage(
   const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > telling.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
-    <Page title="Requests" at="/requests" user={user}>
+    <ConsolePage title="Requests" at="/requests" user={user}>
       <div class="head">
         <div>
           <h1>Requests for more</h1>
@@ -47,7 +47,7 @@ export function requestsPage(
           <ol class="timeline">{over.slice(0, OVER_SHOWN).map((row) => overLine(row, telling))}</ol>
         </Card>
       )}
-    </Page>
+    </ConsolePage>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ShadowRow, ShadowView } from '../../../answers/shadow/model.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
 import type { OwnerMessage } from '../pages-deps.ts';
 import { daySpan } from '../parts/chart-scale.ts';
@@ -27,7 +27,7 @@ const SPANS: readonly number[] = [7, 14, 30, 62];
 export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Markup {
   const { view, days, group, done } = shown;
   return (
-    <Page title="Shadow report" at="/shadow" user={user}>
+    <ConsolePage title="Shadow report" at="/shadow" user={user}>
       <div class="head">
         <div>
           <h1>Shadow report</h1>
@@ -74,7 +74,7 @@ export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Ma
           </nav>
         </>
       )}
-    </Page>
+    </ConsolePage>
   );
 }
 

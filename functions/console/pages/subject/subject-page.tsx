@@ -1,7 +1,7 @@
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { poolWords } from '../../../core/limits/desk/pool-words.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { Page } from '../frame.tsx';
+import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY } from '../parts/bar.tsx';
 import { groupTable } from '../parts/group-table.tsx';
 import { historyPart } from '../parts/history-part.tsx';
@@ -25,7 +25,7 @@ export function subjectPage(user: User, { view, done }: SubjectShown, telling: T
   const { burnUp, limits, children, childCount, subject } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   return (
-    <Page title={view.path} at="/" user={user}>
+    <ConsolePage title={view.path} at="/" user={user}>
       {head(view)}
       <Done text={done} />
       {freezeNotes(view, telling)}
@@ -66,7 +66,7 @@ export function subjectPage(user: User, { view, done }: SubjectShown, telling: T
       <Card id="history" title="History of edits">
         {historyPart(view.history, subject, telling)}
       </Card>
-    </Page>
+    </ConsolePage>
   );
 }
 
