@@ -8,7 +8,6 @@
 
 import { silentLog } from '../../functions/core/environment/log.ts';
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
-import type { LedgerClock } from '../../functions/core/ledger/ledger.ts';
 import type { InboxStore } from '../../functions/core/ledger/store.ts';
 import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
@@ -16,7 +15,7 @@ import { createSettleApp } from '../../functions/settle/app.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
-import type { LocalGitLabClock } from './gitlab/clock.ts';
+import type { Clock } from './clock/clock.ts';
 import type { HookCounters } from './gitlab/hook-sender.ts';
 import type { LocalJob } from './gitlab/job.ts';
 import { readInbox } from './inbox-reader.ts';
@@ -30,7 +29,7 @@ export interface LocalEndsOptions {
   readonly ledger: LocalLedger;
   /** What jobs that nobody asked about are charged by. */
   readonly currentRules: RulesInForce['rulesFor'];
-  readonly clock: LedgerClock & LocalGitLabClock;
+  readonly clock: Clock;
   readonly seed: number;
   readonly onTrouble: (text: string) => void;
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/job-truth.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LocalGitLabClock } from './gitlab/clock.ts';
-import { systemClock } from './gitlab/clock.ts';
+import { machineClock, type WallClock } from './clock/clock.ts';
 import type { HookFaultShares } from './gitlab/faults.ts';
 import { jobFromQuestion } from './gitlab/job-from-question.ts';
 import { createLocalGitLab, type LocalGitLab } from './gitlab/local-gitlab.ts';
@@ -29,7 +28,7 @@ export interface PlayedGitLab {
 }
 
 export interface PlayedGitLabOptions {
-  readonly clock: LocalGitLabClock;
+  readonly clock: WallClock;
   readonly seed: number;
   /** Where its webhooks go, and the token they are signed with. */
   readonly hookUrl: string;
@@ -51,7 +50,7 @@ export function playGitLab({
   const gitlab = createLocalGitLab({
     clock,
     // The receiver compares a signature's date with the real time.
-    wireClock: systemClock,
+    wireClock: machineClock,
     random: seededRandom(seed),
     token,
     hookUrl,

@@ -5,7 +5,7 @@ import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts'
 import { isRecord } from '../../policies/document/reading.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { readYaml } from '../policy/yaml-document.ts';
-import type { FastClock } from './fast-clock.ts';
+import type { FastClock } from './clock/clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import type { StartOptions } from './options.ts';
 import { DAY_MS, firstJobId } from './past-jobs.ts';

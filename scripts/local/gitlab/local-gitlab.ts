@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
-import { type LocalGitLabClock, stoppable, systemClock } from './clock.ts';
+import { machineClock, stoppable, type WallClock } from '../clock/clock.ts';
 import { ControllerBook, type LocalController } from './controller-routes.ts';
 import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
 import { jobHookBody } from './hook-body.ts';
@@ -13,12 +13,12 @@ import { type RestCounters, restApp } from './rest-app.ts';
 
 export interface LocalGitLabOptions {
   /** @default the machine's own */
-  readonly clock?: LocalGitLabClock;
+  readonly clock?: WallClock;
   /**
    * What deliveries are dated by and time out on, where jobs live on a faster clock: receivers compare the date with the
    * real time. @default `clock`
    */
-  readonly wireClock?: LocalGitLabClock;
+  readonly wireClock?: WallClock;
   /** [0, 1): chooses faults and ids. */
   readonly random: () => number;
   /** What REST callers must send as `PRIVATE-TOKEN`. */
@@ -93,7 +93,7 @@ export interface LocalGitLab {
 const REJECTED_MS = 90;
 
 export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
-  const clock = stoppable(options.clock ?? systemClock);
+  const clock = stoppable(options.clock ?? machineClock);
   const wireClock = options.wireClock === undefined ? clock : stoppable(options.wireClock);
   const instanceUrl = options.instanceUrl ?? 'http://gitlab.localhost';
   const book = new JobBook();

@@ -5,14 +5,13 @@ import type { Fetch } from '../../../relay/admit-call.ts';
 import { createBreaker } from '../../../relay/breaker.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { RelayClock } from '../../../relay/exchange.ts';
 import { createForwarder } from '../../../relay/forward.ts';
 import type { Verdict } from '../../../relay/verdict.ts';
+import { VirtualTime } from '../../../scripts/local/clock/virtual-time.ts';
 import { INLINE_URL, inlineFetch } from '../../../scripts/local/inline.ts';
 import { seededRandom } from '../../../scripts/local/seeded-random.ts';
 import { benchRequest, benchRules } from '../../../scripts/proof/bench/bench-rules.ts';
 import { contendedStore } from '../../../scripts/proof/bench/contended-store.ts';
-import { VirtualTime } from '../../../scripts/proof/bench/virtual-time.ts';
 
 export interface Arrivals {
   readonly roots: number;
@@ -36,16 +35,10 @@ export interface Arrived {
  * ledger on the modelled table. In virtual time: the same on any machine.
  */
 export async function arrivals(of: Arrivals, trouble: Trouble, seed = 1): Promise<Arrived> {
-  const time = new VirtualTime();
+  const clock = new VirtualTime(Date.UTC(2026, 10, 21));
   const random = seededRandom(seed);
-  const clock: RelayClock & { sleep(ms: number): Promise<void> } = {
-    nowMs: () => Date.UTC(2026, 10, 21) + time.nowMs(),
-    monotonicMs: () => time.nowMs(),
-    sleep: (ms) => time.sleep(ms),
-    after: (delayMs, run) => time.after(delayMs, run),
-  };
   const rules = benchRules(of.roots);
-  const store = contendedStore(new MemoryStore({ instance: 'arrivals.example.com' }), time, random);
+  const store = contendedStore(new MemoryStore({ instance: 'arrivals.example.com' }), clock, random);
   const admit = inlineFetch({
     ledger: createLedger({ store, clock, random }),
     currentRules: async () => rules,
@@ -54,8 +47,8 @@ export async function arrivals(of: Arrivals, trouble: Trouble, seed = 1): Promis
   });
   const calls: number[] = [];
   const fetch: Fetch = async (url, init) => {
-    calls.push(time.nowMs());
-    return trouble(time.nowMs()) ?? (await admit(url, init));
+    calls.push(clock.monotonicMs());
+    return trouble(clock.monotonicMs()) ?? (await admit(url, init));
   };
   const events: RelayEvent[] = [];
   const observe = (event: RelayEvent): void => void events.push(event);
@@ -64,7 +57,10 @@ export async function arrivals(of: Arrivals, trouble: Trouble, seed = 1): Promis
     fetch,
     clock,
     random,
-    breaker: createBreaker(clock.monotonicMs, (state) => observe({ type: 'breaker', state })),
+    breaker: createBreaker(
+      () => clock.monotonicMs(),
+      (state) => observe({ type: 'breaker', state }),
+    ),
     observe,
   });
   let batches = 0;
@@ -72,7 +68,7 @@ export async function arrivals(of: Arrivals, trouble: Trouble, seed = 1): Promis
     send,
     clock,
     observe,
-    defer: (run) => void time.after(0, run),
+    defer: (run) => void clock.after(0, run),
     newBatchId: () => {
       batches += 1;
       return `b${batches}`;
@@ -80,9 +76,9 @@ export async function arrivals(of: Arrivals, trouble: Trouble, seed = 1): Promis
   });
   const jobs = Array.from({ length: of.perSecond * of.seconds }, async (_, index) => {
     const arrivedAtMs = (index * 1_000) / of.perSecond;
-    await time.sleep(arrivedAtMs);
+    await clock.sleep(arrivedAtMs);
     const request = benchRequest(index + 1, index % of.roots);
     return { arrivedAtMs, verdict: await commit.decide(request, arrivedAtMs + of.deadlineMs) };
   });
-  return { verdicts: await time.run(Promise.all(jobs)), calls, events };
+  return { verdicts: await clock.run(Promise.all(jobs)), calls, events };
 }

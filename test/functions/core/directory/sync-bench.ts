@@ -10,8 +10,9 @@ import { silentLog } from '../../../../functions/core/environment/log.ts';
 import type { GitLabDirectory } from '../../../../functions/core/gitlab/gitlab-directory.ts';
 import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
+import type { HandClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import { type GitLabPlaces, gitlabPlaces } from '../../../support/gitlab-places.ts';
-import { type ManualClock, manualClock } from '../../../support/ledger/test-clock.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 export const MINUTE_MS = 60_000;
 
@@ -19,7 +20,7 @@ export interface SyncBench {
   readonly places: GitLabPlaces;
   readonly gitlab: GitLabDirectory;
   readonly table: DirectoryTable;
-  readonly clock: ManualClock;
+  readonly clock: HandClock;
   /** One run; five minutes pass after it. */
   run(changes?: Partial<SyncDeps>): Promise<SyncReport>;
   reader(packed?: Directory): DirectoryStore;

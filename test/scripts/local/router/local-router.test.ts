@@ -2,13 +2,13 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import {
   type LocalRouter,
   type LocalRouterOptions,
   startLocalRouter,
 } from '../../../../scripts/local/router/local-router.ts';
 import { type BareClient, type BareClientOptions, bareClient } from './bare-client.ts';
-import { handClock } from './hand-clock.ts';
 
 const schema = loadSchema();
 const job = { id: 7, job_info: { id: 7, name: 'unit tests', project_id: 12 }, image: { name: 'alpine:3' } };

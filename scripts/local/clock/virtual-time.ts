@@ -1,14 +1,22 @@
+import type { Clock } from './clock.ts';
+
 /**
  * Time that passes only when nothing else can happen: a modelled transaction of 7 ms costs no real time, and a run
  * gives the same figures on any machine. Promises and queued callbacks run in between as usual.
  */
-export class VirtualTime {
+export class VirtualTime implements Clock {
+  readonly #startMs: number;
   #nowMs = 0;
   #order = 0;
   readonly #timers: Timer[] = [];
 
+  /** @param startMs - what the wall clock shows when the monotonic one begins at 0. */
+  constructor(startMs = 0) {
+    this.#startMs = startMs;
+  }
+
   nowMs(): number {
-    return this.#nowMs;
+    return this.#startMs + this.#nowMs;
   }
 
   monotonicMs(): number {
