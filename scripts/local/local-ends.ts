@@ -18,10 +18,10 @@ import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import type { Clock } from './clock/clock.ts';
 import type { HookCounters } from './gitlab/hook-sender.ts';
 import type { LocalJob } from './gitlab/job.ts';
+import { newSigningToken, type PlayedGitLab, playGitLab } from './gitlab/played-gitlab.ts';
 import { readInbox } from './inbox-reader.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';
-import { newSigningToken, type PlayedGitLab, playGitLab } from './played-gitlab.ts';
 import { startSweeper } from './sweeper.ts';
 import { EndsBook, type ToldEnds } from './told-ends.ts';
 
@@ -156,7 +156,7 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
       done.abort();
       await reader.ended;
       await settleServer.stop();
-      await rest.close();
+      await rest.stop();
     },
   };
 }

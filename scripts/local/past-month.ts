@@ -17,8 +17,8 @@ import { counterName } from '../../policies/claim.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { type CountUsageDeps, countUsage } from './count-usage.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { DAY_MS, firstJobId, jobsOfDay, type PastJob, pastProjects, scalesOf } from './past-jobs.ts';
 import { RehearsalStore } from './rehearsal-store.ts';
+import { DAY_MS, firstJobId, jobsOfDay, type PastJob, pastProjects, scalesOf } from './workload/past-jobs.ts';
 
 export interface PastMonthOptions extends CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'store' | 'keys' | 'usage'>;

@@ -8,10 +8,10 @@ import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './clock/clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import type { StartOptions } from './options.ts';
-import { DAY_MS, firstJobId } from './past-jobs.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
 import type { Screen } from './screen.ts';
 import { startUsageCounter } from './usage-counter.ts';
+import { DAY_MS, firstJobId } from './workload/past-jobs.ts';
 
 export interface RunConsole {
   /** Puts it on the ledger, which gets a month before today first. Gives what to tell people. */

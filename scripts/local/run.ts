@@ -7,6 +7,7 @@ import type { Answered } from './decision-line.ts';
 import { EstimatedLives } from './estimated-lives.ts';
 import type { Figures } from './figures.ts';
 import type { LocalJob } from './gitlab/job.ts';
+import { WEBHOOK_FAULTS } from './gitlab/played-gitlab.ts';
 import { writeLedgerClock } from './ledger-clock.ts';
 import { openLocalLedger } from './ledger-source.ts';
 import { readLeftOff, writeLeftOff } from './left-off.ts';
@@ -16,9 +17,7 @@ import { localDeadline } from './local-deadline.ts';
 import { openLocalEnds } from './local-ends.ts';
 import { openLocalRouter } from './local-router-source.ts';
 import type { StartOptions } from './options.ts';
-import { FIRST_RUN_JOB_ID } from './past-jobs.ts';
 import { choosePipeline } from './pipeline-choice.ts';
-import { WEBHOOK_FAULTS } from './played-gitlab.ts';
 import { newRelay } from './relay-source.ts';
 import { repeat } from './repeat.ts';
 import { startRunConsole } from './run-console.ts';
@@ -28,6 +27,7 @@ import { type Summary, Tally } from './summary.ts';
 import { SWEEP_EVERY_MS } from './sweeper.ts';
 import { troubleText } from './trouble-text.ts';
 import { whoseJobs } from './whose-jobs.ts';
+import { FIRST_RUN_JOB_ID } from './workload/past-jobs.ts';
 
 /** More than any run asks about. */
 const IDS_RESERVED = 10_000_000;

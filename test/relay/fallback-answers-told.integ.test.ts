@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
 import { until } from '../flow/support/until.ts';
 import { emfProblems, measuredOf } from '../functions/core/metrics/emf-spec.ts';
 import { spawnRelay } from './support/relay-process.ts';

@@ -2,9 +2,9 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
 import { proveSchema } from '../flow/support/prove-schema.ts';
 import { measuredOf } from '../functions/core/metrics/emf-spec.ts';
 import { range } from './support/commit-bench.ts';

@@ -26,13 +26,13 @@ async function served(version: GitLabVersion, controller: Omit<LocalController, 
     version,
     controllers: [{ id: 7, state: 'enabled', ...controller }],
   });
-  const { url, close } = await gitlab.listen();
+  const { url, stop } = await gitlab.listen();
   const rest = { baseUrl: url, token: async () => TOKEN, fetch, clock: systemClock };
   return {
     gitlab,
     rest,
     close: async () => {
-      await close();
+      await stop();
       gitlab.stop();
     },
   };

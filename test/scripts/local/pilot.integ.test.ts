@@ -154,7 +154,7 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
     expect((await desk('controller', 'enable', '--yes', ...place)).code).toBe(0);
     expect(gitlab.controller(7)?.state).toBe('enabled');
   } finally {
-    await served.close();
+    await served.stop();
     gitlab.stop();
   }
 });

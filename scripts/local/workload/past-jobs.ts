@@ -1,13 +1,13 @@
 /** The jobs of a made-up month: the same day always has the same ones. Pure. */
-import { limitsOfGroup } from '../../policies/limits/levels.ts';
-import type { Limit } from '../../policies/limits/limit.ts';
-import { type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
-import type { PeriodKind } from '../../policies/limits/period.ts';
-import type { Directory, DirectoryProject } from '../../policies/place/directory.ts';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { logNormal } from '../proof/simulate/log-normal.ts';
-import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from '../proof/simulate/workload.ts';
-import { seededRandom } from './seeded-random.ts';
+import { limitsOfGroup } from '../../../policies/limits/levels.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import type { PeriodKind } from '../../../policies/limits/period.ts';
+import type { Directory, DirectoryProject } from '../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { seededRandom } from '../seeded-random.ts';
+import { logNormal } from './draws.ts';
+import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from './job-kinds.ts';
 
 export interface PastJob {
   readonly request: AdmissionRequest;

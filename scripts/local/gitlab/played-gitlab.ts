@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/job-truth.ts';
-import { isRecord } from '../../policies/document/reading.ts';
-import { machineClock, type WallClock } from './clock/clock.ts';
-import type { HookFaultShares } from './gitlab/faults.ts';
-import { jobFromQuestion } from './gitlab/job-from-question.ts';
-import { createLocalGitLab, type LocalGitLab } from './gitlab/local-gitlab.ts';
-import { jobCourse } from './job-course.ts';
-import type { JobQuestion } from './router/question.ts';
-import { seededRandom } from './seeded-random.ts';
+import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import { machineClock, type WallClock } from '../clock/clock.ts';
+import { jobCourse } from '../job-course.ts';
+import type { JobQuestion } from '../router/question.ts';
+import { seededRandom } from '../seeded-random.ts';
+import type { HookFaultShares } from './faults.ts';
+import { jobFromQuestion } from './job-from-question.ts';
+import { createLocalGitLab, type LocalGitLab } from './local-gitlab.ts';
 
 /** What goes wrong with webhooks here: more than anybody's GitLab does, so that it is seen. */
 export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03, reorder: 0.04, delay: 0.02 };

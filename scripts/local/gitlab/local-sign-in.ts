@@ -1,5 +1,5 @@
 /** Who can sign in on this machine: a GitLab that asks for no password, with one person for each role. */
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
 import { type GitLabUser, type SignInGitLab, startSignInGitLab } from './sign-in-gitlab.ts';
 
 export interface LocalSignIn {

@@ -52,7 +52,8 @@ export interface SignInGitLabOptions {
 
 const CLAIMS = 'https://gitlab.org/claims/groups';
 const PER_PAGE = 100;
-const AUTHORIZATION_PATH = '/auth';
+/** As GitLab has them. */
+const ROUTES = { authorization: '/oauth/authorize', token: '/oauth/token', jwks: '/oauth/discovery/keys' };
 
 /**
  * Listens on loopback. `/interaction/<uid>` lists the users as links; whoever follows one is signed in as that user and
@@ -85,7 +86,7 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
         response.writeHead(400).end(String(error));
       });
     } else {
-      if (pathname === AUTHORIZATION_PATH && options.asksEachTime === true) delete request.headers.cookie;
+      if (pathname === ROUTES.authorization && options.asksEachTime === true) delete request.headers.cookie;
       signIn(request, response);
     }
   });
@@ -118,6 +119,7 @@ function configurationOf(
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     pkce: { required: () => true },
+    routes: ROUTES,
     ttl: {
       AccessToken: 7_200,
       AuthorizationCode: 600,
