@@ -18,8 +18,8 @@ import { freePort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../scripts/local/router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
-import { admitApp, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
-import { proveSchema } from '../flow/support/prove-schema.ts';
+import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { proveSchema } from '../support/flow/prove-schema.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -3,7 +3,7 @@ import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../../functions/core/contract/
 import { type BatchJob, createBatchJob, projectOf, rootOf } from '../../../relay/commit/batch-job.ts';
 import { FairQueue } from '../../../relay/commit/fair-queue.ts';
 import { SEND_MS_MIN, takeBatch } from '../../../relay/commit/take-batch.ts';
-import { range } from '../support/commit-bench.ts';
+import { range } from '../../support/relay/commit-bench.ts';
 
 const NOW_MS = 1_000;
 

@@ -1,18 +1,18 @@
-import { DirectoryStore } from '../../../../functions/core/directory/directory-store.ts';
-import type { DirectoryTable } from '../../../../functions/core/directory/directory-table.ts';
+import { DirectoryStore } from '../../functions/core/directory/directory-store.ts';
+import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import {
   type DirectoryFault,
   type DirectoryOperation,
   MemoryDirectoryTable,
-} from '../../../../functions/core/directory/memory-directory-table.ts';
-import { type SyncDeps, type SyncReport, syncDirectory } from '../../../../functions/core/directory/sync.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
-import type { GitLabDirectory } from '../../../../functions/core/gitlab/gitlab-directory.ts';
-import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
-import type { Directory } from '../../../../policies/place/directory.ts';
-import type { HandClock } from '../../../../scripts/local/clock/hand-clock.ts';
-import { type GitLabPlaces, gitlabPlaces } from '../../../support/gitlab-places.ts';
-import { manualClock } from '../../../support/ledger/test-clock.ts';
+} from '../../functions/core/directory/memory-directory-table.ts';
+import { type SyncDeps, type SyncReport, syncDirectory } from '../../functions/core/directory/sync.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab-directory.ts';
+import { createGitLabDirectory } from '../../functions/core/gitlab/rest-directory.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
+import { type GitLabPlaces, gitlabPlaces } from './gitlab-places.ts';
+import { manualClock } from './ledger/test-clock.ts';
 
 export const MINUTE_MS = 60_000;
 

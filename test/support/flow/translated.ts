@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
 import type { AllowedVariables } from '../../../relay/translate/variable-allowlist.ts';
-import { descOf, messageFrom, type Shape } from '../../relay/translate/support/desc-of.ts';
+import { descOf, messageFrom, type Shape } from '../relay/desc-of.ts';
 
 const CONTAINER = {
   name: 'string',

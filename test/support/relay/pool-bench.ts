@@ -1,7 +1,7 @@
-import type { RelayEvent } from '../../../../relay/events.ts';
-import type { Answer } from '../../../../relay/exchange.ts';
-import type { AdmitCall, AdmitCallListener, Router } from '../../../../relay/router/router.ts';
-import { createStreamPool, type StreamPoolOptions } from '../../../../relay/streams/pool.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { Answer } from '../../../relay/exchange.ts';
+import type { AdmitCall, AdmitCallListener, Router } from '../../../relay/router/router.ts';
+import { createStreamPool, type StreamPoolOptions } from '../../../relay/streams/pool.ts';
 import { FakeClock } from './fake-clock.ts';
 
 /** One call as the router's side sees it. */

@@ -2,7 +2,7 @@ import type { BatchJob } from '../../../relay/commit/batch-job.ts';
 import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { Verdict } from '../../../relay/verdict.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
+import { FakeClock } from './fake-clock.ts';
 import { admittedOf } from './verdicts.ts';
 
 /** A batch that was sent and waits for the test to say what comes of it. */

@@ -1,7 +1,7 @@
 /** As much of AWS as a relay calls: SSM, Lambda's Invoke and DynamoDB's PutItem, taking only calls that are signed well. */
 import { Hono } from 'hono';
 import { handle } from 'hono/aws-lambda';
-import { listen } from '../../flow/support/flow.ts';
+import { listen } from '../flow/flow.ts';
 import { signatureProblems } from './check-signature.ts';
 
 export const KEYS = {

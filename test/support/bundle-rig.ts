@@ -10,7 +10,7 @@ import { bundleFunction, type FunctionName } from '../../scripts/build/bundle.ts
 import { packRules } from '../../scripts/build/pack-rules.ts';
 import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
 import { type HostedBundle, hostBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
-import { BUNDLES, newRunFolder } from '../support/run-folders.ts';
+import { BUNDLES, newRunFolder } from './run-folders.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,4 +1,4 @@
-import type { RelayClock } from '../../../../relay/exchange.ts';
+import type { RelayClock } from '../../../relay/exchange.ts';
 
 /** A clock that moves when it is told to; timers run in order, at their own time. */
 export class FakeClock implements RelayClock {

@@ -4,8 +4,8 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
 import type { SettleDeps } from '../../../functions/core/truth/settle-truths.ts';
-import { flowRules } from '../../flow/support/flow.ts';
-import { type TestClock, testClock } from '../../support/ledger/test-clock.ts';
+import { flowRules } from '../flow/flow.ts';
+import { type TestClock, testClock } from './test-clock.ts';
 
 export const INSTANCE = 'gitlab.example.com';
 /** 21 November 2026, 11:00, an hour before the test clock's noon. */

@@ -7,7 +7,7 @@ import {
   type Statistic,
   seriesIn,
 } from '../../../cdk/monitoring/series.ts';
-import { measuredOf } from '../../functions/core/metrics/emf-spec.ts';
+import { measuredOf } from '../emf-spec.ts';
 
 /** The lines that all relays wrote in one minute. */
 export type MinuteOfLines = readonly string[];

@@ -1,20 +1,20 @@
 /** What limits that change while jobs are asked about must come to. Run on tables in memory and on DynamoDB Local. */
 import { expect, test } from 'vitest';
-import { createAdmitApp } from '../../../functions/admit/app.ts';
-import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { LimitsError } from '../../../functions/core/limits/limits-error.ts';
-import { publishLimits } from '../../../functions/core/limits/publish-limits.ts';
-import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
-import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
-import type { Decision } from '../../../policies/decision.ts';
-import type { Reason } from '../../../policies/reason.ts';
-import { flowRules } from '../../flow/support/flow.ts';
-import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
+import { createAdmitApp } from '../../functions/admit/app.ts';
+import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../functions/core/contract/admissions.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import type { LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../functions/core/ledger/store.ts';
+import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { LimitsError } from '../../functions/core/limits/limits-error.ts';
+import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
+import { rulesInForce } from '../../functions/core/rules/rules-in-force.ts';
+import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
+import type { Decision } from '../../policies/decision.ts';
+import type { Reason } from '../../policies/reason.ts';
+import { flowRules } from './flow/flow.ts';
+import { NOVEMBER_21_MS } from './ledger/test-clock.ts';
 
 export interface Tables {
   readonly store: LedgerStore;

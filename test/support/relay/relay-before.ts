@@ -1,13 +1,13 @@
-import { systemClock } from '../../../../relay/clock.ts';
-import type { RelayEvent } from '../../../../relay/events.ts';
-import type { AnswerQuestion } from '../../../../relay/exchange.ts';
-import { createRouter, type RouterOptions } from '../../../../relay/router/router-client.ts';
-import { parseTarget } from '../../../../relay/router/target.ts';
-import { createStreamPool } from '../../../../relay/streams/pool.ts';
-import type { PoolSizes } from '../../../../relay/streams/pool-size.ts';
-import { literalToken } from '../../../../relay/token.ts';
-import { encodeAdmitted, encodeRejected, loadSchema } from '../../../../relay/wire/schema.ts';
-import { Conditions } from '../../../../scripts/local/router/conditions.ts';
+import { systemClock } from '../../../relay/clock.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { AnswerQuestion } from '../../../relay/exchange.ts';
+import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
+import { parseTarget } from '../../../relay/router/target.ts';
+import { createStreamPool } from '../../../relay/streams/pool.ts';
+import type { PoolSizes } from '../../../relay/streams/pool-size.ts';
+import { literalToken } from '../../../relay/token.ts';
+import { encodeAdmitted, encodeRejected, loadSchema } from '../../../relay/wire/schema.ts';
+import { Conditions } from '../../../scripts/local/router/conditions.ts';
 
 export const TOKEN = 'glrct-test';
 

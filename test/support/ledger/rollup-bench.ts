@@ -1,14 +1,14 @@
-import { silentLog } from '../../../../functions/core/environment/log.ts';
-import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { recordItem } from '../../../../functions/core/ledger/record-size.ts';
-import type { Write } from '../../../../functions/core/ledger/store.ts';
-import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
-import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore, type RollupFault } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import { type RollUpDeps, rollUp } from '../../../../functions/core/usage/roll-up.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
-import { someFacts } from '../../../support/ledger/asks.ts';
-import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { silentLog } from '../../../functions/core/environment/log.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { recordItem } from '../../../functions/core/ledger/record-size.ts';
+import type { Write } from '../../../functions/core/ledger/store.ts';
+import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { MemoryRollupStore, type RollupFault } from '../../../functions/core/usage/memory-rollup-store.ts';
+import { type RollUpDeps, rollUp } from '../../../functions/core/usage/roll-up.ts';
+import { directoryOf } from '../../../policies/place/directory.ts';
+import { someFacts } from './asks.ts';
+import { NOVEMBER_21_MS } from './test-clock.ts';
 
 export const INSTANCE = 'gitlab.example.com';
 export const keys = ledgerKeys(INSTANCE);

@@ -11,8 +11,8 @@ import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
 import { turn } from './commit-bench.ts';
+import { FakeClock } from './fake-clock.ts';
 
 const schema = loadSchema();
 const read = compileReader(schema, {

@@ -1,4 +1,4 @@
-import type { RestCallDeps } from '../../../../functions/core/gitlab/rest-call.ts';
+import type { RestCallDeps } from '../../functions/core/gitlab/rest-call.ts';
 
 export interface FakeController {
   readonly id: number;
