@@ -14,7 +14,6 @@ export interface PastJob {
   readonly runsSeconds: number;
 }
 
-export const DAY_MS = 86_400_000;
 /** 1970 began on a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
 const FIRST_WEEKDAY = 3;
 /** All projects together, on the busiest day: some 480 in the month, which take two or three seconds to write. */
