@@ -22,9 +22,9 @@ import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-stor
 import { MemoryRollupStore } from '../../functions/core/usage/memory-rollup-store.ts';
 import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
+import { UsageError } from '../terminal/command.ts';
 import { ensureTable, javaAvailable, runningOn, startDynamoDbLocal } from './dynamodb-local.ts';
 import { memoryStream } from './memory-stream.ts';
-import { UsageError } from './options.ts';
 import { newInTable } from './table-stream.ts';
 import { type OnWritten, type TellingStore, tellingStore } from './telling-store.ts';
 

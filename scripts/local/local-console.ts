@@ -18,8 +18,8 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { createPages, renderNotice } from '../console-pages.ts';
+import { type LocalSignIn, openLocalSignIn } from './gitlab/local-sign-in.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { type LocalSignIn, openLocalSignIn } from './local-sign-in.ts';
 import { serveOnLoopback } from './loopback-server.ts';
 
 export interface LocalConsoleOptions {

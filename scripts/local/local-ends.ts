@@ -8,7 +8,6 @@
 
 import { silentLog } from '../../functions/core/environment/log.ts';
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
-import type { LedgerClock } from '../../functions/core/ledger/ledger.ts';
 import type { InboxStore } from '../../functions/core/ledger/store.ts';
 import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
@@ -16,13 +15,13 @@ import { createSettleApp } from '../../functions/settle/app.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
-import type { LocalGitLabClock } from './gitlab/clock.ts';
+import type { Clock } from './clock/clock.ts';
 import type { HookCounters } from './gitlab/hook-sender.ts';
 import type { LocalJob } from './gitlab/job.ts';
+import { newSigningToken, type PlayedGitLab, playGitLab } from './gitlab/played-gitlab.ts';
 import { readInbox } from './inbox-reader.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';
-import { newSigningToken, type PlayedGitLab, playGitLab } from './played-gitlab.ts';
 import { startSweeper } from './sweeper.ts';
 import { EndsBook, type ToldEnds } from './told-ends.ts';
 
@@ -30,7 +29,7 @@ export interface LocalEndsOptions {
   readonly ledger: LocalLedger;
   /** What jobs that nobody asked about are charged by. */
   readonly currentRules: RulesInForce['rulesFor'];
-  readonly clock: LedgerClock & LocalGitLabClock;
+  readonly clock: Clock;
   readonly seed: number;
   readonly onTrouble: (text: string) => void;
 }
@@ -157,7 +156,7 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
       done.abort();
       await reader.ended;
       await settleServer.stop();
-      await rest.close();
+      await rest.stop();
     },
   };
 }

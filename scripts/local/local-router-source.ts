@@ -1,9 +1,10 @@
 import { relative } from 'node:path';
 import type { Directory } from '../../policies/place/directory.ts';
 import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
+import type { ExpandedPipeline } from '../cli/pipeline/expanded-pipeline.ts';
 import type { Project } from '../cli/pipeline/pipeline-run.ts';
-import { type StartOptions, UsageError } from './options.ts';
-import { pipelineFacts } from './pipeline-facts.ts';
+import { UsageError } from '../terminal/command.ts';
+import type { StartOptions } from './options.ts';
 import { pipelineQuestions } from './questions.ts';
 import { replay } from './replay.ts';
 import type { AdmissionResult } from './router/admission.ts';
@@ -79,4 +80,22 @@ function projectsOf(directory: Directory): readonly Project[] {
     rootNamespaceId: directory.chainById.get(groupId)?.[0]?.id ?? groupId,
     ...(visibility === undefined ? {} : { visibility }),
   }));
+}
+
+/** What people are told about the pipeline that is replayed: how much of it, and what it leaves open. */
+function pipelineFacts(
+  path: string,
+  { jobs, notFetched }: Pick<ExpandedPipeline, 'jobs' | 'notFetched'>,
+): Readonly<Record<string, string>> {
+  const ruled = jobs.filter(({ dependsOn }) => dependsOn !== undefined).length;
+  return {
+    pipeline: `${path}, ${jobs.length} jobs`,
+    ...(ruled > 0 && {
+      // Sources and branches are drawn by lot here, so no one run of the pipeline is the right one.
+      rules: `${ruled} of them depend on rules; each runs as if all that the file leaves open held (see npx tollgate check)`,
+    }),
+    ...(notFetched.length > 0 && {
+      'not read': `${notFetched.length} includes that only GitLab can fetch`,
+    }),
+  };
 }

@@ -7,13 +7,16 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
-/** Listens on any free port. */
-export function serveOnLoopback(app: {
-  fetch(request: Request): Response | Promise<Response>;
-}): Promise<LoopbackServer> {
-  return new Promise((resolve) => {
+/** @param port - @default any free one */
+export function serveOnLoopback(
+  app: {
+    fetch(request: Request): Response | Promise<Response>;
+  },
+  wantedPort = 0,
+): Promise<LoopbackServer> {
+  return new Promise((resolve, reject) => {
     const server = serve(
-      { fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: 0 },
+      { fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: wantedPort },
       ({ port }) =>
         resolve({
           url: `http://127.0.0.1:${port}`,
@@ -25,5 +28,6 @@ export function serveOnLoopback(app: {
             }),
         }),
     );
+    server.once('error', reject);
   });
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '../terminal/command.ts';
 
 /** What `npm start` was asked to do. */
 export interface StartOptions {
@@ -120,10 +121,6 @@ export function parseOptions(args: readonly string[], root: string): StartOption
       values.directory ?? (values.router === undefined ? `${root}policies/directory.yaml` : undefined),
     seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 0, 2 ** 32 - 1),
   };
-}
-
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 function readFlags(args: readonly string[]) {

@@ -14,11 +14,12 @@ import { expiring } from '../../functions/core/ledger/retention.ts';
 import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
 import { counterName } from '../../policies/claim.ts';
+import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { type CountUsageDeps, countUsage } from './count-usage.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { DAY_MS, firstJobId, jobsOfDay, type PastJob, pastProjects, scalesOf } from './past-jobs.ts';
 import { RehearsalStore } from './rehearsal-store.ts';
+import { firstJobId, jobsOfDay, type PastJob, pastProjects, scalesOf } from './workload/past-jobs.ts';
 
 export interface PastMonthOptions extends CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'store' | 'keys' | 'usage'>;

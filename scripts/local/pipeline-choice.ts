@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UsageError } from './options.ts';
+import { UsageError } from '../terminal/command.ts';
 
 /**
  * The pipeline to replay: the one asked for, else a large real one where it is at hand, else the one we wrote.

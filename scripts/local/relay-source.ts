@@ -9,7 +9,8 @@ import { createRouter } from '../../relay/router/router-client.ts';
 import { fileToken, literalToken } from '../../relay/token.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
 import { trustIn } from '../../relay/wire/schema-proof.ts';
-import { type StartOptions, UsageError } from './options.ts';
+import { UsageError } from '../terminal/command.ts';
+import type { StartOptions } from './options.ts';
 
 /** Flags of `npm start` and the settings of the relay they stand for: one set of checks serves both. */
 const FLAGS: Readonly<Record<string, string>> = {

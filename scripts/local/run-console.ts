@@ -3,15 +3,16 @@
 import type { Rules } from '../../functions/core/admission/decide-deps.ts';
 import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
 import { isRecord } from '../../policies/document/reading.ts';
+import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { readYaml } from '../policy/yaml-document.ts';
-import type { FastClock } from './fast-clock.ts';
+import type { FastClock } from './clock/clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import type { StartOptions } from './options.ts';
-import { DAY_MS, firstJobId } from './past-jobs.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
 import type { Screen } from './screen.ts';
 import { startUsageCounter } from './usage-counter.ts';
+import { firstJobId } from './workload/past-jobs.ts';
 
 export interface RunConsole {
   /** Puts it on the ledger, which gets a month before today first. Gives what to tell people. */

@@ -2,8 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
 import { DocumentError } from '../policy/read-documents.ts';
+import { UsageError } from '../terminal/command.ts';
 import { jsonScreen } from './json-screen.ts';
-import { HELP, parseOptions, UsageError } from './options.ts';
+import { HELP, parseOptions } from './options.ts';
 import { readRules } from './rules.ts';
 import { run } from './run.ts';
 import { terminalScreen } from './terminal-screen.ts';

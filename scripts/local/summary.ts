@@ -1,7 +1,7 @@
 import { type Unit, unitRow } from '../../policies/units/unit.ts';
-import { quantile } from '../proof/bench/figure.ts';
 import type { Answered } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
+import { quantile } from './quantile.ts';
 
 /** What the run decided, per group and in all; figures of limits come from the ledger's counters. */
 export interface Summary {

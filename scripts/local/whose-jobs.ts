@@ -1,5 +1,6 @@
 import type { KnownInstance } from '../../functions/core/ledger/instance-register.ts';
-import { type StartOptions, UsageError } from './options.ts';
+import { UsageError } from '../terminal/command.ts';
+import type { StartOptions } from './options.ts';
 
 /** What `npm start` calls the GitLab it plays. */
 export const PLAYED_GITLAB = 'gitlab.local';

@@ -13,9 +13,9 @@ import { systemClock as ledgerClock } from '../../functions/core/ledger/system-c
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { systemClock as relayClock } from '../../relay/clock.ts';
 import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import { quantile } from '../local/quantile.ts';
 import { consumedUnits } from './bench/consumed-units.ts';
 import { countingStore } from './bench/counting-store.ts';
-import { quantile } from './bench/figure.ts';
 import { closedLoop, sides } from './bench/sides.ts';
 
 const USAGE = `npm run bench:aws -- --yes [--seconds 20] [--in-flight 64] [--json]

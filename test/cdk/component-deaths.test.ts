@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
-import { isOnAfter } from '../relay/support/alarm-state.ts';
+import { isOnAfter } from '../support/relay/alarm-state.ts';
 import { SimulatedSite, type Trouble } from './simulated-site.ts';
 
 const ALARMS = alarmsFor({

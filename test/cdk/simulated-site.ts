@@ -1,6 +1,6 @@
 /** A deployment as CloudWatch sees it: what each part of it writes in a minute while it works, and what it writes when it does not. */
 import type { Series } from '../../cdk/monitoring/series.ts';
-import type { ValuesOf } from '../relay/support/alarm-state.ts';
+import type { ValuesOf } from '../support/relay/alarm-state.ts';
 
 /** What is wrong; nothing of it in a deployment that works. */
 export interface Trouble {

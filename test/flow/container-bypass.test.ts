@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { reasonsOf } from '../policies/kinds/checking.ts';
-import { type QuestionVariable, set, translated } from './support/translated.ts';
+import { type QuestionVariable, set, translated } from '../support/flow/translated.ts';
 
 const codesOf = (rule: object, request: AdmissionRequest): readonly string[] =>
   reasonsOf(rule, request).map(({ code }) => code);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reasonsOf } from '../policies/kinds/checking.ts';
-import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
+import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from '../support/flow/translated.ts';
 
 const E = set('E', '');
 const EVIL = 'evil.example/miner:1';

@@ -4,8 +4,8 @@ import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
-import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
 
 const LIMIT = 150;
 const JOBS = 256;

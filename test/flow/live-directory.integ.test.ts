@@ -4,8 +4,8 @@ import type { HandOutDirectory } from '../../functions/core/admission/decide-dep
 import { handOutKnown } from '../../functions/core/directory/hand-out-known.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
-import { until } from './support/until.ts';
+import { flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { until } from '../support/flow/until.ts';
 
 /** Below acme/payments only alpine may run; what cannot be told is refused. */
 const IMAGES = {

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { admitApp, flowRules, listen, question, TOKEN } from './support/flow.ts';
-import { freePort } from './support/free-port.ts';
+import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 
 const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 const JOBS = [1, 2, 3, 4, 5];

@@ -4,8 +4,8 @@ import { parseSchema } from '../../relay/wire/schema.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { unknownFields } from '../../scripts/local/router/question.ts';
 import { extended, renamedAndRenumbered } from '../../scripts/local/router/schemas.ts';
-import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
-import { until } from './support/until.ts';
+import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { until } from '../support/flow/until.ts';
 
 const LIMITS = [{ on: { project: 1001 }, jobs: 1 }];
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from './support/flow.ts';
-import { until } from './support/until.ts';
+import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { until } from '../support/flow/until.ts';
 
 const LIMIT = 1;
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
 import { parseAdmissionRequest } from '../../policies/request/parse-request.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../policies/documents.ts';
-import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from './support/translated.ts';
+import { type QuestionVariable, set, shapeWith, translated, VARIABLE } from '../support/flow/translated.ts';
 
 /** What a rule says of a job that GitLab asks about, by way of the relay and of the JSON it sends. */
 function asked(

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { hostileQuestions } from '../../scripts/proof/bench/hostile-questions.ts';
 import { benchQuestion } from '../../scripts/proof/bench/router-process.ts';
-import { TOKEN } from './support/flow.ts';
+import { TOKEN } from '../support/flow/flow.ts';
 
 const SIDE = fileURLToPath(new URL('../../scripts/proof/bench/side-process.ts', import.meta.url));
 /** Little enough that a question of which every field becomes an object would end the process. */

@@ -24,9 +24,10 @@ import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { signedFetch } from '../../relay/signing/signed-fetch.ts';
+import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
-import { type ManualClock, NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
+import { NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
 
 export const INSTANCE = 'gitlab.example.com';
 const WAIT = { timeoutMs: 300_000 };
@@ -63,7 +64,7 @@ export interface Place {
   readonly client: DynamoDBClient;
   readonly endpoint: string;
   readonly tableName: string;
-  readonly clock: ManualClock;
+  readonly clock: HandClock;
 }
 
 interface Kind {

@@ -23,7 +23,7 @@ import {
   INSTANCE,
   type Rig,
   TABLE,
-} from './bundle-rig.ts';
+} from '../support/bundle-rig.ts';
 
 const TOKEN_PARAMETER = '/tollgate/test/gitlab-token';
 const PROJECT = 1003;

@@ -7,7 +7,6 @@ import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { functionUrlEvent, type UrlEventOptions } from '../../scripts/proof/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
-import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aFake,
   aRig,
@@ -17,7 +16,8 @@ import {
   INSTANCE,
   type Rig,
   TABLE,
-} from './bundle-rig.ts';
+} from '../support/bundle-rig.ts';
+import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 
 const SECRET = 'a client secret of these tests only';
 const SECRET_PARAMETER = '/tollgate/test/signin-secret';

@@ -8,8 +8,6 @@ import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
-import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aFake,
   aRig,
@@ -19,8 +17,10 @@ import {
   INSTANCE,
   type Rig,
   TABLE,
-} from './bundle-rig.ts';
-import { ranFor } from './settle/truths.ts';
+} from '../support/bundle-rig.ts';
+import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
+import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
+import { ranFor } from '../support/ledger/truths.ts';
 
 /** Nobody listens on it. */
 const NOWHERE = 'http://127.0.0.1:1';

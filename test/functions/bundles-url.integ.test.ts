@@ -5,7 +5,6 @@ import { ENV_WEBHOOK_SECRETS_PARAMETER } from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
-import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import {
   aRig,
   bodyOf,
@@ -15,8 +14,9 @@ import {
   type Rig,
   TABLE,
   WEBHOOK_SECRET,
-} from './bundle-rig.ts';
-import { aJobHook } from './core/gitlab/job-hook-bodies.ts';
+} from '../support/bundle-rig.ts';
+import { aJobHook } from '../support/job-hook-bodies.ts';
+import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 
 /** One more than the contract's megabyte. */
 const TOO_LARGE = ' '.repeat(1024 * 1024 + 1);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type AdmitAnswer, callAdmit, type Fetch, RESPONSE_BYTES_MAX } from '../../relay/admit-call.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
 
 const MARKER = 'not-a-secret';
 const BASE_URL = `http://127.0.0.1:8787`;

@@ -5,16 +5,16 @@ import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { SERIES, seriesIn } from '../../cdk/monitoring/series.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { admitApp, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { emfProblems } from '../functions/core/metrics/emf-spec.ts';
-import { isOn, type MinuteOfLines } from './support/alarm-state.ts';
-import { type RelayProcess, spawnRelay } from './support/relay-process.ts';
+import { emfProblems } from '../support/emf-spec.ts';
+import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { isOn, type MinuteOfLines } from '../support/relay/alarm-state.ts';
+import { type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
 
 /** Far more than an answer takes on a machine with other things to do. */
 const DEADLINE_MS = 6_000;
-const WITH_MINUTES = `--import=${new URL('./support/minutes-on-demand.ts', import.meta.url).href}`;
+const WITH_MINUTES = `--import=${new URL('../support/relay/minutes-on-demand.ts', import.meta.url).href}`;
 /** As many as the alarm with the longest view looks at: three times five. */
 const LONG = 15;
 /** Two relays may each have their last questions of a minute uncounted: a third of the answers is still far above the alarm. */

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { SECOND_BATCH_MS } from '../../relay/commit/batch-job.ts';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
 import { undecided, type Verdict } from '../../relay/verdict.ts';
-import type { FakeClock } from './streams/support/fake-clock.ts';
-import { answeringBench, questionOf } from './support/answering-bench.ts';
-import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';
+import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
+import type { FakeClock } from '../support/relay/fake-clock.ts';
+import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const DEADLINE_MS = 613;
 const LAST_QUESTION_MS = 900;

@@ -3,9 +3,9 @@ import type { SendBatch } from '../../relay/commit/group-commit.ts';
 import { undecided, type Verdict } from '../../relay/verdict.ts';
 import { READING_BOUNDS } from '../../relay/wire/reading-budget.ts';
 import { aPolicy } from '../policies/documents.ts';
-import { answeringBench, questionOf } from './support/answering-bench.ts';
-import { range, turn } from './support/commit-bench.ts';
-import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';
+import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
+import { range, turn } from '../support/relay/commit-bench.ts';
+import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(job.request));
 const says = (verdict: Verdict) => (): SendBatch => async (jobs) => jobs.map(() => verdict);

@@ -14,12 +14,12 @@ import { parseSchema } from '../../relay/wire/schema.ts';
 import { bundleRelay } from '../../scripts/build/bundle.ts';
 import { bundledDescriptors } from '../../scripts/build/bundled-descriptors.ts';
 import { packRules } from '../../scripts/build/pack-rules.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../scripts/local/router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
-import { admitApp, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { proveSchema } from '../flow/support/prove-schema.ts';
+import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { proveSchema } from '../support/flow/prove-schema.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

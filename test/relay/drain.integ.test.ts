@@ -2,10 +2,10 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { type RelayProcess, spawnRelay } from './support/relay-process.ts';
+import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
 
 const DRAINS = 10;
 /** Jobs that are being asked about at any time. */

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { flowRelay, flowRules, listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { until } from '../flow/support/until.ts';
-import { emfProblems, measuredOf } from '../functions/core/metrics/emf-spec.ts';
-import { spawnRelay } from './support/relay-process.ts';
+import { emfProblems, measuredOf } from '../support/emf-spec.ts';
+import { flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { until } from '../support/flow/until.ts';
+import { spawnRelay } from '../support/relay/relay-process.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

@@ -8,9 +8,9 @@ import {
 import { statelessCheck } from '../../relay/stateless-check.ts';
 import { type FallbackCause, undecided } from '../../relay/verdict.ts';
 import { aDirectory, aPolicy } from '../policies/documents.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
-import { range } from './support/commit-bench.ts';
-import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';
+import { range } from '../support/relay/commit-bench.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
+import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const job = {
   jobId: 1,

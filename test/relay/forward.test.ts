@@ -4,8 +4,8 @@ import { createBreaker } from '../../relay/breaker.ts';
 import { createBatchJob } from '../../relay/commit/batch-job.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createForwarder, TRIES_MAX } from '../../relay/forward.ts';
-import { until } from '../flow/support/until.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
+import { until } from '../support/flow/until.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
 
 const MARKER = 'not-a-secret';
 const JOBS = [1, 2].map((jobId) => createBatchJob({ jobId, projectPath: 'acme/web' }));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createHealthApp, type RelayStatus, serveHealth } from '../../relay/health.ts';
 import { createMetrics } from '../../relay/metrics.ts';
 import { METRIC_QUESTIONS } from '../../relay/names.ts';
-import { freePort } from '../flow/support/free-port.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 
 const WELL: RelayStatus = {
   state: 'open',

@@ -19,13 +19,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../scripts/local/router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
-import { admitApp, flowRules, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { proveSchema } from '../flow/support/prove-schema.ts';
-import { type AwsEmulation, KEYS, startAwsEmulation } from './support/aws-emulation.ts';
+import { admitApp, flowRules, question, TOKEN } from '../support/flow/flow.ts';
+import { proveSchema } from '../support/flow/prove-schema.ts';
+import { type AwsEmulation, KEYS, startAwsEmulation } from '../support/relay/aws-emulation.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** `nonroot` of the image. A test that is not root already is nobody special. */

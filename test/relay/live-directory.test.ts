@@ -8,11 +8,11 @@ import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../relay/admit-call.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createLiveDirectory, DIRECTORY_AGE_MS_MAX } from '../../relay/live-directory.ts';
-import { flowRules } from '../flow/support/flow.ts';
-import { largeGitLab } from '../functions/core/directory/large-gitlab.ts';
-import { MINUTE_MS, syncBench } from '../functions/core/directory/sync-bench.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
-import { turn } from './support/commit-bench.ts';
+import { flowRules } from '../support/flow/flow.ts';
+import { largeGitLab } from '../support/large-gitlab.ts';
+import { turn } from '../support/relay/commit-bench.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
+import { MINUTE_MS, syncBench } from '../support/sync-bench.ts';
 
 /** The real admit app before a synced table, and a relay's directory before that. */
 function bench(change: (fetch: Fetch) => Fetch = (fetch) => fetch) {

@@ -4,7 +4,7 @@ import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createLogger, type LogLevel, logEvents } from '../../relay/log.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
 
 /** Stands wherever a secret could: no line may have it. */
 const MARKER = 'not-a-secret';

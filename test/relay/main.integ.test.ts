@@ -2,12 +2,12 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
 import { PLACEHOLDER_HASH } from '../../relay/wire/schema.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { PROVING_JOBS, proveSchema } from '../flow/support/prove-schema.ts';
-import { emfProblems, type Measured, measuredOf } from '../functions/core/metrics/emf-spec.ts';
-import { logOf, type RelayProcess, spawnRelay } from './support/relay-process.ts';
+import { emfProblems, type Measured, measuredOf } from '../support/emf-spec.ts';
+import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { PROVING_JOBS, proveSchema } from '../support/flow/prove-schema.ts';
+import { logOf, type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
 
 /** What the jobs of `question` carry in their variables. */
 const JOB_TOKEN = 'glcbt-flow-not-a-secret';

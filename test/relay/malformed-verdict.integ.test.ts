@@ -2,13 +2,13 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { proveSchema } from '../flow/support/prove-schema.ts';
-import { measuredOf } from '../functions/core/metrics/emf-spec.ts';
-import { range } from './support/commit-bench.ts';
-import { spawnRelay } from './support/relay-process.ts';
+import { measuredOf } from '../support/emf-spec.ts';
+import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { proveSchema } from '../support/flow/prove-schema.ts';
+import { range } from '../support/relay/commit-bench.ts';
+import { spawnRelay } from '../support/relay/relay-process.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

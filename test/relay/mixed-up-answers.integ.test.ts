@@ -10,7 +10,7 @@ import { createForwarder } from '../../relay/forward.ts';
 import { INVOKE_URL, invokeRoute } from '../../relay/route/invoke-route.ts';
 import { urlRoute } from '../../relay/route/url-route.ts';
 import { INLINE_URL } from '../../scripts/local/inline.ts';
-import { admitApp, flowRules, listen } from '../flow/support/flow.ts';
+import { admitApp, flowRules, listen } from '../support/flow/flow.ts';
 
 const JOBS = 1_000;
 /** The most that the contract takes: nothing here is about time. */

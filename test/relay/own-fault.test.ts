@@ -4,11 +4,11 @@ import type { SendBatch } from '../../relay/commit/group-commit.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../relay/emf/emf.ts';
 import { createLogger, logEvents } from '../../relay/log.ts';
 import { framesOf, ownFault } from '../../relay/own-fault.ts';
-import { measuredOf } from '../functions/core/metrics/emf-spec.ts';
-import { breachesOn } from './support/alarm-state.ts';
-import { answeringBench, questionOf } from './support/answering-bench.ts';
-import { range, turn } from './support/commit-bench.ts';
-import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';
+import { measuredOf } from '../support/emf-spec.ts';
+import { breachesOn } from '../support/relay/alarm-state.ts';
+import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
+import { range, turn } from '../support/relay/commit-bench.ts';
+import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(job.request));
 /** A verdict that passed every check and still breaks who reads it. */

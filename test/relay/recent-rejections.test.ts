@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { KINDS_MAX, REMEMBERED_MAX, REMEMBERED_MS, RecentRejections } from '../../relay/recent-rejections.ts';
 import { undecided, type Verdict } from '../../relay/verdict.ts';
-import { admittedOf, quotaViolation, rejectedFor } from './support/verdicts.ts';
+import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const job: AdmissionRequest = {
   jobId: 1,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RelayEvent } from '../../relay/events.ts';
 import { randomInstanceId, startRegistration } from '../../relay/registration.ts';
 import { RouterStatus, STATUS } from '../../relay/router/router.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
 
 /** A registration before a router that answers with `outcomes`, in turn; the last one stays. */
 function bench(...outcomes: (number | 'ok' | 'never')[]) {

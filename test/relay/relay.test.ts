@@ -3,10 +3,10 @@ import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
-import { FakeCall } from './streams/support/pool-bench.ts';
-import { questionOf } from './support/answering-bench.ts';
-import { turn } from './support/commit-bench.ts';
+import { questionOf } from '../support/relay/answering-bench.ts';
+import { turn } from '../support/relay/commit-bench.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
+import { FakeCall } from '../support/relay/pool-bench.ts';
 
 /** A container that is told to stop is killed after this. */
 const STOP_MS_MAX = 10_000;

@@ -6,14 +6,14 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
+import { freePort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { schemaVariant } from '../../scripts/local/router/schemas.ts';
-import { listen, question, TOKEN } from '../flow/support/flow.ts';
-import { freePort } from '../flow/support/free-port.ts';
-import { PROVING_JOBS, proveSchema } from '../flow/support/prove-schema.ts';
-import { measuredOf } from '../functions/core/metrics/emf-spec.ts';
-import { breachesOn } from './support/alarm-state.ts';
-import { logOf, type RelayProcess, spawnRelay } from './support/relay-process.ts';
+import { measuredOf } from '../support/emf-spec.ts';
+import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { PROVING_JOBS, proveSchema } from '../support/flow/prove-schema.ts';
+import { breachesOn } from '../support/relay/alarm-state.ts';
+import { logOf, type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
 
 const REJECTED_IMAGE = 'evil/image';
 

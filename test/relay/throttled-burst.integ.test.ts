@@ -6,7 +6,7 @@ import { systemClock } from '../../relay/clock.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createForwarder } from '../../relay/forward.ts';
-import { admitApp, flowRules, listen } from '../flow/support/flow.ts';
+import { admitApp, flowRules, listen } from '../support/flow/flow.ts';
 
 const ROOTS = 40;
 const PER_SECOND = 100;

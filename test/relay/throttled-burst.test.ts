@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Arrived, arrivals } from './support/arrivals.ts';
+import { type Arrived, arrivals } from '../support/relay/arrivals.ts';
 
 const STEADY = { roots: 40, perSecond: 100, seconds: 12, deadlineMs: 2_000 };
 const FROM_MS = 3_000;

@@ -9,7 +9,7 @@ import type { RelayEvent } from '../../relay/events.ts';
 import type { ToldUnmetered, UnmeteredPost } from '../../relay/forward.ts';
 import { createUnmetered } from '../../relay/unmetered.ts';
 import { REFUSALS_MAX } from '../../relay/unmetered-posts.ts';
-import { FakeClock } from './streams/support/fake-clock.ts';
+import { FakeClock } from '../support/relay/fake-clock.ts';
 
 type Outcome = UnmeteredResult['outcome'];
 

@@ -1,4 +1,4 @@
-import type { LocalGitLabClock } from './clock.ts';
+import type { WallClock } from '../clock/clock.ts';
 import type { HookFaultShares, LocalGitLabFaults } from './faults.ts';
 import { type HookMessage, uuidFrom } from './hook-request.ts';
 
@@ -25,9 +25,9 @@ export interface HookSenderParts {
   readonly send: SendHook;
   readonly faults: LocalGitLabFaults;
   /** What delays and outages are counted on. */
-  readonly clock: LocalGitLabClock;
+  readonly clock: WallClock;
   /** What deliveries are dated by, and what they time out on. */
-  readonly wireClock: LocalGitLabClock;
+  readonly wireClock: WallClock;
   readonly random: () => number;
   /** Told of every delivery that did not come through. */
   readonly onUndelivered: (message: HookMessage) => void;

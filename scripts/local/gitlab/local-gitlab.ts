@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
 import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
-import { type LocalGitLabClock, stoppable, systemClock } from './clock.ts';
+import { machineClock, stoppable, type WallClock } from '../clock/clock.ts';
+import { type LoopbackServer, serveOnLoopback } from '../loopback-server.ts';
 import { ControllerBook, type LocalController } from './controller-routes.ts';
 import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
 import { jobHookBody } from './hook-body.ts';
@@ -13,12 +12,12 @@ import { type RestCounters, restApp } from './rest-app.ts';
 
 export interface LocalGitLabOptions {
   /** @default the machine's own */
-  readonly clock?: LocalGitLabClock;
+  readonly clock?: WallClock;
   /**
    * What deliveries are dated by and time out on, where jobs live on a faster clock: receivers compare the date with the
    * real time. @default `clock`
    */
-  readonly wireClock?: LocalGitLabClock;
+  readonly wireClock?: WallClock;
   /** [0, 1): chooses faults and ids. */
   readonly random: () => number;
   /** What REST callers must send as `PRIVATE-TOKEN`. */
@@ -82,7 +81,7 @@ export interface LocalGitLab {
   /** The REST API without a socket; any host in the address will do. */
   readonly fetch: typeof fetch;
   /** Serves the REST API on loopback. @param port - @default any free one */
-  listen(port?: number): Promise<{ readonly url: string; close(): Promise<void> }>;
+  listen(port?: number): Promise<LoopbackServer>;
   /** Resolves when no webhook is on its way or to be sent later. */
   hooksIdle(): Promise<void>;
   /** Calls off everything that is still to come. */
@@ -93,7 +92,7 @@ export interface LocalGitLab {
 const REJECTED_MS = 90;
 
 export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
-  const clock = stoppable(options.clock ?? systemClock);
+  const clock = stoppable(options.clock ?? machineClock);
   const wireClock = options.wireClock === undefined ? clock : stoppable(options.wireClock);
   const instanceUrl = options.instanceUrl ?? 'http://gitlab.localhost';
   const book = new JobBook();
@@ -176,7 +175,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
       const request = new Request(input, init);
       return Promise.race([rest.fetch(request), aborted(request.signal)]);
     },
-    listen: (port = 0) => listenOn(rest, port),
+    listen: (port) => serveOnLoopback(rest, port),
     hooksIdle: () => hooks.idle(),
     stop() {
       clock.stop();
@@ -210,26 +209,3 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-
-function listenOn(
-  app: { readonly fetch: (request: Request) => Response | Promise<Response> },
-  port: number,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer(getRequestListener(app.fetch));
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : port;
-      resolve({
-        url: `http://127.0.0.1:${bound}`,
-        close: () =>
-          new Promise((closed) => {
-            server.close(() => closed());
-            // A stalled call would keep it open.
-            server.closeAllConnections();
-          }),
-      });
-    });
-  });
-}

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import type { LocalGitLabClock } from './clock.ts';
+import type { WallClock } from '../clock/clock.ts';
 import { type ControllerBook, controllerRoutes } from './controller-routes.ts';
 import type { LocalGitLabFaults } from './faults.ts';
 import type { JobBook } from './job-book.ts';
@@ -9,7 +9,7 @@ import { jobEntity, jobOfRunnerEntity, runnerEntity } from './rest-bodies.ts';
 export interface RestParts {
   readonly book: JobBook;
   readonly faults: LocalGitLabFaults;
-  readonly clock: LocalGitLabClock;
+  readonly clock: WallClock;
   /** An administrator's. */
   readonly token: string;
   readonly instanceUrl: string;

@@ -1,5 +1,5 @@
+import type { RouterClock } from '../clock/clock.ts';
 import type { AdmitStream } from './admit-stream.ts';
-import type { RouterClock } from './clock.ts';
 import type { Controllers } from './controllers.ts';
 import type { AskResult, JobResult, RouterCounters } from './counters.ts';
 import type { WaitingStreams } from './waiting-streams.ts';

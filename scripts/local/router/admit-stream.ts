@@ -1,7 +1,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { STATUS } from '../../../relay/router/router.ts';
+import type { RouterClock } from '../clock/clock.ts';
 import type { ControllerAnswer } from './answer.ts';
-import type { RouterClock } from './clock.ts';
 import type { Violation } from './counters.ts';
 import type { CutMeans, Faults } from './faults.ts';
 

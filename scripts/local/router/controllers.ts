@@ -1,4 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js';
+import type { ControllerState } from '../../../functions/core/gitlab/controller-state.ts';
 import { STATUS } from '../../../relay/router/router.ts';
 
 /** A runner controller as an administrator would have made it. One that has no scope in GitLab is `disabled` here. */
@@ -8,8 +9,6 @@ export interface Controller {
   readonly tokens: readonly string[];
   readonly state: ControllerState;
 }
-
-export type ControllerState = 'enabled' | 'dry_run' | 'disabled';
 
 /** A gRPC status to end a call with. */
 export interface CallRefusal {

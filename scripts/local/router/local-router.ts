@@ -7,11 +7,11 @@
  * is not asked again on another stream when its stream is lost.
  */
 import { loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
+import { machineClock } from '../clock/clock.ts';
 import { type AdmissionResult, admitJob } from './admission.ts';
 import { admitService } from './admit-service.ts';
 import type { AdmitStream, StreamSurroundings } from './admit-stream.ts';
 import { answerReader } from './answer.ts';
-import { systemClock } from './clock.ts';
 import { type Condition, Conditions } from './conditions.ts';
 import { type Controller, Controllers } from './controllers.ts';
 import { newCounters, type RouterCounters } from './counters.ts';
@@ -75,7 +75,7 @@ const GOAWAY_GRACE_MS = 60_000;
 
 export async function startLocalRouter(options: LocalRouterOptions): Promise<LocalRouter> {
   const schema = options.schema ?? loadSchema();
-  const clock = options.clock ?? systemClock;
+  const clock = options.clock ?? machineClock;
   const counters = newCounters();
   const faults = new Faults();
   const registrations = new Registrations();

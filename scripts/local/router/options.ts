@@ -1,5 +1,5 @@
 import type { WireSchema } from '../../../relay/wire/schema.ts';
-import type { RouterClock } from './clock.ts';
+import type { RouterClock } from '../clock/clock.ts';
 import type { Controller } from './controllers.ts';
 import type { TlsFiles } from './listeners.ts';
 

@@ -1,4 +1,4 @@
-import type { RouterClock } from './clock.ts';
+import type { RouterClock } from '../clock/clock.ts';
 
 /** Jobs that may wait for a stream at once; beyond that memory, not the controller, would be what is tested. */
 const FINDERS_MAX = 100_000;

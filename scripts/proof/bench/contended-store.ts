@@ -1,18 +1,18 @@
 import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/store.ts';
 import { counterName } from '../../../policies/claim.ts';
+import type { Clock } from '../../local/clock/clock.ts';
+import { logNormal } from '../../local/workload/draws.ts';
 import { CONTENTION } from './contention-constants.ts';
-
-/** Time as the model needs it; {@link VirtualTime} is one. */
-export interface ModelTime {
-  monotonicMs(): number;
-  sleep(ms: number): Promise<void>;
-}
 
 /**
  * Puts the service's contention rules in front of a store that has none: a transaction holds its items for a share of
  * its time, another one that touches a held item fails with a conflict, and an item takes so many write units a second.
  */
-export function contendedStore(store: LedgerStore, time: ModelTime, random: () => number): LedgerStore {
+export function contendedStore(
+  store: LedgerStore,
+  time: Pick<Clock, 'monotonicMs' | 'sleep'>,
+  random: () => number,
+): LedgerStore {
   const held = new Set<string>();
   const budgets = new Map<string, Budget>();
 
@@ -93,7 +93,3 @@ function itemOf(write: Write): string {
       return `adjustment ${counterName(write.adjustment.key)} ${write.adjustment.id}`;
   }
 }
-
-/** A log-normal sample by its median (Box–Muller). */
-const logNormal = (median: number, sigma: number, random: () => number): number =>
-  median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));

@@ -1,10 +1,10 @@
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { VirtualTime } from '../../local/clock/virtual-time.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { contendedStore } from './contended-store.ts';
 import { countingStore, type StoreCounts } from './counting-store.ts';
 import type { Figure } from './figure.ts';
 import { closedLoop, type Load, sides } from './sides.ts';
-import { VirtualTime } from './virtual-time.ts';
 
 const INSTANCE = 'bench.example.com';
 const IN_FLIGHT = 64;
@@ -15,19 +15,12 @@ const MODELLED_MS = 2_000;
 
 /** A modelled deployment: a table with the service's contention rules, and the two ways to it. */
 export function deployment(roots: number) {
-  const time = new VirtualTime();
+  const clock = new VirtualTime(Date.UTC(2026, 10, 21));
   const random = seededRandom(1);
   const memory = new MemoryStore({ instance: INSTANCE });
-  const store = countingStore(contendedStore(memory, time, random), INSTANCE);
-  const clock = {
-    nowMs: () => Date.UTC(2026, 10, 21) + time.nowMs(),
-    monotonicMs: () => time.nowMs(),
-    sleep: (ms: number) => time.sleep(ms),
-    after: (delayMs: number, run: () => void) => time.after(delayMs, run),
-  };
-  const defer = (run: () => void): void => void time.after(0, run);
+  const store = countingStore(contendedStore(memory, clock, random), INSTANCE);
+  const defer = (run: () => void): void => void clock.after(0, run);
   return {
-    time,
     clock,
     random,
     store,
@@ -39,10 +32,10 @@ export function deployment(roots: number) {
 type Modelled = Load & { readonly counts: StoreCounts; readonly inFlight: number };
 
 async function load(roots: number, relays: number | 'naive', inFlight = IN_FLIGHT): Promise<Modelled> {
-  const { time, clock, counts, naive, grouped } = deployment(roots);
+  const { clock, counts, naive, grouped } = deployment(roots);
   const ask = relays === 'naive' ? naive() : grouped(relays);
   const done = closedLoop(ask, { clock, forMs: MODELLED_MS, inFlight, roots, firstJobId: 1 });
-  return { inFlight, ...(await time.run(done)), counts };
+  return { inFlight, ...(await clock.run(done)), counts };
 }
 
 /** The contention figures: group commit against one transaction per job, and what an admission costs. */

@@ -5,8 +5,8 @@ import {
 import type { EstimateSource } from '../../../functions/core/estimates/estimate-source.ts';
 import { NO_HISTORY } from '../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { VirtualTime } from '../../local/clock/virtual-time.ts';
 import type { Figure } from './figure.ts';
-import { VirtualTime } from './virtual-time.ts';
 
 /** The workload is fixed: half an hour of a busy afternoon, the same on every machine. */
 const SEED = 20_261_121;

@@ -1,3 +1,5 @@
+import { quantile } from '../../local/quantile.ts';
+
 /** One line of the bench: what was measured, what it must reach, and whether it did. */
 export interface Figure {
   readonly name: string;
@@ -61,9 +63,6 @@ export function spreadOf(ratios: readonly number[]): Spread {
 }
 
 export const median = (sorted: readonly number[]): number => quantile(sorted, 0.5);
-
-export const quantile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 /** The table for people. */
 export function renderTable(figures: readonly Figure[]): string {

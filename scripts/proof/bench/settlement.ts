@@ -14,7 +14,7 @@ const DURATION_SECONDS = 240;
 
 /** Jobs of one hot group: all admitted first and then settled, or both at once. */
 async function settled(atOnce: boolean) {
-  const { time, clock, random, store, counts, grouped } = deployment(1);
+  const { clock, random, store, counts, grouped } = deployment(1);
   const ledger = createLedger({ store, clock, random });
   const ends: JobEnd[] = [];
   let admitting = true;
@@ -45,7 +45,7 @@ async function settled(atOnce: boolean) {
     }
     return applied;
   };
-  return time.run(
+  return clock.run(
     (async () => {
       if (atOnce) {
         const [admitted, applied] = await Promise.all([admit(), settle()]);

@@ -7,8 +7,8 @@ import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import type { SweepLedger } from '../../../functions/sweep/sweep-run.ts';
+import { VirtualTime } from '../../local/clock/virtual-time.ts';
 import type { Figure } from './figure.ts';
-import { VirtualTime } from './virtual-time.ts';
 
 const HOLDS = 10_000;
 const PAGE = 100;
@@ -57,18 +57,13 @@ async function sweepOnce(options: {
   readonly holds: number;
   readonly runnersTold: boolean;
 }): Promise<Outcome> {
-  const time = new VirtualTime();
   const atMs = 3 * DAY_MS;
-  const clock = {
-    nowMs: () => atMs + time.nowMs(),
-    monotonicMs: () => time.nowMs(),
-    sleep: (delayMs: number) => time.sleep(delayMs),
-  };
+  const clock = new VirtualTime(atMs);
   let made = 0;
   let verifying = 0;
   const answer = async <T>(value: () => T): Promise<T> => {
     made += 1;
-    await time.sleep(CALL_MS);
+    await clock.sleep(CALL_MS);
     return value();
   };
   const heapBefore = heapBytes();
@@ -77,7 +72,7 @@ async function sweepOnce(options: {
     verifying = made;
     heapMost = Math.max(heapMost, heapBytes());
   });
-  const report = await time.run(
+  const report = await clock.run(
     sweep({
       gitlab: {
         job: (_projectId, jobId) => answer(() => truthOf(jobId)),

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as names from '../../../relay/names.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../../local/free-port.ts';
 import type { PeerRouter } from './peer-router.ts';
 import { until } from './until.ts';
 

@@ -1,9 +1,14 @@
-import { openAdmit } from './admit.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
+import { type AdmitServer, serveAdmit } from '../../local/admit-server.ts';
 import { type Check, type Phase, Scene } from './phase.ts';
 import { ageing, crowded, halfOpen, outage, reset, slowEnds, streamLimit } from './phases/connections.ts';
 import { drains } from './phases/drains.ts';
 import { everyDay, newToken, unproven } from './phases/every-day.ts';
 import { hostileQuestions, oddQuestions, wireChange } from './phases/questions.ts';
+import { conformanceRules } from './rules.ts';
 
 export interface PhaseResult {
   readonly phase: string;
@@ -82,4 +87,10 @@ async function runPhase(phase: Phase, program: string): Promise<PhaseResult> {
   await scene.close();
   const seconds = (performance.now() - startedMs) / 1000;
   return { phase: phase.name, seconds, asked, lost, checks, lastLines };
+}
+
+/** The admit function on loopback with books of its own: job ids begin anew with every phase. */
+function openAdmit(): Promise<AdmitServer> {
+  const store = new MemoryStore({ instance: 'conformance.example.com' });
+  return serveAdmit(createLedger({ store, clock: systemClock }), conformanceRules(), new MemoryLimitTable());
 }

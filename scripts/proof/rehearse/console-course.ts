@@ -1,11 +1,11 @@
 /** The console as a stranger meets it: everything behind its sign-in needs a browser and a GitLab. */
 import { ENV_GITLAB_URL } from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
+import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
 import * as deployed from './deployed.ts';
 import { CLIENT_ID, CONSOLE_URL } from './emulated-cdk.ts';
 import { functionUrlEvent } from './function-url-event.ts';
 import type { HostedBundle } from './hosted-bundle.ts';
-import { playGitLab } from './played-gitlab.ts';
 import { expectEqual, type Step } from './step.ts';
 
 type Place = deployed.Place;
@@ -16,7 +16,7 @@ export const CONSOLE_COURSE: readonly Step<Place>[] = [
   {
     name: 'the deployed console is there, shows strangers nothing, and sends them to GitLab to sign in',
     run: async (place) => {
-      const gitlab = await playGitLab();
+      const gitlab = await startSignInGitLab({ redirectUrl: `${CONSOLE_URL}/signin/callback`, users: [] });
       const console = await deployed.startDeployed(place, 'console', { [ENV_GITLAB_URL]: gitlab.url });
       try {
         expectEqual('/healthz', (await get(console, '/healthz')).status, 200);
@@ -33,7 +33,7 @@ export const CONSOLE_COURSE: readonly Step<Place>[] = [
         return `console at ${deployed.outputsOf(place, deployed.SERVICE_STACK).ConsoleUrl}`;
       } finally {
         await console.close();
-        gitlab.close();
+        await gitlab.stop();
       }
     },
   },

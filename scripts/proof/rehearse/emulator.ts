@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../local/free-port.ts';
 
 export interface Emulator {
   /** `http://localhost:41234`; by this name it finds templates in its own buckets. */
@@ -89,14 +89,4 @@ async function end(child: ChildProcess): Promise<void> {
   const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
   await exited;
   clearTimeout(killer);
-}
-
-/** A port of loopback. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

@@ -5,16 +5,16 @@ import { judge } from '../../../functions/core/admission/judge.ts';
 import { recordUnmetered } from '../../../functions/core/admission/record-unmetered.ts';
 import type { UnmeteredAnswer } from '../../../functions/core/contract/admissions.ts';
 import type { HoldOutcome } from '../../../functions/core/ledger/ledger.ts';
+import type { HandClock } from '../../local/clock/hand-clock.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { InForce } from './in-force.ts';
 import { questionOf } from './question.ts';
-import type { VirtualClock } from './virtual-clock.ts';
 import { RELAY_KILLS } from './workload.ts';
 
 export interface AdmissionsDeps {
   /** The admit function behind each relay: they share the table and nothing else. */
   readonly functions: readonly [DecideDeps, DecideDeps];
-  readonly clock: VirtualClock;
+  readonly clock: HandClock;
   readonly inForce: InForce;
   readonly random: () => number;
   readonly watch: AdmissionsWatch;

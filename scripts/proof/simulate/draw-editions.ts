@@ -1,10 +1,10 @@
 /** What people change while the month goes on: limits, grants and where groups are. */
 import { seededRandom } from '../../local/seeded-random.ts';
+import { between } from '../../local/workload/draws.ts';
 import type { Place } from './draw-groups.ts';
 import { firstLimits, wholeCents } from './draw-limits.ts';
 import type { Workload } from './draw-workload.ts';
 import type { Edition, WrittenGrant, WrittenLimit } from './expected/edition.ts';
-import { between } from './log-normal.ts';
 import { EDIT_SHARE, EXEMPT, MONTH_START_MS, OUTAGE, PRICES, TABLE_SILENT } from './workload.ts';
 
 /** In force from its instant until the next one's. */

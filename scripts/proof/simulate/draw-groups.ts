@@ -1,7 +1,8 @@
 /** The groups, their projects and how much each project does. */
 
-import { logNormal } from './log-normal.ts';
-import { PROJECT_SIGMA, PROJECT_WEIGHT_POWER, type Shape, STAGES } from './workload.ts';
+import { logNormal } from '../../local/workload/draws.ts';
+import { STAGES } from '../../local/workload/job-kinds.ts';
+import { PROJECT_SIGMA, PROJECT_WEIGHT_POWER, type Shape } from './workload.ts';
 
 export interface Place {
   readonly id: number;

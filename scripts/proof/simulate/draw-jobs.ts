@@ -1,22 +1,25 @@
 /** Every job of the month, with all that will happen to it. */
-import type { Places, Project } from './draw-groups.ts';
-import { between, logNormal } from './log-normal.ts';
+
+import { between, logNormal } from '../../local/workload/draws.ts';
 import {
-  ASKED_AGAIN_MS,
-  DELAY_MS,
   HOUR_WEIGHTS,
   JOB_CHANCE,
   type JobKind,
+  STAGES,
+  WEEKDAY_WEIGHTS,
+} from '../../local/workload/job-kinds.ts';
+import type { Places, Project } from './draw-groups.ts';
+import {
+  ASKED_AGAIN_MS,
+  DELAY_MS,
   MONTH_DAYS,
   MONTH_END_MS,
   MONTH_START_MS,
   OUTAGE,
   QUEUE_MS,
   type Shape,
-  STAGES,
   TABLE_SILENT,
   TROUBLE,
-  WEEKDAY_WEIGHTS,
 } from './workload.ts';
 
 /** What becomes of a job if it may run. All of it is drawn before anybody asks. */

@@ -1,9 +1,9 @@
 /** The limits that are in force when the month begins, by what the jobs of each group and project would use. */
 import { seededRandom } from '../../local/seeded-random.ts';
+import { between } from '../../local/workload/draws.ts';
 import type { Place } from './draw-groups.ts';
 import type { Workload } from './draw-workload.ts';
 import type { WrittenLimit } from './expected/edition.ts';
-import { between } from './log-normal.ts';
 import { trueMicros } from './true-cost.ts';
 import {
   BUDGET_SHARE,

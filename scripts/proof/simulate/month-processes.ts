@@ -3,6 +3,7 @@ import type { DecideDeps, Rules } from '../../../functions/core/admission/decide
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
+import type { HandClock } from '../../local/clock/hand-clock.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { type Admissions, type AdmissionsWatch, twoRelays } from './admissions.ts';
 import { type Ends, ledgerEnds } from './ends.ts';
@@ -10,14 +11,13 @@ import type { ExpectedAnswers } from './expected-answers.ts';
 import type { InForce } from './in-force.ts';
 import type { Parts } from './parts.ts';
 import type { SimulatedGitLab } from './simulated-gitlab.ts';
-import type { VirtualClock } from './virtual-clock.ts';
 import type { WatchedStore } from './watched-store.ts';
 
 export interface MonthProcessesDeps {
   readonly seed: number;
   readonly parts: Parts;
   readonly store: WatchedStore;
-  readonly clock: VirtualClock;
+  readonly clock: HandClock;
   readonly inForce: InForce;
   readonly gitlab: SimulatedGitLab;
   readonly answers: ExpectedAnswers;

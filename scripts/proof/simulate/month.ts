@@ -1,6 +1,7 @@
 /** One month with one way of estimating: questions, ends, losses and sweeps in the order of their time. */
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { handClock } from '../../local/clock/hand-clock.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import type { Admissions } from './admissions.ts';
 import { Agenda } from './agenda.ts';
@@ -21,7 +22,6 @@ import { PerfectKnowledge } from './perfect-knowledge.ts';
 import { batchesOf, type Question, Questions } from './questions.ts';
 import { isAway, type Run, SimulatedGitLab } from './simulated-gitlab.ts';
 import { type SlotTimes, SlotWatch } from './slot-times.ts';
-import { VirtualClock } from './virtual-clock.ts';
 import { INSTANCE, type TableKind, WatchedStore } from './watched-store.ts';
 import { MONTH_DAYS, MONTH_START_MS } from './workload.ts';
 
@@ -83,7 +83,7 @@ export async function simulateMonth({
   onDay,
 }: MonthOptions): Promise<MonthResult> {
   const { shape, places, jobs } = workload;
-  const clock = new VirtualClock(MONTH_START_MS);
+  const clock = handClock(MONTH_START_MS);
   const learner = learnerOf(estimate);
   const editions = drawEditions(workload);
   const inForce = new InForce({ editions, places, estimator: learner.estimator, clock });

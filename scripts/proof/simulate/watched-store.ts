@@ -3,6 +3,7 @@
 import type { DueJob } from '../../../functions/core/ledger/due-job.ts';
 import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
 import type { Counter, JobRecord, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
 import type {
   Announcement,
@@ -17,7 +18,7 @@ import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { type CounterSums, NO_SUMS } from './expected/verdict.ts';
 import { ObjectStore } from './object-store.ts';
-import { faultAt, isSilent } from './table-faults.ts';
+import { TABLE_FAULTS, TABLE_SILENT } from './workload.ts';
 
 export interface WatchedStoreOptions {
   readonly clock: LedgerClock;
@@ -166,4 +167,17 @@ export class WatchedStore implements LedgerStore {
     const jobs = this.#live.get(shard) ?? new Map<number, number>();
     this.#live.set(shard, jobs.set(jobId, dueAtMs ?? decidedAtMs));
   }
+}
+
+const isSilent = (nowMs: number): boolean => nowMs >= TABLE_SILENT.fromMs && nowMs < TABLE_SILENT.untilMs;
+
+/** The table does not do what it is asked: now and then by chance, and for ten minutes altogether. */
+function faultAt(operation: StoreOperation, nowMs: number, random: () => number): StoreFault | undefined {
+  if (isSilent(nowMs)) return { kind: 'lost-before' };
+  if (operation !== 'transact') return undefined;
+  const share = random();
+  if (share < TABLE_FAULTS.conflict) return { kind: 'conflict' };
+  if (share < TABLE_FAULTS.conflict + TABLE_FAULTS.throttle) return { kind: 'throttle' };
+  const lost = TABLE_FAULTS.conflict + TABLE_FAULTS.throttle + TABLE_FAULTS.lostAnswer;
+  return share < lost ? { kind: 'lost-after' } : undefined;
 }

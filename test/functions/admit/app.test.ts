@@ -11,7 +11,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import type { Decision } from '../../../policies/decision.ts';
-import { flowRules } from '../../flow/support/flow.ts';
+import { flowRules } from '../../support/flow/flow.ts';
 
 const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };
 

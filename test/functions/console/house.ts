@@ -27,8 +27,8 @@ import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy } from '../../policies/documents.ts';
+import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { Feed } from '../core/usage/rollup-bench.ts';
 import { describedApp, describedRead } from './described.ts';
 
 const INSTANCE = 'gitlab.example.com';

@@ -5,8 +5,8 @@ import { usageOf } from '../../../functions/core/usage/usage.ts';
 import { mendUsage } from '../../../functions/drift/mend-usage.ts';
 import { recentRecords } from '../../../functions/drift/records-to-check.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
+import { Feed, INSTANCE, rollupBench } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { Feed, INSTANCE, rollupBench } from '../core/usage/rollup-bench.ts';
 
 const DAY = '2026-11-21';
 

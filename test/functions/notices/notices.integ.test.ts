@@ -11,9 +11,9 @@ import { START } from '../../../functions/notices/cursor.ts';
 import { dynamoCursorStore } from '../../../functions/notices/dynamo-cursor-store.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { aPolicy } from '../../policies/documents.ts';
+import { aFake, type Fake } from '../../support/bundle-rig.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { aFake, type Fake } from '../bundle-rig.ts';
 import { DIRECTORY } from '../console/house.ts';
 import { CONSOLE_URL, OWNED } from './house.ts';
 

@@ -5,7 +5,7 @@ import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { truthText } from '../../../functions/core/truth/truth-text.ts';
 import { consume, type TableStreamRecord } from '../../../functions/settle/consume.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
-import { books, INSTANCE, ranFor } from './truths.ts';
+import { books, INSTANCE, ranFor } from '../../support/ledger/truths.ts';
 
 const keys = ledgerKeys(INSTANCE);
 

@@ -6,10 +6,10 @@ import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
-import { flowRules } from '../../flow/support/flow.ts';
 import { aRequest } from '../../scripts/cli/ledger-bench.ts';
+import { flowRules } from '../../support/flow/flow.ts';
+import { type Books, books, ranFor, STARTED_MS } from '../../support/ledger/truths.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { type Books, books, ranFor, STARTED_MS } from './truths.ts';
 
 const SIX_HOURS = 6 * 3_600;
 const { timeoutSeconds: _hour, ...UNTIMED } = aRequest(1);

@@ -25,7 +25,7 @@ import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { importFor } from '../../support/import-for.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
-import { ranFor } from './truths.ts';
+import { ranFor } from '../../support/ledger/truths.ts';
 
 const INSTANCE = 'handlers.example.com';
 const PARAMETER = '/tollgate/test/webhook-secrets';

@@ -13,7 +13,7 @@ import {
 import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
 import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../scripts/local/seeded-random.ts';
-import { newJob } from '../../scripts/local/gitlab/hook-bench.ts';
+import { newJob } from '../../support/hook-bench.ts';
 import { importFor } from '../../support/import-for.ts';
 
 const SECRETS = '/tollgate/test/webhook-secrets';

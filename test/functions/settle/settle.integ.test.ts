@@ -12,7 +12,7 @@ import { consume } from '../../../functions/settle/consume.ts';
 import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { tableStream } from '../../../scripts/local/table-stream.ts';
-import { flowRules } from '../../flow/support/flow.ts';
+import { flowRules } from '../../support/flow/flow.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { inboxContract } from './inbox-contract.ts';

@@ -11,7 +11,7 @@ import type { LocalController } from '../../../scripts/local/gitlab/controller-r
 import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
-import { books, ranFor } from '../settle/truths.ts';
+import { books, ranFor } from '../../support/ledger/truths.ts';
 
 const tableName = 'scope';
 const local = localTable(tableName);
@@ -26,13 +26,13 @@ async function served(version: GitLabVersion, controller: Omit<LocalController, 
     version,
     controllers: [{ id: 7, state: 'enabled', ...controller }],
   });
-  const { url, close } = await gitlab.listen();
+  const { url, stop } = await gitlab.listen();
   const rest = { baseUrl: url, token: async () => TOKEN, fetch, clock: systemClock };
   return {
     gitlab,
     rest,
     close: async () => {
-      await close();
+      await stop();
       gitlab.stop();
     },
   };

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { parameterToken } from '../../../relay/aws/parameter-token.ts';
 import { START_MS_MAX } from '../../../relay/aws/start-reading.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
+import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 /** A parameter whose every read gives the next of what is scripted; errors are thrown, the last stays. */
 function parameter(...script: readonly (string | Error)[]) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createGroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
-import { turn } from '../support/commit-bench.ts';
+import { turn } from '../../support/relay/commit-bench.ts';
+import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 /** Batches called 1, 2, 3 …, none of which is ever answered unless told. */
 function bench() {

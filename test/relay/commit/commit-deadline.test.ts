@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { undecided } from '../../../relay/verdict.ts';
-import { commitBench, range, turn } from '../support/commit-bench.ts';
-import { admittedOf } from '../support/verdicts.ts';
+import { commitBench, range, turn } from '../../support/relay/commit-bench.ts';
+import { admittedOf } from '../../support/relay/verdicts.ts';
 
 test('the sender is told how long the most patient of its batch still waits', async () => {
   const { ask, batches } = commitBench();

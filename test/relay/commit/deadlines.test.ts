@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Deadlines, SPAN_MS } from '../../../relay/commit/batch-job.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
+import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 test('a deadline runs early by less than a span, never late, whatever else was asked for', () => {
   fc.assert(

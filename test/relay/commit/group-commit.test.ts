@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { SECOND_BATCH_MS } from '../../../relay/commit/batch-job.ts';
 import { REQUEST_BYTES_MAX } from '../../../relay/commit/group-commit.ts';
 import { undecided } from '../../../relay/verdict.ts';
-import { commitBench, range, turn } from '../support/commit-bench.ts';
-import { admittedOf } from '../support/verdicts.ts';
+import { commitBench, range, turn } from '../../support/relay/commit-bench.ts';
+import { admittedOf } from '../../support/relay/verdicts.ts';
 
 test('questions of one network read share a batch', async () => {
   const { ask, batches, events } = commitBench();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { emfProblems, measuredOf } from '../../functions/core/metrics/emf-spec.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
+import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
+import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 /** Stands wherever a secret could. */
 const MARKER = 'not-a-secret';

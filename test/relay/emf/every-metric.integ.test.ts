@@ -5,10 +5,10 @@ import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
 import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
-import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../../flow/support/flow.ts';
-import { until } from '../../flow/support/until.ts';
-import { emfProblems, measuredOf } from '../../functions/core/metrics/emf-spec.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
+import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
+import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../../support/flow/flow.ts';
+import { until } from '../../support/flow/until.ts';
+import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 test('every metric in the names of the relay is written by a relay at work, and no other', async () => {
   const clock = new FakeClock();

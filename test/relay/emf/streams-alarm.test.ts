@@ -5,9 +5,9 @@ import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import { createMetrics } from '../../../relay/metrics.ts';
 import { METRIC_STREAMS_OPEN, METRIC_STREAMS_WAITING } from '../../../relay/names.ts';
 import { STATUS } from '../../../relay/router/router.ts';
-import { measuredOf } from '../../functions/core/metrics/emf-spec.ts';
-import { poolBench } from '../streams/support/pool-bench.ts';
-import { isOn } from '../support/alarm-state.ts';
+import { measuredOf } from '../../support/emf-spec.ts';
+import { isOn } from '../../support/relay/alarm-state.ts';
+import { poolBench } from '../../support/relay/pool-bench.ts';
 
 const ALARMS = alarmsFor({
   relays: 2,

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { callAdmit, type Fetch } from '../../../relay/admit-call.ts';
 import { INVOKE_URL, invokeRoute } from '../../../relay/route/invoke-route.ts';
-import { admitApp, flowRules } from '../../flow/support/flow.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
+import { admitApp, flowRules } from '../../support/flow/flow.ts';
+import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 const MARKER = 'not-a-secret';
 const route = (fetch: Fetch): Fetch =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { callAdmit } from '../../../relay/admit-call.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import { urlRoute } from '../../../relay/route/url-route.ts';
-import { FakeClock } from '../streams/support/fake-clock.ts';
+import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 const call = (answered: () => Response | Promise<Response>) =>
   callAdmit(

@@ -1,8 +1,8 @@
 /** A router that lets a connection carry few calls at once: the streams must not crowd out what else is to be said. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
-import { until } from '../../flow/support/until.ts';
-import { relayBefore, TOKEN } from './support/relay-before.ts';
+import { until } from '../../support/flow/until.ts';
+import { relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 
 const CALLS_MAX = 20;
 

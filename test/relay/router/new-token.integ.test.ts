@@ -7,7 +7,7 @@ import { parameterToken } from '../../../relay/aws/parameter-token.ts';
 import { systemClock } from '../../../relay/clock.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
 import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
-import { relayBefore } from './support/relay-before.ts';
+import { relayBefore } from '../../support/relay/relay-before.ts';
 
 const OLD = 'glrct-old';
 const NEW = 'glrct-new';

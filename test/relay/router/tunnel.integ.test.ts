@@ -10,9 +10,9 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { type LocalRouterOptions, startLocalRouter } from '../../../scripts/local/router/local-router.ts';
-import { cert, key } from '../../scripts/local/router/certificate.ts';
-import { startConnectProxy } from './support/connect-proxy.ts';
-import { callOnce, relayBefore, TOKEN } from './support/relay-before.ts';
+import { cert, key } from '../../support/certificate.ts';
+import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
+import { startConnectProxy } from './connect-proxy.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tunnel-'));
 afterAll(() => rmSync(dir, { recursive: true }));

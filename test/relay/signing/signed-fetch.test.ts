@@ -3,7 +3,7 @@ import { NodeSha256 } from '../../../functions/core/contract/node-sha256.ts';
 import type { Fetch } from '../../../relay/admit-call.ts';
 import type { CredentialsProvider } from '../../../relay/signing/credentials.ts';
 import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
-import { type SignedCall, signatureProblems } from '../support/check-signature.ts';
+import { type SignedCall, signatureProblems } from '../../support/relay/check-signature.ts';
 
 /** The pair of AWS's own examples; it opens nothing. */
 const KEYS = {

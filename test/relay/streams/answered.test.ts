@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { STATUS } from '../../../relay/router/router.ts';
 import { POOL_SIZES } from '../../../relay/streams/pool-size.ts';
-import { poolBench } from './support/pool-bench.ts';
+import { poolBench } from '../../support/relay/pool-bench.ts';
 
 /** A pool with one question that was answered, and its call. */
 async function answered() {

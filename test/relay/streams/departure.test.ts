@@ -1,6 +1,6 @@
 /** How a pool leaves: what the router may still ask, and how long that takes at most. */
 import { expect, test } from 'vitest';
-import { poolBench } from './support/pool-bench.ts';
+import { poolBench } from '../../support/relay/pool-bench.ts';
 
 /** A pool of eight waiting streams that has begun to leave. */
 async function leaving(options: Parameters<typeof poolBench>[0] = {}) {

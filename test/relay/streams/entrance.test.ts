@@ -1,7 +1,7 @@
 /** Who is let in again, and when: a new token, and what counts as a stream at the router meanwhile. */
 import { expect, test } from 'vitest';
 import { STATUS } from '../../../relay/router/router.ts';
-import { poolBench } from './support/pool-bench.ts';
+import { poolBench } from '../../support/relay/pool-bench.ts';
 
 /** A pool whose token the router refuses. */
 async function refused(code: number) {

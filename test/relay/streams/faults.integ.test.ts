@@ -12,7 +12,7 @@ import {
 import { unknownFields } from '../../../scripts/local/router/question.ts';
 import { renamedAndRenumbered } from '../../../scripts/local/router/schemas.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
-import { callOnce, relayBefore, TOKEN } from '../router/support/relay-before.ts';
+import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 
 async function aRouter(options: Partial<LocalRouterOptions> = {}): Promise<LocalRouter> {
   const router = await startLocalRouter({

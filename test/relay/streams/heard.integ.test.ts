@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { POOL_SIZES } from '../../../relay/streams/pool-size.ts';
 import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
-import { relayBefore, TOKEN } from '../router/support/relay-before.ts';
+import { relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 
 const QUESTIONS = 24;
 const job = (id: number) => ({ id, job_info: { id, project_full_path: 'acme/app' } });

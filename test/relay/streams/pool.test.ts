@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { STATUS } from '../../../relay/router/router.ts';
-import { poolBench } from './support/pool-bench.ts';
+import { poolBench } from '../../support/relay/pool-bench.ts';
 
 test('only one stream knocks until the router has shown that it takes us', async () => {
   const bench = poolBench();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeAliases } from '../../../relay/translate/describe.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { descOf } from './support/desc-of.ts';
+import { descOf } from '../../support/relay/desc-of.ts';
 
 const VARIABLES = [{ key: 'string', value: 'string' }] as const;
 const find = (fields: ReturnType<typeof describeAliases>, name: string) =>

@@ -4,7 +4,7 @@ import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { READING_BOUNDS, type ReadingBounds, ReadingBudget } from '../../../relay/wire/reading-budget.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { hostileQuestions } from '../../../scripts/proof/bench/hostile-questions.ts';
-import { ODD_SCHEMAS, WRAPPED_JOB } from './support/odd-schemas.ts';
+import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';
 
 const schema = loadSchema();
 const OPTIONS = { variables: { names: ['COST_CENTER'], prefixes: [] }, trustVariables: false };

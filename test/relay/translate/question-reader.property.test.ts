@@ -8,8 +8,8 @@ import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
 import { extended, renamedAndRenumbered, withoutTags } from '../../../scripts/local/router/schemas.ts';
 import { compileTwoPasses, type TwoPassRead } from '../../../scripts/proof/bench/two-passes.ts';
-import { legalWire } from './support/legal-wire.ts';
-import { ODD_SCHEMAS, WRAPPED_JOB } from './support/odd-schemas.ts';
+import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';
+import { legalWire } from './legal-wire.ts';
 
 const ours = loadSchema().question;
 const SCHEMAS: readonly (readonly [string, DescMessage])[] = [

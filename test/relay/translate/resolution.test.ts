@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TEXT_LENGTH_MAX } from '../../../relay/translate/text-length.ts';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
-import { descOf, messageFrom } from './support/desc-of.ts';
+import { descOf, messageFrom } from '../../support/relay/desc-of.ts';
 
 const SHAPE = {
   id: 'int64',

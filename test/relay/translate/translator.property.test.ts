@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { descOf, messageFrom } from './support/desc-of.ts';
+import { descOf, messageFrom } from '../../support/relay/desc-of.ts';
 
 const schema = loadSchema();
 const translate = compileTranslator(schema.question, {

@@ -7,7 +7,7 @@ import {
   type TranslatorOptions,
 } from '../../../relay/translate/translator.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { descOf, messageFrom, type Shape } from './support/desc-of.ts';
+import { descOf, messageFrom, type Shape } from '../../support/relay/desc-of.ts';
 
 const OPTIONS: TranslatorOptions = { variables: { names: [], prefixes: [] }, trustVariables: false };
 const TRUSTING: TranslatorOptions = { ...OPTIONS, trustVariables: true };

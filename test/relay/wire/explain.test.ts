@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect, test } from 'vitest';
 import { explain } from '../../../relay/wire/explain.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
-import { ODD_SCHEMAS } from '../translate/support/odd-schemas.ts';
+import { ODD_SCHEMAS } from '../../support/relay/odd-schemas.ts';
 
 const { question } = loadSchema();
 const bytes = encodeKnown(question, { id: 42n, image: { name: 'node:24' } });

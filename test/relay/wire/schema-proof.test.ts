@@ -12,7 +12,7 @@ import {
   SUSPECT_AT,
   trustIn,
 } from '../../../relay/wire/schema-proof.ts';
-import { range } from '../support/commit-bench.ts';
+import { range } from '../../support/relay/commit-bench.ts';
 
 const explained = (jobId: number, project: string | undefined = `p${jobId % 3}`): Evidence => ({
   kind: 'explained',

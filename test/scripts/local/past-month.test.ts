@@ -5,9 +5,10 @@ import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { type LocalLedger, openLocalLedger } from '../../../scripts/local/ledger-source.ts';
-import { parseOptions, UsageError } from '../../../scripts/local/options.ts';
+import { parseOptions } from '../../../scripts/local/options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonthOptions } from '../../../scripts/local/past-month.ts';
 import { readRules } from '../../../scripts/local/rules.ts';
+import { UsageError } from '../../../scripts/terminal/command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DAY_MS = 86_400_000;

@@ -12,8 +12,8 @@ import { startLocalRouter } from '../../../scripts/local/router/local-router.ts'
 import { readRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
-import { question } from '../../flow/support/flow.ts';
-import { PROVING_JOBS, proveSchema } from '../../flow/support/prove-schema.ts';
+import { question } from '../../support/flow/flow.ts';
+import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 import { runDesk } from '../cli/desk-run.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -154,7 +154,7 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
     expect((await desk('controller', 'enable', '--yes', ...place)).code).toBe(0);
     expect(gitlab.controller(7)?.state).toBe('enabled');
   } finally {
-    await served.close();
+    await served.stop();
     gitlab.stop();
   }
 });

@@ -6,12 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
 import { startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
 import type { LocalJob } from '../../../scripts/local/gitlab/job.ts';
-import { parseOptions, UsageError } from '../../../scripts/local/options.ts';
-import { WEBHOOK_FAULTS } from '../../../scripts/local/played-gitlab.ts';
+import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/played-gitlab.ts';
+import { parseOptions } from '../../../scripts/local/options.ts';
 import { readRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { RanOut } from '../../../scripts/local/running-out.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
+import { UsageError } from '../../../scripts/terminal/command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PIPELINE = `${ROOT}scripts/local/pipelines/web-shop`;

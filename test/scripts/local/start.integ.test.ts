@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
 import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
-import { question } from '../../flow/support/flow.ts';
-import { PROVING_JOBS, proveSchema } from '../../flow/support/prove-schema.ts';
+import { question } from '../../support/flow/flow.ts';
+import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 
 const START = fileURLToPath(new URL('../../../scripts/local/start.ts', import.meta.url));
 const PIPELINE = fileURLToPath(new URL('../../../scripts/local/pipelines/web-shop', import.meta.url));

@@ -1,4 +1,6 @@
 import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import { machineClock } from '../../../scripts/local/clock/clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
 export interface TestClock extends LedgerClock {
   /** Moves the wall clock. Deadlines run on as they are. */
@@ -11,30 +13,13 @@ export const NOVEMBER_21_MS = Date.UTC(2026, 10, 21, 12);
 export function testClock(): TestClock {
   let nowMs = NOVEMBER_21_MS;
   return {
+    ...machineClock,
     nowMs: () => nowMs,
-    monotonicMs: () => performance.now(),
-    sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
     advance: (ms) => {
       nowMs += ms;
     },
   };
 }
 
-export interface ManualClock extends LedgerClock {
-  advance(ms: number): void;
-}
-
 /** Both clocks stand still; sleeping moves them on at once. For faults that would take real time. */
-export function manualClock(): ManualClock {
-  let passedMs = 0;
-  return {
-    nowMs: () => NOVEMBER_21_MS + passedMs,
-    monotonicMs: () => passedMs,
-    sleep: async (delayMs) => {
-      passedMs += delayMs;
-    },
-    advance: (ms) => {
-      passedMs += ms;
-    },
-  };
-}
+export const manualClock = (): HandClock => handClock(NOVEMBER_21_MS);

@@ -1,9 +1,12 @@
 /** What scripts/cli/cost/measured-costs.json says: counted, never timed, so that any machine counts the same. */
 import { COUNTERS_MAX } from '../../../cli/cost/assumptions.ts';
+import type { DeskUnits } from '../../../cli/cost/desk-units.ts';
 import type { JobUnits } from '../../../cli/cost/job-units.ts';
 import type { DeskCosts, JobCosts, JobOutcome } from '../../../cli/cost/measured-costs.ts';
-import { measureDesk } from './measure-desk.ts';
 import { measureJob } from './measure-job.ts';
+import { type DeskOptions, sampleDesk } from './sample-desk.ts';
+import { measureNoticesRun, measureParameterRun } from './sample-runs.ts';
+import { measureVisit } from './sample-visit.ts';
 
 /** The largest are those that `tollgate cost` takes. */
 export const BATCHES = [1, 2, 3, 5, 10, 30] as const;
@@ -143,3 +146,11 @@ async function inTurn<T, R>(all: readonly T[], measure: (each: T) => Promise<R>)
 
 /** Parts of a unit, without what binary fractions leave over. */
 const rounded = (units: number): number => Math.round(units * 1e9) / 1e9;
+
+/** What owning limits costs the table: counted on the program that is deployed. */
+async function measureDesk(options: DeskOptions): Promise<DeskUnits> {
+  const sample = await sampleDesk(options);
+  const visit = await measureVisit(sample);
+  const noticesRun = await measureNoticesRun(sample);
+  return { visit, noticesRun, parameterRun: await measureParameterRun(sample, options.parameters) };
+}

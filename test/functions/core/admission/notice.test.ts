@@ -3,7 +3,7 @@ import { decide } from '../../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
-import { flowRules } from '../../../flow/support/flow.ts';
+import { flowRules } from '../../../support/flow/flow.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };

@@ -6,7 +6,7 @@ import {
   VALUES_MAX,
 } from '../../../../functions/core/contract/emf-document.ts';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../../../functions/names.ts';
-import { emfProblems, measuredOf } from '../metrics/emf-spec.ts';
+import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 
 const metric = (name: string): Metric => ({ name, unit: 'Count', statistic: 'Average', says: 'for a test' });
 const A = metric('A');

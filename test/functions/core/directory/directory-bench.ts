@@ -4,8 +4,8 @@
  */
 import type { DirectoryTable } from '../../../../functions/core/directory/directory-table.ts';
 import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
-import { largeGitLab } from './large-gitlab.ts';
-import { syncBench } from './sync-bench.ts';
+import { largeGitLab } from '../../../support/large-gitlab.ts';
+import { syncBench } from '../../../support/sync-bench.ts';
 
 const groups = Number(process.argv[2] ?? 10_000);
 const projects = Number(process.argv[3] ?? 100_000);

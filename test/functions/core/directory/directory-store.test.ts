@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
-import { MINUTE_MS, syncBench } from './sync-bench.ts';
+import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 
 const PACKED = directoryOf([{ id: 777, path: 'packed', personal: false }]);
 const WAIT = { timeoutMs: 1 };

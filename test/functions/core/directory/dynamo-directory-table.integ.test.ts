@@ -7,8 +7,8 @@ import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { syncBench } from '../../../support/sync-bench.ts';
 import { directoryTableContract } from './contract.ts';
-import { syncBench } from './sync-bench.ts';
 
 const TABLE = 'directory-contract';
 const WAIT = { timeoutMs: 300_000 };

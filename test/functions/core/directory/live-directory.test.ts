@@ -10,7 +10,7 @@ import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts'
 import type { Decision } from '../../../../policies/decision.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { aDirectory, aPolicy, someLimits } from '../../../policies/documents.ts';
-import { MINUTE_MS, syncBench } from './sync-bench.ts';
+import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 
 const SLOTS = { id: 'slots', on: { group: 2 }, jobs: 1 };
 

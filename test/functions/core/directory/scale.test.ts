@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CALLS_MAX } from '../../../../functions/core/directory/run-budget.ts';
-import { largeGitLab } from './large-gitlab.ts';
-import { syncBench } from './sync-bench.ts';
+import { largeGitLab } from '../../../support/large-gitlab.ts';
+import { syncBench } from '../../../support/sync-bench.ts';
 
 test('10 000 groups are live after one run and 100 000 projects after four, at 400 calls a run', async () => {
   const { gitlab, calls } = largeGitLab({ roots: 100, groups: 10_000, projects: 100_000 });

@@ -5,7 +5,7 @@ import type { DirectoryFault } from '../../../../functions/core/directory/memory
 import type { SyncReport } from '../../../../functions/core/directory/sync.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { GitLabPlaces } from '../../../support/gitlab-places.ts';
-import { MINUTE_MS, type SyncBench, syncBench } from './sync-bench.ts';
+import { MINUTE_MS, type SyncBench, syncBench } from '../../../support/sync-bench.ts';
 
 /** One thing that happens in GitLab. */
 type Change =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
-import { MINUTE_MS, syncBench } from './sync-bench.ts';
+import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 
 /** Where a job of this project stands, as a function sees it that was started just now. */
 const chainOf = async (

@@ -7,8 +7,8 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { NO_HISTORY, withRuns } from '../../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
-import { VirtualTime } from '../../../../scripts/proof/bench/virtual-time.ts';
-import { flowRules } from '../../../flow/support/flow.ts';
+import { VirtualTime } from '../../../../scripts/local/clock/virtual-time.ts';
+import { flowRules } from '../../../support/flow/flow.ts';
 
 const SETTINGS = { defaultSeconds: 600, timeoutSeconds: 3_600 };
 const CLASS = { name: 'small' };

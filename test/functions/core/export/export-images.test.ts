@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { type ExportDeps, exportImages } from '../../../../functions/core/export/export-images.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
+import { aRecord, Feed, INSTANCE, rollupBench } from '../../../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
-import { aRecord, Feed, INSTANCE, rollupBench } from '../usage/rollup-bench.ts';
 
 function aBucket(over: Partial<ExportDeps> = {}) {
   const objects = new Map<string, string>();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
 import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
-import { aJobHook } from './job-hook-bodies.ts';
+import { aJobHook } from '../../../support/job-hook-bodies.ts';
 
 const KEYS = Object.keys(aJobHook());
 const SECRET = 'glpat-a-secret-that-went-astray';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
 import { JOB_STATUSES } from '../../../../functions/core/gitlab/job-truth.ts';
-import { aJobHook } from './job-hook-bodies.ts';
+import { aJobHook } from '../../../support/job-hook-bodies.ts';
 
 const truthOf = (changes: Readonly<Record<string, unknown>>) => parseJobHook(aJobHook(changes));
 

@@ -2,18 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createGitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 import { fill, TOKEN } from './rest-bench.ts';
 
 const local = createLocalGitLab({ random: seededRandom(1), token: TOKEN });
-let server: { readonly url: string; close(): Promise<void> };
+let server: LoopbackServer;
 beforeAll(async () => {
   server = await local.listen();
   fill(local, 120);
 });
 afterAll(async () => {
   local.stop();
-  await server.close();
+  await server.stop();
 });
 
 const client = (changes: { token?: string; timeoutMs?: number; deadlineMs?: number } = {}) =>

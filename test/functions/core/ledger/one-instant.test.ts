@@ -8,9 +8,9 @@ import type { LedgerClock } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { periodAt } from '../../../../policies/limits/period.ts';
-import { flowRules } from '../../../flow/support/flow.ts';
 import { aRequest } from '../../../scripts/cli/ledger-bench.ts';
-import { INSTANCE, ranFor } from '../../settle/truths.ts';
+import { flowRules } from '../../../support/flow/flow.ts';
+import { INSTANCE, ranFor } from '../../../support/ledger/truths.ts';
 
 const DECEMBER_MS = Date.UTC(2026, 11, 1);
 /** More than any of the writers here takes. */

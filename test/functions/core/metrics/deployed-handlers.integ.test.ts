@@ -8,8 +8,8 @@ import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { truthText } from '../../../../functions/core/truth/truth-text.ts';
 import * as names from '../../../../functions/names.ts';
+import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 import { importFor } from '../../../support/import-for.ts';
-import { emfProblems, measuredOf } from './emf-spec.ts';
 import { type Failure, type FakeServices, startFakeServices } from './fake-services.ts';
 
 const INSTANCE = 'metrics.example.com';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Metric } from '../../../../functions/core/contract/emf-document.ts';
 import { deployedMetrics, emfMetrics, noMetrics } from '../../../../functions/core/metrics/metrics.ts';
-import { emfProblems, measuredOf } from './emf-spec.ts';
+import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 
 const COUNTED: Metric = { name: 'Counted', unit: 'Count', statistic: 'Sum', says: 'for a test' };
 const SEEN: Metric = { name: 'Seen', unit: 'Seconds', statistic: 'p99', says: 'for a test' };

@@ -19,13 +19,13 @@ import { consume } from '../../../../functions/settle/consume.ts';
 import { measureReport as measureSweep } from '../../../../functions/sweep/report.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
+import { measuredOf } from '../../../support/emf-spec.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
-import { books, INSTANCE, ranFor, STARTED_MS } from '../../settle/truths.ts';
+import { books, INSTANCE, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
+import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 import { house, VISIT_MS } from '../../sweep/house.ts';
-import { MINUTE_MS, syncBench } from '../directory/sync-bench.ts';
-import { measuredOf } from './emf-spec.ts';
 
 function bench() {
   const lines: string[] = [];

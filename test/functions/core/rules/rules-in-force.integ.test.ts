@@ -1,7 +1,7 @@
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
-import { liveLimitsContract } from '../../admit/live-limits.ts';
+import { liveLimitsContract } from '../../../support/live-limits.ts';
 
 const TABLE = 'live-limits';
 

@@ -8,7 +8,11 @@ import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
 import { memorySessionStore } from '../../../../functions/core/signin/memory-session-store.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
-import { type GitLabUser, type SignInGitLab, startSignInGitLab } from '../../../support/oidc-provider.ts';
+import {
+  type GitLabUser,
+  type SignInGitLab,
+  startSignInGitLab,
+} from '../../../../scripts/local/gitlab/sign-in-gitlab.ts';
 
 export const ADMINS = 7;
 export const FINANCE = 8;

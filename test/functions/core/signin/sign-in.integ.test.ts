@@ -47,7 +47,7 @@ test('whoever opens a page is sent to GitLab and comes back to that page, signed
   const desk = await newDesk();
   const page = await newBrowser().open(`${desk.url}/groups/101?period=2026-11`, { as: USERS.mara.id });
   expect(page.url).toBe(`${desk.url}/groups/101?period=2026-11`);
-  expect(page.way.some((step) => step.startsWith(`${desk.gitlab.url}/auth`))).toBe(true);
+  expect(page.way.some((step) => step.startsWith(`${desk.gitlab.url}/oauth/authorize`))).toBe(true);
   expect(parseUser(JSON.parse(page.text))).toMatchObject({
     id: 43,
     username: 'mara',

@@ -5,7 +5,7 @@ import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { History, must } from '../../../support/ledger/history.ts';
-import { aTruth, books, ranFor, STARTED_MS } from '../../settle/truths.ts';
+import { aTruth, books, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 
 const RUNS = 500;
 const JOBS = 5;

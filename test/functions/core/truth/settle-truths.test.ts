@@ -4,7 +4,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import type { JobState } from '../../../../functions/core/ledger/ledger.ts';
 import { settleTruths, type TruthOutcome } from '../../../../functions/core/truth/settle-truths.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
-import { aTruth, type Books, books, ranFor, STARTED_MS } from '../../settle/truths.ts';
+import { aTruth, type Books, books, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 
 /** 600 held; a minute costs 60. */
 const ask = anAsk(1, [

@@ -9,7 +9,7 @@ import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { historyKey } from '../../../../policies/estimate/project-history.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
-import { aRecord, Feed, rollupBench, settled } from './rollup-bench.ts';
+import { aRecord, Feed, rollupBench, settled } from '../../../support/ledger/rollup-bench.ts';
 
 const TABLE = 'rollup';
 const DAY = '2026-11-21';

@@ -8,8 +8,8 @@ import {
 } from '../../../../functions/core/usage/latest-rejections.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { blocked } from '../../../support/ledger/asks.ts';
+import { aRecord, Feed, rollupBench } from '../../../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
-import { aRecord, Feed, rollupBench } from './rollup-bench.ts';
 
 const rejected = (jobId: number, decidedAtMs = NOVEMBER_21_MS): JobRecord => {
   const { dueAtMs: _due, ...rest } = aRecord({ jobId, decidedAtMs });

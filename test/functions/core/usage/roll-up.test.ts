@@ -12,8 +12,15 @@ import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
 import { historiesOf } from '../../../../policies/estimate/project-history.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { blocked, counter, someFacts } from '../../../support/ledger/asks.ts';
+import {
+  aRecord,
+  directory,
+  Feed,
+  keys,
+  rollupBench,
+  settled,
+} from '../../../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
-import { aRecord, directory, Feed, keys, rollupBench, settled } from './rollup-bench.ts';
 
 const DAY = '2026-11-21';
 

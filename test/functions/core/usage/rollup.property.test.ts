@@ -12,8 +12,8 @@ import type { RollupFault } from '../../../../functions/core/usage/memory-rollup
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { anAsk, blocked, claim, someFacts } from '../../../support/ledger/asks.ts';
+import { Feed, INSTANCE, rollupBench, type StreamRecord } from '../../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
-import { Feed, INSTANCE, rollupBench, type StreamRecord } from './rollup-bench.ts';
 
 const JOBS = 6;
 const job = fc.integer({ min: 1, max: JOBS });

@@ -4,7 +4,7 @@ import { destroy } from '../../../../scripts/build/destroy/destroy.ts';
 import { readDestroyOptions } from '../../../../scripts/build/destroy/destroy-options.ts';
 import { gitLabToken } from '../../../../scripts/build/destroy/gitlab-token.ts';
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
-import { type FakeController, fakeRunnerControllers } from '../../cli/controller/fake-runner-controllers.ts';
+import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 
 const SERVICE = 'Tollgate-prod-Service';
 const STATE = 'Tollgate-prod-State';

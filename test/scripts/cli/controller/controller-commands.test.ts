@@ -6,9 +6,9 @@ import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import * as commands from '../../../../scripts/cli/controller/controller-command.ts';
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
-import { type FakeController, fakeRunnerControllers } from './fake-runner-controllers.ts';
 
 const ONE: FakeController = { id: 7, description: 'tollgate', state: 'dry_run', connected: true };
 

@@ -4,8 +4,8 @@ import type { OpenDirectory } from '../../../../scripts/cli/directory/open-direc
 import { showCommandOn } from '../../../../scripts/cli/directory/show-command.ts';
 import { syncCommandOn } from '../../../../scripts/cli/directory/sync-command.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
-import { syncBench } from '../../../functions/core/directory/sync-bench.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
+import { syncBench } from '../../../support/sync-bench.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 
 const SYNC = ['directory', 'sync', '--gitlab', 'https://gitlab.example.com', '--token-file', 'token'];

@@ -10,7 +10,7 @@ import { type Finding, formatFinding } from '../../../../scripts/cli/doctor/find
 import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
 import { type LocalRouterOptions, startLocalRouter } from '../../../../scripts/local/router/local-router.ts';
 import { extended, renumbered } from '../../../../scripts/local/router/schemas.ts';
-import { cert, key } from '../../local/router/certificate.ts';
+import { cert, key } from '../../../support/certificate.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'doctor-'));
 afterAll(() => rmSync(dir, { recursive: true }));

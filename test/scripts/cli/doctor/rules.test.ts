@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
 import { checkRules } from '../../../../scripts/cli/doctor/rules.ts';
 import { aPolicy, NOW_MS } from '../../../policies/documents.ts';
-import { descOf } from '../../../relay/translate/support/desc-of.ts';
+import { descOf } from '../../../support/relay/desc-of.ts';
 
 const rule = (id: string, more: object): object => ({ id, mode: 'enforce', ...more });
 const matching = (id: string, match: object, more: object = {}): object =>

@@ -11,8 +11,8 @@ import { setsCommandOn } from '../../../../scripts/cli/limits/sets-command.ts';
 import { showCommandOn } from '../../../../scripts/cli/limits/show-command.ts';
 import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import type { Command } from '../../../../scripts/terminal/command.ts';
-import { syncBench } from '../../../functions/core/directory/sync-bench.ts';
 import { policyDocument } from '../../../policies/documents.ts';
+import { syncBench } from '../../../support/sync-bench.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 
 const WAIT = { timeoutMs: 1_000 };

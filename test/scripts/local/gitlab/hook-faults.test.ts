@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FaultOptions } from '../../../../scripts/local/gitlab/faults.ts';
-import { hookBench, newJob, RUNNER, START_MS } from './hook-bench.ts';
+import { hookBench, newJob, RUNNER, START_MS } from '../../../support/hook-bench.ts';
 
 /** `count` jobs, each from start to end within its own minute. */
 async function play(count: number, faults: FaultOptions, seed = 1) {

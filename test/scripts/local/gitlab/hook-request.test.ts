@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { hookBench, newJob, START_MS } from './hook-bench.ts';
+import { hookBench, newJob, START_MS } from '../../../support/hook-bench.ts';
 
 const SIGNING_TOKEN = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
 import { jobFromQuestion } from '../../../../scripts/local/gitlab/job-from-question.ts';
-import { hookBench, newJob, RUNNER, START_MS } from './hook-bench.ts';
+import { hookBench, newJob, RUNNER, START_MS } from '../../../support/hook-bench.ts';
 
 test('a job tells of every change of its status, and ends with what it took', async () => {
   const { local, delivered, clock } = hookBench();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hookBench, newJob, RUNNER } from './hook-bench.ts';
+import { hookBench, newJob, RUNNER } from '../../../support/hook-bench.ts';
 
 const bench = () => {
   const { local } = hookBench();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import type { CutMeans, CutPoint } from '../../../../scripts/local/router/faults.ts';
 import {
   type LocalRouter,
@@ -8,7 +9,6 @@ import {
 } from '../../../../scripts/local/router/local-router.ts';
 import { unknownFields } from '../../../../scripts/local/router/question.ts';
 import { type BareClient, type BareClientOptions, bareClient } from './bare-client.ts';
-import { handClock } from './hand-clock.ts';
 
 const schema = loadSchema();
 const job = { id: 7 };

@@ -2,13 +2,13 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import {
   type LocalRouter,
   type LocalRouterOptions,
   startLocalRouter,
 } from '../../../../scripts/local/router/local-router.ts';
 import { type BareClient, type BareClientOptions, bareClient } from './bare-client.ts';
-import { handClock } from './hand-clock.ts';
 
 const schema = loadSchema();
 const job = { id: 7, job_info: { id: 7, name: 'unit tests', project_id: 12 }, image: { name: 'alpine:3' } };
@@ -287,7 +287,7 @@ describe('several controllers', () => {
 });
 
 test('a router over TLS serves both listeners', async () => {
-  const { key, cert } = await import('./certificate.ts');
+  const { key, cert } = await import('../../../support/certificate.ts');
   const router = await aRouter({ tls: { key, cert }, wsPort: 0 });
   for (const url of [router.grpcUrl ?? '', router.wsUrl ?? '']) {
     const client = bareClient(url, { schema, token: 'glrct-one', ca: cert });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import { WaitingStreams } from '../../../../scripts/local/router/waiting-streams.ts';
-import { handClock } from './hand-clock.ts';
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7])('stream %i of eight is taken when the draw says so', async (place) => {
   const pool = new WaitingStreams<number>(handClock(), () => place / 8);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import type { CounterWrite } from '../../../../functions/core/ledger/store.ts';
+import { VirtualTime } from '../../../../scripts/local/clock/virtual-time.ts';
 import { contendedStore } from '../../../../scripts/proof/bench/contended-store.ts';
 import { CONTENTION } from '../../../../scripts/proof/bench/contention-constants.ts';
-import { VirtualTime } from '../../../../scripts/proof/bench/virtual-time.ts';
 
 const write = (subject: string): CounterWrite => ({
   kind: 'counter',

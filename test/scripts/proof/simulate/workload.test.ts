@@ -1,14 +1,9 @@
 import { expect, test } from 'vitest';
+import { STAGES } from '../../../../scripts/local/workload/job-kinds.ts';
 import { drawEditions } from '../../../../scripts/proof/simulate/draw-editions.ts';
 import { workloadOf } from '../../../../scripts/proof/simulate/draw-workload.ts';
 import { trueMicros } from '../../../../scripts/proof/simulate/true-cost.ts';
-import {
-  MONTH_END_MS,
-  MONTH_START_MS,
-  OUTAGE,
-  SHAPE,
-  STAGES,
-} from '../../../../scripts/proof/simulate/workload.ts';
+import { MONTH_END_MS, MONTH_START_MS, OUTAGE, SHAPE } from '../../../../scripts/proof/simulate/workload.ts';
 
 const workload = workloadOf({ ...SHAPE, jobs: 20_000 });
 const { jobs, places } = workload;

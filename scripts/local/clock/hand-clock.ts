@@ -1,0 +1,38 @@
+import type { Clock } from './clock.ts';
+
+/** A clock that never runs by itself: whoever sleeps moves it on at once. */
+export interface HandClock extends Clock {
+  /** Runs what comes due meanwhile, each at its own time. */
+  advance(ms: number): void;
+  /** Never back: what was planned for an earlier moment happens now. */
+  advanceTo(atMs: number): void;
+}
+
+/** Its time of day is whole ms, as every wall clock tells them. */
+export function handClock(startMs = 0): HandClock {
+  let nowMs = startMs;
+  const due = new Set<{ atMs: number; run: () => void }>();
+  const advanceTo = (atMs: number): void => {
+    while (due.size > 0) {
+      const [next] = [...due].filter((timer) => timer.atMs <= atMs).sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined) break;
+      due.delete(next);
+      nowMs = Math.max(nowMs, next.atMs);
+      next.run();
+    }
+    nowMs = Math.max(nowMs, atMs);
+  };
+  const advance = (ms: number): void => advanceTo(nowMs + ms);
+  return {
+    nowMs: () => Math.floor(nowMs),
+    monotonicMs: () => nowMs - startMs,
+    sleep: async (delayMs) => advance(delayMs),
+    after(delayMs, run) {
+      const timer = { atMs: nowMs + delayMs, run };
+      due.add(timer);
+      return () => due.delete(timer);
+    },
+    advance,
+    advanceTo,
+  };
+}

@@ -1,0 +1,119 @@
+/** The jobs of a made-up month: the same day always has the same ones. Pure. */
+import { limitsOfGroup } from '../../../policies/limits/levels.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import type { PeriodKind } from '../../../policies/limits/period.ts';
+import type { Directory, DirectoryProject } from '../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { unitRow } from '../../../policies/units/unit.ts';
+import { seededRandom } from '../seeded-random.ts';
+import { logNormal } from './draws.ts';
+import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from './job-kinds.ts';
+
+export interface PastJob {
+  readonly request: AdmissionRequest;
+  readonly runsSeconds: number;
+}
+
+/** 1970 began on a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
+const FIRST_WEEKDAY = 3;
+/** All projects together, on the busiest day: some 480 in the month, which take two or three seconds to write. */
+const JOBS_A_DAY = 24;
+const WORKING_DAYS = 21;
+const PROJECTS_MAX = 20;
+/** Ids of a day's jobs. */
+const IDS_A_DAY = 500;
+/** How much of a month's budget its projects use in the made-up month: the jobs of a run are to find room, and to use it up. */
+const BUDGET_SHARE = 0.25;
+/** What a job of the workload costs on average, at the prices of policies/policy.yaml. */
+const USUAL_MICROS = 210_000;
+/** How much shorter or longer jobs may be than the workload's. */
+const SCALE = { least: 0.05, most: 3 } as const;
+const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
+  small: [],
+  medium: ['kubernetes_runner'],
+  large: ['functions-pilot-linux-amd64'],
+};
+const KINDS = STAGES.flat();
+
+/** Ids of jobs that really run begin here: above those of any day that is made up this century. */
+export const FIRST_RUN_JOB_ID = 25_000_000;
+
+/** Days are counted from 1 January 1970, UTC. */
+export const firstJobId = (day: number): number => day * IDS_A_DAY;
+
+export const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>
+  [...projectById.values()].slice(0, PROJECTS_MAX);
+
+/** @param scales - how much longer the jobs of a project are than the workload's, by its id. */
+export function jobsOfDay(
+  day: number,
+  directory: Directory,
+  scales: ReadonlyMap<number, number>,
+): readonly PastJob[] {
+  const projects = pastProjects(directory);
+  const random = seededRandom(day);
+  const weight = (WEEKDAY_WEIGHTS[(day + FIRST_WEEKDAY) % 7] ?? 0) / Math.max(...WEEKDAY_WEIGHTS);
+  // At least one: by the first of them a loaded day is known.
+  const count = projects.length === 0 ? 0 : Math.max(1, Math.round(JOBS_A_DAY * weight));
+  return Array.from({ length: count }, (_, index): readonly PastJob[] => {
+    const place = (index + day) % projects.length;
+    const project = projects[place];
+    const kind = KINDS[Math.floor(random() * KINDS.length)];
+    if (project === undefined || kind === undefined) return [];
+    const runsSeconds = logNormal(kind.medianSeconds, kind.sigma, random) * (scales.get(project.id) ?? 1);
+    const request = {
+      jobId: firstJobId(day) + index,
+      jobName: kind.name,
+      pipelineId: firstJobId(day) + place,
+      pipelineSource: 'push',
+      projectId: project.id,
+      projectPath: project.path,
+      namespaceId: project.groupId,
+      rootNamespaceId: directory.chainById.get(project.groupId)?.[0]?.id ?? project.groupId,
+      ref: 'main',
+      refProtected: true,
+      image: 'alpine:3.22',
+      runnerTags: TAGS[kind.runnerClass],
+      timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
+      variables: {},
+    };
+    return [{ request, runsSeconds }];
+  }).flat();
+}
+
+/** What a month may use of a budget of each period, in amounts. Those that begin anew all the time ask nothing of a month. */
+const IN_A_MONTH: Readonly<Partial<Record<PeriodKind, number>>> = {
+  day: WORKING_DAYS,
+  week: 4,
+  month: 1,
+  quarter: 1 / 3,
+  year: 1 / 12,
+  once: 1,
+};
+
+/** One scale per project, so that the smallest budget above it suits all its projects, those by default included. */
+export function scalesOf(directory: Directory, limits: LimitSet, nowMs: number): ReadonlyMap<number, number> {
+  const projects = pastProjects(directory);
+  const jobsEach = (JOBS_A_DAY * WORKING_DAYS) / Math.max(1, projects.length);
+  const under = (groupId: number): number =>
+    projects.filter((one) => directory.chainById.get(one.groupId)?.some(({ id }) => id === groupId)).length;
+  const ofAll = limitsOn(limits, 'instance').flatMap((limit) => sharesOf(limit, projects.length));
+  return new Map(
+    projects.map((project) => {
+      const shares = (directory.chainById.get(project.groupId) ?? []).flatMap((group) =>
+        limitsOfGroup(limits, group, nowMs).flatMap((limit) => sharesOf(limit, under(group.id))),
+      );
+      const scale = (Math.min(...ofAll, ...shares) * BUDGET_SHARE) / (jobsEach * USUAL_MICROS);
+      return [project.id, Math.min(SCALE.most, Math.max(SCALE.least, scale))];
+    }),
+  );
+}
+
+/** What each of so many projects may use in a month, where the limit is a budget of money that rejects. */
+function sharesOf({ unit, per, amount, mode }: Limit, projects: number): readonly number[] {
+  const months = per === undefined ? undefined : IN_A_MONTH[per];
+  if (!unitRow(unit).inCurrency || mode !== 'enforce' || typeof amount !== 'number' || months === undefined)
+    return [];
+  return [(amount * months) / projects];
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Webhook } from 'standardwebhooks';
+import * as names from '../../functions/names.ts';
+import { bundleFunction, type FunctionName } from '../../scripts/build/bundle.ts';
+import { packRules } from '../../scripts/build/pack-rules.ts';
+import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import { type HostedBundle, hostBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { BUNDLES, newRunFolder } from './run-folders.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Another for each file that starts bundles: they share a database. */
+export const TABLE = `bundles-${randomUUID()}`;
+export const INSTANCE = 'bundles.example.com';
+export const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of these tests only').toString('base64')}`;
+export const GITLAB_TOKEN = 'glpat-of-these-tests-only';
+
+/** A server on loopback for one test file. */
+export interface Fake {
+  readonly url: string;
+  close(): void;
+}
+
+export async function aFake(
+  answer: (request: IncomingMessage, body: string, response: ServerResponse) => void,
+): Promise<Fake> {
+  const server: Server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    answer(request, body, response);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** As much of SSM as reading a parameter takes. */
+export const fakeParameters = (values: Readonly<Record<string, string>>): Promise<Fake> =>
+  aFake((_, body, response) => {
+    const { Name } = JSON.parse(body) as { Name: string };
+    const Value = values[Name];
+    response.writeHead(Value === undefined ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end(
+      JSON.stringify(Value === undefined ? { __type: 'ParameterNotFound' } : { Parameter: { Name, Value } }),
+    );
+  });
+
+export interface Rig {
+  /** Builds a function as it is deployed and starts it with this environment besides the usual one. */
+  start(name: FunctionName, more?: Readonly<Record<string, string>>): Promise<HostedBundle>;
+  close(): Promise<void>;
+}
+
+/** @param endpoint - of DynamoDB Local. */
+export function aRig(endpoint: string): Rig {
+  mkdirSync(BUNDLES, { recursive: true });
+  const folder = newRunFolder(BUNDLES);
+  const rules = JSON.stringify(packRules({ root, force: false, nowMs: Date.now() }));
+  const started: HostedBundle[] = [];
+  return {
+    start: async (name, more = {}) => {
+      const own = join(folder, name.replace('/', '-'));
+      mkdirSync(own, { recursive: true });
+      await bundleFunction(name, join(own, 'handler.mjs'));
+      writeFileSync(join(own, 'rules.json'), rules);
+      const bundle = await hostBundle({
+        folder: own,
+        env: {
+          HOME: own,
+          AWS_REGION: 'local',
+          AWS_ACCESS_KEY_ID: 'local',
+          AWS_SECRET_ACCESS_KEY: 'local',
+          [names.ENV_LEDGER_TABLE]: TABLE,
+          [names.ENV_GITLAB_INSTANCE]: INSTANCE,
+          [names.ENV_RULES_FILE]: join(own, 'rules.json'),
+          [names.ENV_DYNAMODB_ENDPOINT]: endpoint,
+          ...more,
+        },
+      });
+      started.push(bundle);
+      return bundle;
+    },
+    close: async () => {
+      for (const bundle of started) await bundle.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a Function URL gets back. */
+export interface UrlAnswer {
+  readonly statusCode: number;
+  readonly body: string;
+}
+
+export const bodyOf = (answer: unknown): unknown => JSON.parse((answer as UrlAnswer).body);
+
+export interface DeliveryOptions {
+  readonly id: string;
+  readonly secret?: string;
+  /** @default now */
+  readonly sentAt?: Date;
+  readonly base64?: boolean;
+}
+
+/** A webhook as GitLab sends it through the Function URL. */
+export function delivery(body: string, { id, secret, sentAt, base64 }: DeliveryOptions): unknown {
+  const at = sentAt ?? new Date();
+  return functionUrlEvent({
+    path: names.WEBHOOK_PATH,
+    headers: {
+      'x-gitlab-event': 'Job Hook',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret ?? WEBHOOK_SECRET).sign(id, at, body),
+    },
+    body,
+    base64: base64 ?? false,
+  });
+}

@@ -1,0 +1,144 @@
+import type { Policy } from '../../../policies/policy.ts';
+import { createAnswering } from '../../../relay/answer.ts';
+import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { Answer } from '../../../relay/exchange.ts';
+import { createFallback } from '../../../relay/fallback.ts';
+import {
+  createQuestionReader,
+  type JudgePlausibility,
+  plausibilityJudge,
+} from '../../../relay/read-question.ts';
+import { statelessCheck } from '../../../relay/stateless-check.ts';
+import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
+import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
+import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
+import { turn } from './commit-bench.ts';
+import { FakeClock } from './fake-clock.ts';
+
+const schema = loadSchema();
+const read = compileReader(schema, {
+  variables: { names: [], prefixes: [] },
+  trustVariables: false,
+});
+
+/** One question and all that was answered to it. */
+export interface Exchange {
+  readonly arrivedAtMs: number;
+  readonly deadlineMs: number;
+  readonly answers: Answer[];
+  answeredAtMs: number;
+}
+
+export interface AnsweringBench {
+  readonly clock: FakeClock;
+  readonly commit: GroupCommit;
+  readonly unmetered: Unmetered;
+  readonly events: RelayEvent[];
+  readonly ask: (bytes: Uint8Array, heard?: boolean) => Exchange;
+  readonly pass: (ms: number) => Promise<void>;
+  readonly ofType: <T extends RelayEvent['type']>(type: T) => Extract<RelayEvent, { type: T }>[];
+}
+
+export interface AnsweringOptions {
+  /** Gets the clock so that it can take its time on it. */
+  readonly send: (clock: FakeClock) => SendBatch;
+  readonly deadlineMs?: number;
+  readonly queuedMax?: number;
+  readonly unreadablePerHour?: number;
+  readonly policy?: Policy;
+  /** @default 'given' */
+  readonly schemaTrust?: SchemaTrust;
+  /** @default the real one, without a directory */
+  readonly judge?: JudgePlausibility;
+}
+
+/** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
+export function answeringBench(options: AnsweringOptions): AnsweringBench {
+  const { deadlineMs = 2_000, queuedMax, unreadablePerHour } = options;
+  const clock = new FakeClock();
+  const events: RelayEvent[] = [];
+  const observe = (event: RelayEvent): number => events.push(event);
+  const commit = createGroupCommit({
+    send: options.send(clock),
+    clock,
+    observe,
+    defer: setImmediate,
+    ...(queuedMax !== undefined && { queuedMax }),
+  });
+  // The service is never there to be told, so what is queued can be counted.
+  const unmetered = createUnmetered({
+    post: async () => ({ kind: 'unreachable' }),
+    clock,
+    random: () => 0.5,
+    observe,
+  });
+  const proof = createSchemaProof(options.schemaTrust ?? 'given', (standing) =>
+    observe({ type: 'schema', standing, source: schema.source, hash: schema.hash, placeholder: false }),
+  );
+  let decisions = 0;
+  const answerQuestion = createAnswering({
+    read: createQuestionReader({
+      read,
+      judge: options.judge ?? plausibilityJudge(() => undefined),
+      proof,
+      observe,
+    }),
+    proof,
+    commit,
+    fallback: createFallback({
+      schemaProven: () => proof.standing === 'proven',
+      clock,
+      stateless: statelessCheck(options.policy, clock),
+      costAndCapacity: 'admit',
+      newDecisionId: () => {
+        decisions += 1;
+        return `f-${decisions}`;
+      },
+      ...(unreadablePerHour !== undefined && { unreadablePerHour }),
+    }),
+    unmetered,
+    clock,
+    observe,
+    deadlineMs,
+  });
+
+  return {
+    clock,
+    commit,
+    unmetered,
+    events,
+    ask: (bytes, heard = true) => {
+      const arrivedAtMs = clock.monotonicMs();
+      const exchange: Exchange = { arrivedAtMs, deadlineMs, answers: [], answeredAtMs: Number.NaN };
+      void answerQuestion({ bytes, arrivedAtMs }).then(({ answer, delivered }) => {
+        exchange.answers.push(answer);
+        exchange.answeredAtMs = clock.monotonicMs();
+        delivered(heard);
+      });
+      return exchange;
+    },
+    pass: async (ms) => {
+      for (let left = ms; left > 0; left -= 10) {
+        clock.advance(Math.min(10, left));
+        await turn();
+      }
+    },
+    ofType: <T extends RelayEvent['type']>(type: T) =>
+      events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
+  };
+}
+
+/** The bytes of a question as the router sends it. */
+export const questionOf = (
+  jobId: number,
+  of: { readonly project?: number; readonly root?: number; readonly image?: string } = {},
+): Uint8Array => {
+  const { project = 1, root = 1, image = 'node:24' } = of;
+  return encodeKnown(schema.question, {
+    id: BigInt(jobId),
+    job_info: { id: BigInt(jobId), project_id: BigInt(project), root_namespace_id: BigInt(root) },
+    image: { name: image },
+  });
+};

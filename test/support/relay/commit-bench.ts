@@ -1,0 +1,108 @@
+import type { BatchJob } from '../../../relay/commit/batch-job.ts';
+import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { Verdict } from '../../../relay/verdict.ts';
+import { FakeClock } from './fake-clock.ts';
+import { admittedOf } from './verdicts.ts';
+
+/** A batch that was sent and waits for the test to say what comes of it. */
+export interface SentBatch {
+  readonly jobs: readonly BatchJob[];
+  readonly jobIds: readonly number[];
+  readonly root: string;
+  readonly atMs: number;
+  readonly remainingMs: number;
+  /** Resolves what `send` gave; without verdicts every job is admitted. */
+  readonly answer: (verdicts?: readonly Verdict[]) => Promise<void>;
+  readonly fail: () => Promise<void>;
+}
+
+/** What came of one question. */
+export interface Asked {
+  readonly jobId: number;
+  verdict: Verdict | undefined;
+  answeredAtMs: number | undefined;
+}
+
+export interface CommitBench {
+  readonly clock: FakeClock;
+  readonly commit: GroupCommit;
+  readonly batches: SentBatch[];
+  readonly events: RelayEvent[];
+  /** Asks now, of root 1 and project 1 unless told otherwise. */
+  readonly ask: (jobId: number, of?: AskedOf) => Asked;
+  /** Moves time in steps, and lets promises run between them. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+export interface AskedOf {
+  readonly root?: number;
+  readonly project?: number;
+  /** From now. @default 2000 */
+  readonly deadlineMs?: number;
+  /** Makes the request this much larger. */
+  readonly padding?: number;
+}
+
+/** Lets everything run that waits for a promise or for `setImmediate`. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export function commitBench(options: { readonly queuedMax?: number } = {}): CommitBench {
+  const clock = new FakeClock();
+  const batches: SentBatch[] = [];
+  const events: RelayEvent[] = [];
+  const commit = createGroupCommit({
+    clock,
+    observe: (event) => events.push(event),
+    defer: setImmediate,
+    ...options,
+    send: (jobs, remainingMs) =>
+      new Promise((resolve, reject) => {
+        batches.push({
+          jobs,
+          jobIds: jobs.map((job) => job.request.jobId),
+          root: jobs[0]?.root ?? 'none',
+          atMs: clock.monotonicMs(),
+          remainingMs,
+          answer: (verdicts = jobs.map((job) => admittedOf(job.request))) => {
+            resolve(verdicts);
+            return turn();
+          },
+          fail: () => {
+            reject(new Error('send broke its word'));
+            return turn();
+          },
+        });
+      }),
+  });
+
+  function ask(jobId: number, of: AskedOf = {}): Asked {
+    const { root = 1, project = 1, deadlineMs = 2_000, padding } = of;
+    const asked: Asked = { jobId, verdict: undefined, answeredAtMs: undefined };
+    const image = padding === undefined ? {} : { image: 'x'.repeat(padding) };
+    const request = { jobId, projectId: project, rootNamespaceId: root, ...image };
+    void commit.decide(request, clock.monotonicMs() + deadlineMs).then((verdict) => {
+      asked.verdict = verdict;
+      asked.answeredAtMs = clock.monotonicMs();
+    });
+    return asked;
+  }
+
+  return {
+    clock,
+    commit,
+    batches,
+    events,
+    ask,
+    pass: async (ms) => {
+      for (let left = ms; left > 0; left -= 10) {
+        clock.advance(Math.min(10, left));
+        await turn();
+      }
+    },
+  };
+}
+
+/** Numbers from..to, both included. */
+export const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);

@@ -1,0 +1,133 @@
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { Answer } from '../../../relay/exchange.ts';
+import type { AdmitCall, AdmitCallListener, Router } from '../../../relay/router/router.ts';
+import { createStreamPool, type StreamPoolOptions } from '../../../relay/streams/pool.ts';
+import { FakeClock } from './fake-clock.ts';
+
+/** One call as the router's side sees it. */
+export class FakeCall implements AdmitCall {
+  readonly listener: AdmitCallListener;
+  answered: string | undefined;
+  ended = false;
+  #sent = (): void => {};
+
+  constructor(listener: AdmitCallListener) {
+    this.listener = listener;
+  }
+
+  accept(): this {
+    this.listener.onWaiting();
+    return this;
+  }
+
+  ask(text = 'question'): this {
+    this.listener.onQuestion(Buffer.from(text));
+    return this;
+  }
+
+  end(code = 0, details = ''): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.listener.onEnd(code, details);
+  }
+
+  answer(bytes: Uint8Array, sent: () => void = () => {}): boolean {
+    if (this.ended) return false;
+    this.answered = Buffer.from(bytes).toString();
+    this.#sent = sent;
+    return true;
+  }
+
+  /** The transport has taken the answer. */
+  take(): this {
+    this.#sent();
+    return this;
+  }
+
+  cancel(): void {
+    this.end(1, 'cancelled');
+  }
+}
+
+type Deliver = (answer?: Answer) => Promise<void>;
+
+/**
+ * A pool before a router that does what the test says. `settle` lets deferred work and promises run; nothing here waits
+ * for real time.
+ */
+export function poolBench(
+  options: Partial<StreamPoolOptions> & {
+    readonly acceptAll?: boolean;
+    readonly tokenReplaced?: () => boolean;
+  } = {},
+) {
+  const clock = new FakeClock();
+  const events: RelayEvent[] = [];
+  const calls: FakeCall[] = [];
+  const heard: boolean[] = [];
+  const questions: { readonly text: string; readonly decide: Deliver }[] = [];
+  const deferred: (() => void)[] = [];
+  const router: Router = {
+    admitJob(listener) {
+      const call = new FakeCall(listener);
+      calls.push(call);
+      if (options.acceptAll ?? true) call.accept();
+      return call;
+    },
+    tokenReplaced: options.tokenReplaced ?? (() => false),
+    register: () => Promise.resolve(),
+    unregister: () => Promise.resolve(),
+    close() {},
+  };
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn += 1) {
+      for (const run of deferred.splice(0)) run();
+      await Promise.resolve();
+    }
+  };
+  const pool = createStreamPool({
+    router,
+    clock,
+    random: () => 0.5,
+    observe: (event) => events.push(event),
+    defer: (run) => deferred.push(run),
+    encode: {
+      admitted: () => Buffer.from('admitted'),
+      rejected: (reason) => Buffer.from(`rejected: ${reason}`),
+    },
+    answer: ({ bytes }) =>
+      new Promise((resolve) => {
+        questions.push({
+          text: Buffer.from(bytes).toString(),
+          decide: async (answer = { outcome: 'admitted' }) => {
+            resolve({ answer, delivered: (was) => heard.push(was) });
+            await settle();
+          },
+        });
+      }),
+    ...options,
+  });
+  return {
+    pool,
+    clock,
+    calls,
+    events,
+    heard,
+    questions,
+    settle,
+    /** Calls that have not ended. */
+    live: () => calls.filter((call) => !call.ended),
+    /** Calls that have neither ended nor been asked. */
+    free: () => calls.filter((call) => !call.ended && call.answered === undefined),
+    ofType: <T extends RelayEvent['type']>(type: T) =>
+      events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
+    /** Starts, and lets the first probe live. */
+    async open() {
+      pool.start();
+      clock.advance(1_000);
+      await settle();
+      clock.advance(100);
+      await settle();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { systemClock } from '../../../relay/clock.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { AnswerQuestion } from '../../../relay/exchange.ts';
+import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
+import { parseTarget } from '../../../relay/router/target.ts';
+import { createStreamPool } from '../../../relay/streams/pool.ts';
+import type { PoolSizes } from '../../../relay/streams/pool-size.ts';
+import { literalToken } from '../../../relay/token.ts';
+import { encodeAdmitted, encodeRejected, loadSchema } from '../../../relay/wire/schema.ts';
+import { Conditions } from '../../../scripts/local/router/conditions.ts';
+
+export const TOKEN = 'glrct-test';
+
+/** The relay's half that knows gRPC, before a real router at `url`; by default it admits everything. */
+export function relayBefore(
+  url: string,
+  options: Partial<RouterOptions> & { readonly answer?: AnswerQuestion; readonly sizes?: PoolSizes } = {},
+) {
+  const schema = options.schema ?? loadSchema();
+  const conditions = new Conditions();
+  const events: RelayEvent[] = [];
+  const heard: boolean[] = [];
+  const router = createRouter({
+    target: parseTarget(url),
+    schema,
+    token: literalToken(TOKEN),
+    userAgent: 'tollgate-test/1',
+    reconnectMsMax: 200,
+    ...options,
+  });
+  const pool = createStreamPool({
+    router,
+    clock: systemClock,
+    random: Math.random,
+    // Tests of how a relay leaves are in drain.integ.test.ts.
+    attritionMs: 0,
+    ...(options.sizes !== undefined && { sizes: options.sizes }),
+    observe(event) {
+      events.push(event);
+      conditions.look();
+    },
+    encode: { admitted: () => encodeAdmitted(schema), rejected: (reason) => encodeRejected(schema, reason) },
+    answer:
+      options.answer ??
+      (() =>
+        Promise.resolve({
+          answer: { outcome: 'admitted' },
+          delivered: (was) => {
+            heard.push(was);
+            conditions.look();
+          },
+        })),
+  });
+  pool.start();
+  return {
+    router,
+    pool,
+    events,
+    heard,
+    ofType: <T extends RelayEvent['type']>(type: T) =>
+      events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
+    until: (holds: () => boolean, what: string) => conditions.until(holds, { what, timeoutMs: 300_000 }),
+    async [Symbol.asyncDispose]() {
+      await pool.drain();
+      router.close();
+    },
+  };
+}
+
+/** What became of one call made straight through the router client. */
+export interface CallStory {
+  readonly steps: string[];
+  readonly end: Promise<{ readonly code: number; readonly details: string }>;
+  cancel(): void;
+}
+
+/** One AdmitJob call without a pool. */
+export function callOnce(router: ReturnType<typeof createRouter>, answer?: Uint8Array): CallStory {
+  const steps: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<{ readonly code: number; readonly details: string }>();
+  const call = router.admitJob({
+    onWaiting: () => void steps.push('waiting'),
+    onQuestion() {
+      steps.push('question');
+      if (answer !== undefined) call.answer(answer);
+    },
+    onOversized: (sizeBytes) => void steps.push(`oversized ${sizeBytes}`),
+    onEnd(code, details) {
+      steps.push(`end ${code}`);
+      resolve({ code, details });
+    },
+  });
+  return { steps, end: promise, cancel: () => call.cancel() };
+}

@@ -1,0 +1,59 @@
+import { DirectoryStore } from '../../functions/core/directory/directory-store.ts';
+import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
+import {
+  type DirectoryFault,
+  type DirectoryOperation,
+  MemoryDirectoryTable,
+} from '../../functions/core/directory/memory-directory-table.ts';
+import { type SyncDeps, type SyncReport, syncDirectory } from '../../functions/core/directory/sync.ts';
+import { silentLog } from '../../functions/core/environment/log.ts';
+import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab-directory.ts';
+import { createGitLabDirectory } from '../../functions/core/gitlab/rest-directory.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
+import { type GitLabPlaces, gitlabPlaces } from './gitlab-places.ts';
+import { manualClock } from './ledger/test-clock.ts';
+
+export const MINUTE_MS = 60_000;
+
+export interface SyncBench {
+  readonly places: GitLabPlaces;
+  readonly gitlab: GitLabDirectory;
+  readonly table: DirectoryTable;
+  readonly clock: HandClock;
+  /** One run; five minutes pass after it. */
+  run(changes?: Partial<SyncDeps>): Promise<SyncReport>;
+  reader(packed?: Directory): DirectoryStore;
+}
+
+/** A GitLab and a table in memory; waits take no time. */
+export function syncBench(
+  options: { fault?: (operation: DirectoryOperation) => DirectoryFault; table?: DirectoryTable } = {},
+): SyncBench & { readonly memory: MemoryDirectoryTable } {
+  const places = gitlabPlaces();
+  const clock = manualClock();
+  const memory = new MemoryDirectoryTable(options.fault);
+  const table = options.table ?? memory;
+  const gitlab = createGitLabDirectory({
+    baseUrl: 'http://gitlab.localhost',
+    token: async () => 'glpat-a-token-nobody-may-see',
+    fetch: places.fetch,
+    clock,
+    random: () => 0.5,
+  });
+  let runs = 0;
+  return {
+    places,
+    gitlab,
+    table,
+    memory,
+    clock,
+    run: async (changes = {}) => {
+      runs += 1;
+      const report = await syncDirectory({ gitlab, table, clock, runId: `run-${runs}`, ...changes });
+      clock.advance(5 * MINUTE_MS);
+      return report;
+    },
+    reader: (packed) => new DirectoryStore({ table, packed, clock, log: silentLog }),
+  };
+}
