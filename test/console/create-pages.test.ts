@@ -4,9 +4,9 @@ import { writtenAmount } from '../../functions/console/pages/limit-words.ts';
 import { renderNotice } from '../../functions/console/pages/problem-page.ts';
 import { createUploads } from '../../functions/console/pages/uploads.ts';
 import { LimitsError } from '../../functions/core/limits/limits-error.ts';
-import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
 import { readUnits } from '../../policies/document/parse-limit-amount.ts';
 import type { LimitKind } from '../../policies/limits/limit.ts';
+import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
 import { fakeDesk } from './fake-desk.ts';
 import { fakeRead } from './fake-read.ts';
 import { pagesApp } from './pages-server.ts';
@@ -104,7 +104,7 @@ test('the version that others saved names nobody to who sees only a part', async
 });
 
 test('an upload is kept for an hour, and read by nobody else', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const uploads = createUploads({ table, clock: { nowMs: () => NOW_MS }, newId: () => 'u1' });
   const name = await uploads.keep(7, Buffer.from('rows'));
   expect(Buffer.from((await uploads.read(7, name)) ?? []).toString()).toBe('rows');

@@ -1,13 +1,10 @@
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
-import { versioned } from '../store/item-version.ts';
+import { getItem } from '../store/get.ts';
+import type { Item } from '../store/item-bytes.ts';
 import { type Key, ledgerKeys } from '../store/keys.ts';
-import { PK, SK } from '../store/table.ts';
-import { tableCalls } from '../store/table-calls.ts';
+import type { InstanceTable } from '../store/operation.ts';
+import { itemAt, putItem } from '../store/put.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
 import { blocksOf, decodeHead, decodeRunners, encodeHead, encodeRunners } from './marks-item.ts';
 import type { RunnerMark, SweepMarkStore, SweepMarks } from './sweep-marks.ts';
 
@@ -18,37 +15,23 @@ const BLOCK_RUNNERS_MAX = 1_000;
 const BLOCKS_MAX = 1_000;
 const AT_ONCE = 8;
 
-type Attributes = Readonly<Record<string, AttributeValue>>;
-
-export interface DynamoMarksOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
-
 /**
  * The marks beside the ledger: one item for what is said once, one for each thousand runners. A runner stays in its block,
  * by its id, and a block that has not changed since it was read is not written. The item of an older version, which had all
  * runners in itself, is read and replaced.
  */
-export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions): SweepMarkStore {
+export function dynamoMarks({ table, instance }: InstanceTable): SweepMarkStore {
   const keys = ledgerKeys(instance);
   /** What stands in the table, by block, as far as this store has read or written it. */
   let known: readonly string[] = [];
 
-  const answered = tableCalls(tableName, TIMEOUT_MS);
-  const get = async (key: Key): Promise<Attributes | undefined> => {
-    const command = new GetItemCommand({ TableName: tableName, Key: keyItem(key), ConsistentRead: true });
-    return (await answered("read the sweep's marks", (abortSignal) => client.send(command, { abortSignal })))
-      .Item;
-  };
-  const put = async (key: Key, attributes: Attributes): Promise<void> => {
-    const command = new PutItemCommand({
-      TableName: tableName,
-      Item: { ...keyItem(key), ...versioned, ...attributes },
-    });
-    await answered("write the sweep's marks", (abortSignal) => client.send(command, { abortSignal }));
+  const failure = unavailable(table);
+  const get = (key: Key): Promise<Item | undefined> =>
+    answered("read the sweep's marks", failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
+  const put = async (key: Key, attributes: Item): Promise<void> => {
+    await answered("write the sweep's marks", failure, () =>
+      putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
+    );
   };
 
   return {
@@ -73,8 +56,6 @@ export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions)
     },
   };
 }
-
-const keyItem = ({ pk, sk }: Key) => ({ [PK]: { S: pk }, [SK]: { S: sk } });
 
 type Runners = readonly (readonly [number, RunnerMark])[];
 

@@ -3,7 +3,7 @@
  * stdout; with `--expose-gc` the memory is what is left after a collection.
  */
 import type { DirectoryTable } from '../../../../functions/core/directory/directory-table.ts';
-import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
+import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { largeGitLab } from './large-gitlab.ts';
 import { syncBench } from './sync-bench.ts';
 
@@ -21,7 +21,7 @@ const say = (what: string, figure: string): void => {
   process.stdout.write(`${what.padEnd(52)} ${figure}\n`);
 };
 
-const memory = new MemoryDirectoryTable();
+const memory = memoryDirectoryTable();
 const counts = { writes: 0, bytes: 0 };
 const putChunk = memory.putChunk.bind(memory);
 const table: DirectoryTable = Object.assign(memory, {
