@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { getItem } from '../store/get.ts';
 import type { Item } from '../store/item-bytes.ts';
 import { type Key, ledgerKeys } from '../store/keys.ts';
@@ -23,7 +24,7 @@ const AT_ONCE = 8;
 export function dynamoMarks({ table, instance }: InstanceTable): SweepMarkStore {
   const keys = ledgerKeys(instance);
   /** What stands in the table, by block, as far as this store has read or written it. */
-  let known: readonly string[] = [];
+  let known: readonly Runners[] = [];
 
   const failure = unavailable(table);
   const get = (key: Key): Promise<Item | undefined> =>
@@ -39,41 +40,49 @@ export function dynamoMarks({ table, instance }: InstanceTable): SweepMarkStore 
       const head = await get(keys.sweepMarks);
       if (head === undefined) return undefined;
       const blocks = await inParts(blocksOf(head), (block) => get(keys.sweepMarksBlock(block)));
-      known = blocks.map((item = {}) => textOf(decodeRunners(item)));
-      const runners = new Map([head, ...blocks].flatMap((item = {}) => decodeRunners(item)));
+      known = blocks.map((item = {}) => new Map(decodeRunners(item)));
+      // The item of an older version has the runners itself.
+      const runners = new Map([...decodeRunners(head), ...known.flatMap((block) => [...block])]);
       return { ...decodeHead(head), runners };
     },
     write: async (marks) => {
       const blocks = blocksFor(marks);
-      const texts = blocks.map(textOf);
       // Before the head, which says how many there are: a write that breaks off leaves older marks, and work is repeated.
       await inParts(blocks.length, async (block) => {
-        if (texts[block] === known[block]) return;
-        await put(keys.sweepMarksBlock(block), encodeRunners(blocks[block] ?? []));
+        const runners = blocks[block] ?? new Map();
+        if (isSame(runners, known[block])) return;
+        await put(keys.sweepMarksBlock(block), encodeRunners(runners));
       });
       await put(keys.sweepMarks, encodeHead(marks, blocks.length));
-      known = texts;
+      known = blocks;
     },
   };
 }
 
-type Runners = readonly (readonly [number, RunnerMark])[];
+type Runners = ReadonlyMap<number, RunnerMark>;
 
 /** As many blocks as the runners need; their number is a power of two, so that few runners change theirs as a fleet grows. */
 function blocksFor({ runners }: SweepMarks): readonly Runners[] {
   let count = 1;
   // Half full on the average leaves room for blocks that are fuller than others.
   while (count * (BLOCK_RUNNERS_MAX / 2) < runners.size && count < BLOCKS_MAX) count *= 2;
-  const blocks: (readonly [number, RunnerMark])[][] = Array.from({ length: count }, () => []);
-  for (const entry of runners) blocks[spread(entry[0]) % count]?.push(entry);
+  const blocks: Map<number, RunnerMark>[] = Array.from({ length: count }, () => new Map());
+  for (const [runnerId, mark] of runners) blocks[spread(runnerId) % count]?.set(runnerId, mark);
   return blocks;
 }
 
 /** Runners that are left of a fleet may all have even ids. @see Knuth's multiplicative hashing */
 const spread = (runnerId: number): number => Math.imul(runnerId, 0x9e37_79b1) >>> 12;
 
-const textOf = (runners: Runners): string =>
-  JSON.stringify([...runners].sort(([one], [other]) => one - other));
+/** Whether a block has the same marks as the one that was read or written last. */
+function isSame(runners: Runners, known: Runners | undefined): boolean {
+  if (known?.size !== runners.size) return false;
+  for (const [runnerId, mark] of runners) {
+    const before = known.get(runnerId);
+    if (before === undefined || !(before === mark || isDeepStrictEqual(before, mark))) return false;
+  }
+  return true;
+}
 
 async function inParts<To>(count: number, each: (index: number) => Promise<To>): Promise<readonly To[]> {
   const results: To[] = [];

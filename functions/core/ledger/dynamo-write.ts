@@ -26,17 +26,17 @@ import type { CounterWrite, Write } from './store.ts';
 export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
   switch (write.kind) {
     case 'record':
-      return putOf(recordItem(write.record, keys), sameAs(REV, write.replaces?.rev));
+      return putOf(recordItem(write.record, keys), sameAs(REV, write.replaces?.rev), 'old');
     case 'counter':
       return counterUpdate(write, keys);
     case 'entry':
-      return putOf(encodeEntry(write.entry, keys), absent());
+      return putOf(encodeEntry(write.entry, keys), absent(), 'old');
     case 'closing':
-      return putOf(encodeClosing(write.closing, keys), sameAs(CLOSED_AT, write.replaces?.closedAtMs));
+      return putOf(encodeClosing(write.closing, keys), sameAs(CLOSED_AT, write.replaces?.closedAtMs), 'old');
     case 'adjustment':
-      return putOf(encodeAdjustment(write.adjustment, keys), absent());
+      return putOf(encodeAdjustment(write.adjustment, keys), absent(), 'old');
     case 'reset':
-      return putOf(encodeReset(write, keys), atRev(REV, write.rev));
+      return putOf(encodeReset(write, keys), atRev(REV, write.rev), 'old');
   }
 }
 

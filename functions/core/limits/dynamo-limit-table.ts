@@ -90,7 +90,7 @@ export class DynamoLimitTable implements LimitTable {
     });
     const log = entry && itemAt(this.#keys.limitLog(entry.edit), { [BYTES]: { B: entry.bytes } });
     const writes = [
-      putOf(pointer, base === undefined ? absent() : compare('se', '=', { S: base })),
+      putOf(pointer, base === undefined ? absent() : compare('se', '=', { S: base }), 'old'),
       ...(log === undefined ? [] : [putOf(log)]),
     ];
     return this.#answered('flip the pointer of', options, async (limit) => {
@@ -199,7 +199,7 @@ export class DynamoLimitTable implements LimitTable {
       at: { N: String(atMs) },
     });
     const put = await this.#answered('write an opening to', options, (limit) =>
-      putItem(this.#table, item, limit, absent()),
+      putItem(this.#table, item, limit, absent(), 'old'),
     );
     return put.outcome === 'refused' && put.item !== undefined ? openingOf(key, put.item) : opening;
   }

@@ -14,17 +14,21 @@ export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
   ...attributes,
 });
 
-/** @param condition - on the item that stands there. A refusal shows that one. */
+/** What a refused write shows: nothing, or the item that stands there. */
+export type Shown = 'nothing' | 'old';
+
+/** @param condition - on the item that stands there. */
 export const putItem = (
   table: Table,
   item: Item,
   limit: TimeLimit,
   condition?: Condition,
-): Promise<PutOutcome> => table.send('PutItem', putOf(item, condition), limit);
+  shown: Shown = 'nothing',
+): Promise<PutOutcome> => table.send('PutItem', putOf(item, condition, shown), limit);
 
 /** The same as part of a transaction. */
-export const putOf = (item: Item, condition?: Condition): PutWrite => ({
+export const putOf = (item: Item, condition?: Condition, shown: Shown = 'nothing'): PutWrite => ({
   kind: 'put',
   item,
-  ...(condition !== undefined && { condition, showsOld: true }),
+  ...(condition !== undefined && { condition, showsOld: shown === 'old' }),
 });
