@@ -1,13 +1,12 @@
-/** `gitlab.example.com@notices`, `cursor`: beside the books. */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { LedgerError } from '../core/ledger/ledger-error.ts';
 import { atRev } from '../core/store/condition.ts';
 import { getItem } from '../core/store/get.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
 import type { InstanceTable } from '../core/store/operation.ts';
 import { itemAt, putItem } from '../core/store/put.ts';
 import { answered, type TableFailure } from '../core/store/table-failure.ts';
 import { TimeLimit } from '../core/store/time-limit.ts';
-import { NOTICES_PK_SUFFIX } from '../names.ts';
 import type { Cursor, CursorStore } from './cursor.ts';
 
 const TIMEOUT_MS = 3_000;
@@ -17,7 +16,7 @@ const BYTES = 'by';
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
 export function dynamoCursorStore({ table, instance }: InstanceTable): CursorStore {
-  const key = { pk: `${instance}${NOTICES_PK_SUFFIX}`, sk: 'cursor' };
+  const key = ledgerKeys(instance).noticesCursor;
   return {
     read: async () => {
       const item = await answered('read', failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));

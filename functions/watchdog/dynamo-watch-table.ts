@@ -1,10 +1,11 @@
 import type { Item } from '../core/store/item-bytes.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
 import type { InstanceTable } from '../core/store/operation.ts';
 import { queryPage } from '../core/store/query.ts';
 import { singleItem } from '../core/store/single-item.ts';
 import { answered, unavailable } from '../core/store/table-failure.ts';
 import { TimeLimit } from '../core/store/time-limit.ts';
-import { HEARTBEAT_AT, HEARTBEAT_PK_SUFFIX, WATCHDOG_PK_SUFFIX } from '../names.ts';
+import { HEARTBEAT_AT } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 const TIMEOUT_MS = 3_000;
@@ -14,16 +15,17 @@ const PAGED = 'pg';
 
 /** Heartbeats and the watchdog's mark, beside the ledger. */
 export function dynamoWatchTable({ table, instance }: InstanceTable): WatchTable {
+  const keys = ledgerKeys(instance);
   const mark = singleItem({
     table,
     consistent: true,
-    key: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
+    key: keys.watchdogMark,
     name: "the watchdog's mark",
   });
   return {
     async newestBeatMs() {
       // One page holds the beats of some ten thousand relays; those of the last hour are kept.
-      const ask = { pk: `${instance}${HEARTBEAT_PK_SUFFIX}`, attributes: [HEARTBEAT_AT], consistent: true };
+      const ask = { pk: keys.heartbeatPk, attributes: [HEARTBEAT_AT], consistent: true };
       const { items } = await answered('read the heartbeats', unavailable(table), () =>
         queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
       );

@@ -1,6 +1,6 @@
-import { SESSIONS_PK_SUFFIX } from '../../names.ts';
 import { all, begins, numberIs } from '../store/condition.ts';
 import { deleteItem } from '../store/delete.ts';
+import { ledgerKeys } from '../store/keys.ts';
 import { type InstanceTable, keyOf } from '../store/operation.ts';
 import { scanPages } from '../store/scan.ts';
 import { PK, SK } from '../store/table.ts';
@@ -19,7 +19,7 @@ const TIMEOUT_MS = 10_000;
 export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSessions => ({
   end: (userId, { dryRun }) =>
     answered('look for sessions and end them', unavailable(table), async () => {
-      const filter = all([begins(PK, `${instance}${SESSIONS_PK_SUFFIX}#`), numberIs(USER_ID, '=', userId)]);
+      const filter = all([begins(PK, ledgerKeys(instance).sessionPrefix), numberIs(USER_ID, '=', userId)]);
       let ended = 0;
       for await (const items of scanPages(
         table,

@@ -1,6 +1,7 @@
 import * as names from '../../names.ts';
 import { SK } from '../../names.ts';
 import type { Item } from './item-bytes.ts';
+import { ledgerKeys } from './keys.ts';
 import type { InstanceTable } from './operation.ts';
 import { queryPage } from './query.ts';
 import { answered, unavailable } from './table-failure.ts';
@@ -34,7 +35,7 @@ const TIMEOUT_MS = 15_000;
 
 /** The newest first; none where no relay was ever told to write any. @throws {LedgerError} `ledger_unavailable` */
 export async function readRelayBeats({ table, instance }: InstanceTable): Promise<readonly RelayBeat[]> {
-  const ask = { pk: `${instance}${names.HEARTBEAT_PK_SUFFIX}`, consistent: true };
+  const ask = { pk: ledgerKeys(instance).heartbeatPk, consistent: true };
   const { items } = await answered('read the heartbeats', unavailable(table), () =>
     queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
   );
