@@ -1,7 +1,7 @@
 /** The ledger's items in the table. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
 import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
-import { absent, all, any, begins, type Condition, compare, numberIs } from '../store/condition.ts';
+import { absent, all, any, begins, compare, type ItemCondition, numberIs } from '../store/condition.ts';
 import type { Item } from '../store/item-bytes.ts';
 import {
   ANNOUNCED_SK,
@@ -195,7 +195,7 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 
   async #putIf(
     item: Item,
-    condition: Condition,
+    condition: ItemCondition,
     doing: string,
     { timeoutMs }: ReadOptions,
   ): Promise<boolean> {

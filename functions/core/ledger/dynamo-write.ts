@@ -1,5 +1,5 @@
 /** The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it. */
-import { absent, all, any, atRev, type Condition, numberIs, present } from '../store/condition.ts';
+import { absent, all, any, atRev, type ItemCondition, numberIs, present } from '../store/condition.ts';
 import { versioned } from '../store/item-version.ts';
 import type { LedgerKeys } from '../store/keys.ts';
 import type { ItemWrite, PutWrite, UpdateWrite } from '../store/operation.ts';
@@ -41,7 +41,7 @@ export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
 }
 
 /** Of the item it replaces; undefined: there must be none. */
-const sameAs = (attribute: string, value: number | undefined): Condition =>
+const sameAs = (attribute: string, value: number | undefined): ItemCondition =>
   value === undefined ? absent() : numberIs(attribute, '=', value);
 
 /** At its own rev: the same record in other words. */
@@ -81,7 +81,7 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
 }
 
 /** An absent counter is one of zeros; without its arm even the first batch of a period meets a bound below its own sum. */
-function atMost(attribute: string, max: number | undefined): readonly Condition[] {
+function atMost(attribute: string, max: number | undefined): readonly ItemCondition[] {
   if (max === undefined) return [];
   const fits = numberIs(attribute, '<=', max);
   return [max >= 0 ? any([absent(attribute), fits]) : fits];

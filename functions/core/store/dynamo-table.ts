@@ -14,7 +14,7 @@ import {
   type Update,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Condition } from './condition.ts';
+import type { ItemCondition } from './condition.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import type {
@@ -29,7 +29,7 @@ import type {
   Table,
   UpdateWrite,
 } from './operation.ts';
-import { conditionText, Placeholders, updateText } from './rendered.ts';
+import { itemConditionText, Placeholders, updateText } from './rendered.ts';
 import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
 import { isConflict, isThrottle } from './table-failure.ts';
 import type { TimeLimit } from './time-limit.ts';
@@ -96,13 +96,13 @@ const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { 
 function queryInput(ask: QueryAsk) {
   const to = new Placeholders();
   const { pk, sk, dueBeforeMs } = ask;
-  const partition: Condition = {
+  const partition: ItemCondition = {
     kind: 'compare',
     attribute: dueBeforeMs === undefined ? PK : DUE_PK,
     by: '=',
     value: { S: pk },
   };
-  const parts: Condition[] = [partition];
+  const parts: ItemCondition[] = [partition];
   if (dueBeforeMs !== undefined)
     parts.push({ kind: 'compare', attribute: DUE_AT, by: '<', value: { N: String(dueBeforeMs) } });
   if (sk !== undefined)
@@ -112,7 +112,7 @@ function queryInput(ask: QueryAsk) {
         : { kind: 'compare', attribute: SK, by: '<', value: { S: sk.before } },
     );
   // Key conditions take no brackets.
-  const KeyConditionExpression = parts.map((part) => conditionText(part, to)).join(' AND ');
+  const KeyConditionExpression = parts.map((part) => itemConditionText(part, to)).join(' AND ');
   return {
     KeyConditionExpression,
     ...(dueBeforeMs !== undefined && { IndexName: DUE_INDEX }),
@@ -128,7 +128,7 @@ function reading(
   to: Placeholders,
 ) {
   const texts = {
-    ...(filter !== undefined && { FilterExpression: conditionText(filter, to) }),
+    ...(filter !== undefined && { FilterExpression: itemConditionText(filter, to) }),
     ...(attributes !== undefined && {
       ProjectionExpression: attributes.map((name) => to.name(name)).join(', '),
     }),
@@ -165,9 +165,13 @@ function updateInput(
   return { TableName, Key: keyItem(write.key), UpdateExpression, ...condition, ...to.attributes };
 }
 
-const conditionInput = (condition: Condition | undefined, showsOld: boolean | undefined, to: Placeholders) =>
+const conditionInput = (
+  condition: ItemCondition | undefined,
+  showsOld: boolean | undefined,
+  to: Placeholders,
+) =>
   condition && {
-    ConditionExpression: conditionText(condition, to),
+    ConditionExpression: itemConditionText(condition, to),
     ...(showsOld && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
   };
 

@@ -2,9 +2,10 @@
  * The table in memory, for tests, simulations and local runs: the same operations, conditions and answers as DynamoDB's. It
  * answers at once, so nothing conflicts and nothing is throttled. What is stored is never shared with a caller's bytes.
  */
-import { holds, inOrder, invalid, updated } from './holds.ts';
+
 import type { AttributeValue, Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
+import { inOrder, invalid, meets, updated } from './meets.ts';
 import { MemoryItems } from './memory-items.ts';
 import {
   type Answers,
@@ -18,9 +19,9 @@ import {
   type RefusedItem,
   type ScanAsk,
   type Table,
+  TRANSACTION_ITEMS_MAX,
 } from './operation.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
-import { TRANSACTION_ITEMS_MAX } from './transact.ts';
 
 /** As long as DynamoDB remembers the token of a transaction. */
 const TOKEN_MEMORY_MS = 10 * 60_000;
@@ -136,7 +137,7 @@ export class MemoryTable implements Table {
   #refused(write: ItemWrite): RefusedItem | undefined {
     if (write.condition === undefined) return undefined;
     const item = this.#items.get(keyOfWrite(write));
-    if (holds(write.condition, item)) return undefined;
+    if (meets(write.condition, item)) return undefined;
     return write.showsOld && item ? { item } : {};
   }
 
@@ -185,7 +186,7 @@ const shown = (
   items: readonly Item[],
   { filter, attributes }: Pick<QueryAsk, 'filter' | 'attributes'>,
 ): readonly Item[] => {
-  const found = filter === undefined ? items : items.filter((item) => holds(filter, item));
+  const found = filter === undefined ? items : items.filter((item) => meets(filter, item));
   return attributes === undefined ? found : found.map((item) => picked(item, attributes));
 };
 

@@ -2,11 +2,14 @@
  * What is asked of the table, as values. Each operation has a module of its own (`get.ts`, `put.ts` …), so that what a
  * program imports says what it may do with the table.
  */
-import type { Condition } from './condition.ts';
+import type { ItemCondition } from './condition.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { PK, SK } from './table.ts';
 import type { TimeLimit } from './time-limit.ts';
+
+/** DynamoDB's own bound on one transaction. */
+export const TRANSACTION_ITEMS_MAX = 100;
 
 /** One table: DynamoDB's, or its twin in memory. */
 export interface Table {
@@ -54,7 +57,7 @@ export interface QueryAsk {
   readonly pk: string;
   /** Of the sort key. */
   readonly sk?: { readonly begins: string } | { readonly before: string };
-  readonly filter?: Condition;
+  readonly filter?: ItemCondition;
   /** Only these attributes; absent: all. */
   readonly attributes?: readonly string[];
   readonly consistent: boolean;
@@ -68,7 +71,7 @@ export interface QueryAsk {
 }
 
 export interface ScanAsk {
-  readonly filter: Condition;
+  readonly filter: ItemCondition;
   readonly attributes?: readonly string[];
   readonly consistent: boolean;
   readonly pageItems?: number;
@@ -90,7 +93,7 @@ export interface PutWrite {
   readonly kind: 'put';
   /** Its key among its attributes. */
   readonly item: Item;
-  readonly condition?: Condition;
+  readonly condition?: ItemCondition;
   /** Whether a refusal shows the item that stands there. */
   readonly showsOld?: boolean;
 }
@@ -103,7 +106,7 @@ export interface UpdateWrite {
   readonly setIfAbsent?: Item;
   /** An absent number is zero, and an absent item is made. */
   readonly add?: Readonly<Record<string, number>>;
-  readonly condition?: Condition;
+  readonly condition?: ItemCondition;
   readonly showsOld?: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { Condition } from './condition.ts';
+import type { ItemCondition } from './condition.ts';
 import type { Item } from './item-bytes.ts';
 import { versioned } from './item-version.ts';
 import type { Key } from './keys.ts';
@@ -22,12 +22,12 @@ export const putItem = (
   table: Table,
   item: Item,
   limit: TimeLimit,
-  condition?: Condition,
+  condition?: ItemCondition,
   shown: Shown = 'nothing',
 ): Promise<PutOutcome> => table.send('PutItem', putOf(item, condition, shown), limit);
 
 /** The same as part of a transaction. */
-export const putOf = (item: Item, condition?: Condition, shown: Shown = 'nothing'): PutWrite => ({
+export const putOf = (item: Item, condition?: ItemCondition, shown: Shown = 'nothing'): PutWrite => ({
   kind: 'put',
   item,
   ...(condition !== undefined && { condition, showsOld: shown === 'old' }),

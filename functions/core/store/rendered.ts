@@ -1,6 +1,6 @@
 /** Conditions and updates as DynamoDB's expressions. Every attribute has a placeholder: any of them may be a reserved word. */
 
-import type { Condition } from './condition.ts';
+import type { ItemCondition } from './condition.ts';
 import type { AttributeValue } from './item-bytes.ts';
 import type { UpdateWrite } from './operation.ts';
 
@@ -39,7 +39,7 @@ export class Placeholders {
   }
 }
 
-export function conditionText(condition: Condition, to: Placeholders): string {
+export function itemConditionText(condition: ItemCondition, to: Placeholders): string {
   switch (condition.kind) {
     case 'absent':
       return `attribute_not_exists(${to.name(condition.attribute)})`;
@@ -50,9 +50,9 @@ export function conditionText(condition: Condition, to: Placeholders): string {
     case 'begins':
       return `begins_with(${to.name(condition.attribute)}, ${to.value({ S: condition.text })})`;
     case 'all':
-      return `(${condition.of.map((each) => conditionText(each, to)).join(' AND ')})`;
+      return `(${condition.of.map((each) => itemConditionText(each, to)).join(' AND ')})`;
     case 'any':
-      return `(${condition.of.map((each) => conditionText(each, to)).join(' OR ')})`;
+      return `(${condition.of.map((each) => itemConditionText(each, to)).join(' OR ')})`;
   }
 }
 

@@ -1,9 +1,6 @@
 import type { ItemsOutcome, ItemWrite, Table } from './operation.ts';
 import type { TimeLimit } from './time-limit.ts';
 
-/** DynamoDB's own bound on one transaction. */
-export const TRANSACTION_ITEMS_MAX = 100;
-
 /**
  * Writes all or nothing; no item may appear twice.
  *

@@ -6,8 +6,8 @@ import {
   all,
   any,
   begins,
-  type Condition,
   compare,
+  type ItemCondition,
   numberIs,
   present,
 } from '../../../../functions/core/store/condition.ts';
@@ -64,7 +64,7 @@ const attributes: fc.Arbitrary<Item> = fc
       dueAt !== undefined && { [DUE_PK]: { S: duePk }, [DUE_AT]: { N: String(dueAt) } }),
   }));
 const attribute = fc.constantFrom('n', 'x', 'ttl', PK, SK);
-const simple: fc.Arbitrary<Condition> = fc.oneof(
+const simple: fc.Arbitrary<ItemCondition> = fc.oneof(
   attribute.map(absent),
   attribute.map(present),
   fc
@@ -73,7 +73,7 @@ const simple: fc.Arbitrary<Condition> = fc.oneof(
   fc.tuple(attribute, fc.constantFrom('a', 'e', 'entry#')).map(([name, text]) => begins(name, text)),
   count.map((value) => numberIs('n', '<=', value)),
 );
-const condition: fc.Arbitrary<Condition> = fc.oneof(
+const condition: fc.Arbitrary<ItemCondition> = fc.oneof(
   simple,
   fc.array(simple, { minLength: 1, maxLength: 3 }).map(all),
   fc.array(simple, { minLength: 1, maxLength: 3 }).map(any),

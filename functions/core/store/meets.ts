@@ -1,11 +1,11 @@
 /** Conditions and updates as the twin evaluates them: like DynamoDB, and refusing what DynamoDB would refuse. */
-import type { Comparator, Condition } from './condition.ts';
+import type { Comparator, ItemCondition } from './condition.ts';
 import type { AttributeValue, Item } from './item-bytes.ts';
 import type { UpdateWrite } from './operation.ts';
 import { PK, SK } from './table.ts';
 
 /** Whether it holds for an item that may be absent. */
-export function holds(condition: Condition, item: Item | undefined): boolean {
+export function meets(condition: ItemCondition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'absent':
       return item?.[condition.attribute] === undefined;
@@ -16,9 +16,9 @@ export function holds(condition: Condition, item: Item | undefined): boolean {
     case 'begins':
       return item?.[condition.attribute]?.S?.startsWith(condition.text) ?? false;
     case 'all':
-      return condition.of.every((each) => holds(each, item));
+      return condition.of.every((each) => meets(each, item));
     case 'any':
-      return condition.of.some((each) => holds(each, item));
+      return condition.of.some((each) => meets(each, item));
   }
 }
 
