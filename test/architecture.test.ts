@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 /** Packages that only one folder knows. */
 const ONLY_IN: Readonly<Record<string, string>> = {
+  '@aws-sdk/client-dynamodb': 'functions/core/store/',
   '@grpc/grpc-js': 'relay/router/',
   ws: 'relay/router/',
   re2js: 'policies/match/',

@@ -74,7 +74,7 @@ const read = createConsoleRead({
   ledger,
   usage,
   // Nobody scans the table for a page: a month is stated by its days.
-  books: { instance: table.instance, description: `table ${table.tableName}`, usage, periods: store },
+  books: { instance: table.instance, description: `table ${table.table.tableName}`, usage, periods: store },
   recounts: dynamoRecountOutcomes(table),
   places,
   zone,

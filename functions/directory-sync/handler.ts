@@ -9,6 +9,7 @@ import { onOwnBooks } from '../core/ledger/own-books.ts';
 import { systemClock } from '../core/ledger/system-clock.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { dynamoClient } from '../core/store/dynamo-client.ts';
+import { dynamoTable } from '../core/store/dynamo-table.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readDirectoryConfig } from './config.ts';
 import { logReport, measureReport } from './report.ts';
@@ -16,8 +17,7 @@ import { logReport, measureReport } from './report.ts';
 const config = readDirectoryConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const place = {
-  client: dynamoClient(config.dynamodbEndpoint),
-  tableName: config.ledgerTable,
+  table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
   instance: config.gitlabInstance,
 };
 const table = new DynamoDirectoryTable(place);

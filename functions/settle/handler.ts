@@ -5,6 +5,7 @@ import { ssmText } from '../core/environment/ssm-text.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { systemClock } from '../core/ledger/system-clock.ts';
 import { dynamoClient } from '../core/store/dynamo-client.ts';
+import { dynamoTable } from '../core/store/dynamo-table.ts';
 import { createSettleApp } from './app.ts';
 import { readSettleConfig } from './config.ts';
 
@@ -16,8 +17,7 @@ const linesOf = (parameter: string) =>
 export const handler = handle(
   createSettleApp({
     inbox: new DynamoStore({
-      client: dynamoClient(config.dynamodbEndpoint),
-      tableName: config.ledgerTable,
+      table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
       instance: config.gitlabInstance,
       clock: systemClock,
       random: Math.random,

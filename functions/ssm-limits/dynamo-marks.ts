@@ -1,30 +1,21 @@
-/**
- * Marks beside the books: `gitlab.example.com@ssm-limits`, `group/101` for each parameter, and `pass`. Nothing is deleted:
- * what is forgotten is emptied and goes by its time to live.
- */
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  paginateQuery,
-} from '@aws-sdk/client-dynamodb';
+/** Marks beside the books. Nothing is deleted: what is forgotten is emptied and goes by its time to live. */
 import { isRecord } from '../../policies/document/reading.ts';
 import type { LedgerClock } from '../core/ledger/ledger.ts';
-import { versioned } from '../core/store/item-version.ts';
-import { PK, SK, SSM_LIMITS_PK_SUFFIX, TTL_ATTRIBUTE } from '../names.ts';
+import { getItem } from '../core/store/get.ts';
+import type { Item } from '../core/store/item-bytes.ts';
+import { type Key, ledgerKeys, PARAMETER_MARK_SK_PREFIX } from '../core/store/keys.ts';
+import type { InstanceTable } from '../core/store/operation.ts';
+import { itemAt, putItem } from '../core/store/put.ts';
+import { queryAll } from '../core/store/query.ts';
+import { answered, type TableFailure } from '../core/store/table-failure.ts';
+import { TimeLimit } from '../core/store/time-limit.ts';
+import { SK, TTL_ATTRIBUTE } from '../names.ts';
 import type { ListingPass, Marks, OwnedLimit, ParameterMark } from './marks.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';
 
-export interface DynamoMarksOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
+export interface DynamoMarksOptions extends InstanceTable {
   readonly clock: Pick<LedgerClock, 'nowMs'>;
 }
-
-type Item = Readonly<Record<string, AttributeValue>>;
 
 const TIMEOUT_MS = 5_000;
 /** Marks of 10 000 parameters are some pages. */
@@ -33,20 +24,18 @@ const READ_TIMEOUT_MS = 30_000;
 const AT_ONCE = 8;
 /** Long enough to see what was there. */
 const FORGOTTEN_KEPT_SECONDS = 7 * 86_400;
-const GROUP = 'group/';
 const VERSION = 've';
 const MODIFIED = 'at';
 const OWNED = 'ow';
 
-export function dynamoMarks({ client, tableName, instance, clock }: DynamoMarksOptions): Marks {
-  const pk = { S: `${instance}${SSM_LIMITS_PK_SUFFIX}` };
-  const put = (sk: string, attributes: Item): Promise<unknown> => {
-    const command = new PutItemCommand({
-      TableName: tableName,
-      Item: { [PK]: pk, [SK]: { S: sk }, ...versioned, ...attributes },
-    });
-    return answered(`write ${sk}`, TIMEOUT_MS, (abortSignal) => client.send(command, { abortSignal }));
-  };
+export function dynamoMarks({ table, instance, clock }: DynamoMarksOptions): Marks {
+  const keys = ledgerKeys(instance);
+  const failure: TableFailure = (doing, why) =>
+    new SsmLimitsError('marks_unavailable', `could not ${doing} in ${table.tableName} (${why})`);
+  const put = (key: Key, attributes: Item): Promise<unknown> =>
+    answered(`write ${key.sk}`, failure, () =>
+      putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
+    );
   const inTurn = async (count: number, write: (index: number) => Promise<unknown>): Promise<void> => {
     for (let first = 0; first < count; first += AT_ONCE) {
       const indexes = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, at) => first + at);
@@ -55,49 +44,35 @@ export function dynamoMarks({ client, tableName, instance, clock }: DynamoMarksO
   };
   return {
     readAll: () =>
-      answered('read all marks', READ_TIMEOUT_MS, async (abortSignal) => {
-        const marks = new Map<number, ParameterMark>();
-        const pages = paginateQuery(
-          { client },
-          {
-            TableName: tableName,
-            ConsistentRead: true,
-            KeyConditionExpression: `${PK} = :pk AND begins_with(${SK}, :group)`,
-            ExpressionAttributeValues: { ':pk': pk, ':group': { S: GROUP } },
-          },
-          { abortSignal },
-        );
-        for await (const { Items = [] } of pages) {
-          for (const item of Items) {
-            const mark = markOf(item);
-            if (mark !== undefined) marks.set(mark.group, mark);
-          }
-        }
-        return marks;
+      answered('read all marks', failure, async () => {
+        const ask = {
+          pk: keys.parameterPass.pk,
+          sk: { begins: PARAMETER_MARK_SK_PREFIX },
+          consistent: true,
+        };
+        const items = await queryAll(table, ask, new TimeLimit(READ_TIMEOUT_MS));
+        return new Map(items.flatMap((item) => markOf(item) ?? []).map((mark) => [mark.group, mark]));
       }),
     write: (marks) =>
       inTurn(marks.length, async (index) => {
         const mark = marks[index];
-        if (mark !== undefined) await put(`${GROUP}${mark.group}`, itemOf(mark));
+        if (mark !== undefined) await put(keys.parameterMark(mark.group), itemOf(mark));
       }),
     forget: (groups) =>
-      inTurn(groups.length, (index) => {
+      inTurn(groups.length, async (index) => {
+        const group = groups[index];
         const ttl = Math.ceil(clock.nowMs() / 1000) + FORGOTTEN_KEPT_SECONDS;
-        return put(`${GROUP}${groups[index]}`, { [TTL_ATTRIBUTE]: { N: String(ttl) } });
+        if (group !== undefined)
+          await put(keys.parameterMark(group), { [TTL_ATTRIBUTE]: { N: String(ttl) } });
       }),
     async readPass() {
-      const command = new GetItemCommand({
-        TableName: tableName,
-        Key: { [PK]: pk, [SK]: { S: 'pass' } },
-        ConsistentRead: true,
-      });
-      const { Item } = await answered('read the pass', TIMEOUT_MS, (abortSignal) =>
-        client.send(command, { abortSignal }),
+      const item = await answered('read the pass', failure, () =>
+        getItem(table, keys.parameterPass, new TimeLimit(TIMEOUT_MS)),
       );
-      return Item === undefined ? {} : passOf(Item);
+      return item === undefined ? {} : passOf(item);
     },
     async writePass({ completeFromMs, unfinished }) {
-      await put('pass', {
+      await put(keys.parameterPass, {
         ...(completeFromMs !== undefined && { co: { N: String(completeFromMs) } }),
         ...(unfinished !== undefined && {
           fr: { N: String(unfinished.fromMs) },
@@ -107,19 +82,6 @@ export function dynamoMarks({ client, tableName, instance, clock }: DynamoMarksO
       });
     },
   };
-
-  async function answered<T>(
-    doing: string,
-    timeoutMs: number,
-    call: (abortSignal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await call(AbortSignal.timeout(timeoutMs));
-    } catch (error) {
-      const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      throw new SsmLimitsError('marks_unavailable', `could not ${doing} in ${tableName} (${why})`);
-    }
-  }
 }
 
 const itemOf = ({ version, modifiedAtMs, owned }: ParameterMark): Item => ({
@@ -130,7 +92,7 @@ const itemOf = ({ version, modifiedAtMs, owned }: ParameterMark): Item => ({
 
 /** Undefined: it was forgotten, or is none of ours. */
 function markOf(item: Item): ParameterMark | undefined {
-  const group = Number(item[SK]?.S?.slice(GROUP.length));
+  const group = Number(item[SK]?.S?.slice(PARAMETER_MARK_SK_PREFIX.length));
   const version = Number(item[VERSION]?.N);
   const modifiedAtMs = Number(item[MODIFIED]?.N);
   const owned = item[OWNED]?.S;

@@ -1,7 +1,11 @@
-import { type AttributeValue, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import type { Item } from '../core/store/item-bytes.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
+import type { InstanceTable } from '../core/store/operation.ts';
+import { queryPage } from '../core/store/query.ts';
 import { singleItem } from '../core/store/single-item.ts';
-import { tableCalls } from '../core/store/table-calls.ts';
-import { HEARTBEAT_AT, HEARTBEAT_PK_SUFFIX, PK, WATCHDOG_PK_SUFFIX } from '../names.ts';
+import { answered, unavailable } from '../core/store/table-failure.ts';
+import { TimeLimit } from '../core/store/time-limit.ts';
+import { HEARTBEAT_AT } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 const TIMEOUT_MS = 3_000;
@@ -9,38 +13,23 @@ const HEARD = 'he';
 const DISARMED = 'di';
 const PAGED = 'pg';
 
-export interface DynamoWatchTableOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
-
-type Item = Readonly<Record<string, AttributeValue>>;
-
 /** Heartbeats and the watchdog's mark, beside the ledger. */
-export function dynamoWatchTable({ client, tableName, instance }: DynamoWatchTableOptions): WatchTable {
+export function dynamoWatchTable({ table, instance }: InstanceTable): WatchTable {
+  const keys = ledgerKeys(instance);
   const mark = singleItem({
-    ...{ client, tableName, consistent: true },
-    key: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
+    table,
+    consistent: true,
+    key: keys.watchdogMark,
     name: "the watchdog's mark",
   });
-  const answered = tableCalls(tableName, TIMEOUT_MS);
   return {
     async newestBeatMs() {
       // One page holds the beats of some ten thousand relays; those of the last hour are kept.
-      const command = new QueryCommand({
-        TableName: tableName,
-        KeyConditionExpression: '#pk = :pk',
-        ExpressionAttributeNames: { '#pk': PK, '#at': HEARTBEAT_AT },
-        ExpressionAttributeValues: { ':pk': { S: `${instance}${HEARTBEAT_PK_SUFFIX}` } },
-        ProjectionExpression: '#at',
-        ConsistentRead: true,
-      });
-      const { Items = [] } = await answered('read the heartbeats', (abortSignal) =>
-        client.send(command, { abortSignal }),
+      const ask = { pk: keys.heartbeatPk, attributes: [HEARTBEAT_AT], consistent: true };
+      const { items } = await answered('read the heartbeats', unavailable(table), () =>
+        queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
       );
-      const beats = Items.flatMap((item) => numberIn(item, HEARTBEAT_AT) ?? []);
+      const beats = items.flatMap((item) => numberIn(item, HEARTBEAT_AT) ?? []);
       return beats.length === 0 ? undefined : Math.max(...beats);
     },
     async readMark() {
@@ -51,7 +40,7 @@ export function dynamoWatchTable({ client, tableName, instance }: DynamoWatchTab
   };
 }
 
-const itemOf = ({ heardAtMs, disarmedForMs, pagedAtMs }: WatchdogMark): Record<string, AttributeValue> => ({
+const itemOf = ({ heardAtMs, disarmedForMs, pagedAtMs }: WatchdogMark): Item => ({
   [HEARD]: { N: String(heardAtMs) },
   ...(disarmedForMs !== undefined && { [DISARMED]: { N: String(disarmedForMs) } }),
   ...(pagedAtMs !== undefined && { [PAGED]: { N: String(pagedAtMs) } }),

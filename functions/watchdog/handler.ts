@@ -5,6 +5,7 @@ import { createController } from '../core/gitlab/controller.ts';
 import { systemClock } from '../core/ledger/system-clock.ts';
 import { snsNotify } from '../core/notify/sns-notify.ts';
 import { dynamoClient } from '../core/store/dynamo-client.ts';
+import { dynamoTable } from '../core/store/dynamo-table.ts';
 import { readWatchdogConfig } from './config.ts';
 import { dynamoWatchTable } from './dynamo-watch-table.ts';
 import { tokenProof } from './token-proof.ts';
@@ -29,8 +30,7 @@ const controller = createController({
 });
 const deps = {
   table: dynamoWatchTable({
-    client: dynamoClient(config.dynamodbEndpoint),
-    tableName: config.ledgerTable,
+    table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
     instance: config.gitlabInstance,
   }),
   controller,

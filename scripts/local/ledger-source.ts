@@ -9,15 +9,15 @@ import type { KnownInstance } from '../../functions/core/ledger/instance-registe
 import type { Ledger, LedgerClock } from '../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
-import { memoryMarks, type SweepMarkStore } from '../../functions/core/ledger/sweep-marks.ts';
+import type { SweepMarkStore } from '../../functions/core/ledger/sweep-marks.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
-import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
-import { memorySessionStore } from '../../functions/core/signin/memory-session-store.ts';
 import type { SessionStore } from '../../functions/core/signin/session-store.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { type LedgerKeys, ledgerKeys } from '../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
 import { MemoryRollupStore } from '../../functions/core/usage/memory-rollup-store.ts';
 import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
@@ -82,6 +82,7 @@ export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> 
 function inMemory({ whose, clock }: LedgerPlace, why: string): LocalLedger {
   const { instance } = whose([]);
   const keys = ledgerKeys(instance);
+  const beside = { table: new MemoryTable(), instance, clock, random: Math.random };
   const stream = memoryStream(keys);
   const { store, onWritten, quiet } = tellingStore(new MemoryStore({ instance, onReceived: stream.push }));
   return {
@@ -90,11 +91,11 @@ function inMemory({ whose, clock }: LedgerPlace, why: string): LocalLedger {
     onWritten,
     quiet,
     usage: new MemoryRollupStore({ instance }),
-    sessions: memorySessionStore(),
+    sessions: dynamoSessionStore(beside),
     keys,
     instance,
-    marks: memoryMarks(),
-    limits: new MemoryLimitTable(),
+    marks: dynamoMarks(beside),
+    limits: new DynamoLimitTable(beside),
     stream: async (signal) => stream.read(signal),
     description: `in memory, forgotten at the end (${why})`,
     stop: async () => {},
@@ -121,7 +122,7 @@ async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): P
     await database.stop();
     throw error;
   });
-  const table = { client, tableName: TABLE, instance };
+  const table = { table: dynamoTable(client, TABLE), instance };
   const parts = { ...table, clock, random: Math.random };
   const { store, onWritten, quiet } = tellingStore(new DynamoStore(parts));
   return {
@@ -152,7 +153,7 @@ async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): P
 }
 
 async function rememberedName(client: DynamoDBClient, whose: LedgerPlace['whose']): Promise<string> {
-  const register = dynamoInstanceRegister({ client, tableName: TABLE });
+  const register = dynamoInstanceRegister({ table: dynamoTable(client, TABLE) });
   const known = whose(await register.list());
   await register.remember({ ...known, openedAtMs: Date.now() });
   return known.instance;

@@ -11,6 +11,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import type { LedgerStore } from '../../functions/core/ledger/store.ts';
 import { systemClock as ledgerClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { systemClock as relayClock } from '../../relay/clock.ts';
 import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/quantile.ts';
@@ -98,7 +99,12 @@ async function measure(
 const clock = { ...relayClock, sleep: ledgerClock.sleep };
 
 const storeOn = (client: DynamoDBClient, tableName: string): DynamoStore =>
-  new DynamoStore({ client, tableName, instance: INSTANCE, clock: ledgerClock, random: Math.random });
+  new DynamoStore({
+    table: dynamoTable(client, tableName),
+    instance: INSTANCE,
+    clock: ledgerClock,
+    random: Math.random,
+  });
 
 const waysTo = (store: LedgerStore) =>
   sides({ store, clock, random: Math.random, defer: setImmediate, roots: 1 });

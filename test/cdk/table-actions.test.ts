@@ -6,7 +6,7 @@ import { A_CONSOLE, DEFAULTS, type Synthesized, synthesize } from './synthesized
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a command of the client asks for. A transaction asks for the actions of the writes in it. */
+/** What an operation on the table asks for. A transaction asks for the actions of the writes in it. */
 const ACTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   BatchGetItem: ['BatchGetItem'],
   DeleteItem: ['DeleteItem'],
@@ -19,8 +19,8 @@ const ACTIONS_OF: Readonly<Record<string, readonly string[]>> = {
 };
 const STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 const IMPORT = /(?:from|import\()\s*'(\.[^']+\.ts)'/g;
-/** `new QueryCommand(`, `paginateScan(` */
-const COMMAND = /(?:new ([A-Za-z]+)Command|paginate([A-Za-z]+))\(/g;
+/** `table.send('Query', …)`: each operation has a module of its own in the store. */
+const OPERATION = /\.send\(\s*'([A-Za-z]+)'/g;
 
 /** The table's actions that a program's source can reach, by the files it imports. */
 function reachable(entry: string): ReadonlySet<string> {
@@ -30,9 +30,9 @@ function reachable(entry: string): ReadonlySet<string> {
     if (seen.has(file) || !existsSync(join(root, file))) return;
     seen.add(file);
     const source = readFileSync(join(root, file), 'utf8');
-    if (source.includes('@aws-sdk/client-dynamodb')) {
-      for (const [, command, paginated] of source.matchAll(COMMAND)) {
-        for (const action of ACTIONS_OF[command ?? paginated ?? ''] ?? []) actions.add(action);
+    if (file.startsWith('functions/core/store/')) {
+      for (const [, operation = ''] of source.matchAll(OPERATION)) {
+        for (const action of ACTIONS_OF[operation] ?? []) actions.add(action);
       }
     }
     for (const [, target] of source.matchAll(IMPORT)) if (target) visit(join(dirname(file), target));

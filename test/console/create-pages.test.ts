@@ -4,9 +4,9 @@ import { roundTicks } from '../../functions/console/pages/parts/chart-scale.ts';
 import { writtenAmount } from '../../functions/console/pages/parts/limit-words.ts';
 import { renderNotice } from '../../functions/console/pages/problem-page.tsx';
 import { LimitsError } from '../../functions/core/limits/limits-error.ts';
-import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
 import type { LimitKind } from '../../policies/units/unit.ts';
 import { readUnits } from '../../policies/units/written.ts';
+import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
 import { fakeDesk } from './fake-desk.ts';
 import { fakeRead } from './fake-read.ts';
 import { pagesApp } from './pages-server.ts';
@@ -104,7 +104,7 @@ test('the version that others saved names nobody to who sees only a part', async
 });
 
 test('an upload is kept for an hour, and read by nobody else', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const uploads = createUploads({ table, clock: { nowMs: () => NOW_MS }, newId: () => 'u1' });
   const name = await uploads.keep(7, Buffer.from('rows'));
   expect(Buffer.from((await uploads.read(7, name)) ?? []).toString()).toBe('rows');

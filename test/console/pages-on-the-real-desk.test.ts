@@ -4,9 +4,9 @@ import { createPages } from '../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import type { LimitsDocument } from '../../functions/core/limits/limit-set.ts';
-import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
 import type { SignInEnv, User } from '../../functions/core/signin/user.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../functions/console/house.ts';
+import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
 
 /** Pages on the desk and read models as they are, in memory. */
 async function house(parts: { readonly packed?: LimitsDocument } = {}) {
@@ -22,7 +22,7 @@ async function house(parts: { readonly packed?: LimitsDocument } = {}) {
     read: real.read,
     policy: real.policy,
     directory: async () => real.directory,
-    uploads: createUploads({ table: new MemoryLimitTable(), clock: real.clock, newId }),
+    uploads: createUploads({ table: memoryLimitTable(), clock: real.clock, newId }),
     clock: real.clock,
     zone: 'UTC',
     origin: 'https://budget.example.com',

@@ -7,10 +7,10 @@ import { createPages } from '../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import type { PagesDeps } from '../../functions/console/pages/pages-deps.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
-import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
 import { pageHeaders } from '../../functions/core/signin/page-headers.ts';
 import type { Roles, SignInEnv, User } from '../../functions/core/signin/user.ts';
 import { aPolicy } from '../policies/documents.ts';
+import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
 import { type FakeDesk, fakeDesk } from './fake-desk.ts';
 import { type Amount, fakeRead } from './fake-read.ts';
 import { NOW_MS, ZONE } from './rows.ts';
@@ -57,7 +57,7 @@ export function pagesApp(
     read: fakeRead(amount, desk),
     policy: aPolicy(),
     directory: async () => undefined,
-    uploads: createUploads({ table: new MemoryLimitTable(), clock, newId }),
+    uploads: createUploads({ table: memoryLimitTable(), clock, newId }),
     clock,
     zone: ZONE,
     origin: 'https://budget.example.com',

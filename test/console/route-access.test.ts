@@ -10,11 +10,11 @@ import { createPages } from '../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { PAGE_ACCESS } from '../../functions/console/pages/page-access.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
-import { MemoryLimitTable } from '../../functions/core/limits/memory-limit-table.ts';
 import { createSignIn } from '../../functions/core/signin/create-sign-in.ts';
-import { memorySessionStore } from '../../functions/core/signin/memory-session-store.ts';
 import { csrfTokenOf, hashOf } from '../../functions/core/signin/secret-ids.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../functions/console/house.ts';
+import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
+import { memorySessionStore } from '../support/tables/memory-session-store.ts';
 
 const ORIGIN = 'http://localhost:3000';
 
@@ -55,7 +55,7 @@ async function house() {
     log: silentLog,
   });
   const told: string[] = [];
-  const uploads = createUploads({ table: new MemoryLimitTable(), clock, newId: () => 'u1' });
+  const uploads = createUploads({ table: memoryLimitTable(), clock, newId: () => 'u1' });
   const pages = createPages({
     ...{ desk, read, policy, directory, uploads, clock, zone: 'UTC', origin: ORIGIN, log: silentLog },
     tellOwner: async ({ path }) => {

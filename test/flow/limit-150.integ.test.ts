@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
@@ -17,8 +18,7 @@ test('limit 150, 256 jobs, each asked twice at once, two relays over ws tunnels:
   await ensureTable(client, 'limit-150');
   const newStore = () =>
     new DynamoStore({
-      client,
-      tableName: 'limit-150',
+      table: dynamoTable(client, 'limit-150'),
       instance: 'flow.example.com',
       clock: systemClock,
       random: Math.random,

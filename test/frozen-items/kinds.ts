@@ -13,6 +13,7 @@ import { loggedOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits, readLimits } from '../../functions/core/limits/publish-limits.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
@@ -75,8 +76,7 @@ interface Kind {
 }
 
 const options = ({ client, tableName, clock }: Place) => ({
-  client,
-  tableName,
+  table: dynamoTable(client, tableName),
   instance: INSTANCE,
   clock,
   random: () => 0.5,
@@ -264,7 +264,7 @@ export async function writeEveryKind(place: Place): Promise<void> {
     instanceSinceMs: 0,
     runners: new Map([[12, 5]]),
   });
-  await dynamoInstanceRegister(place).remember({
+  await dynamoInstanceRegister(options(place)).remember({
     instance: INSTANCE,
     gitlabUrl: `https://${INSTANCE}`,
     routerHost: 'kas.example.com',

@@ -7,6 +7,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
 import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
@@ -42,8 +43,7 @@ let rig: Rig;
 const ledger = () =>
   createLedger({
     store: new DynamoStore({
-      client,
-      tableName: TABLE,
+      table: dynamoTable(client, TABLE),
       instance: INSTANCE,
       clock: systemClock,
       random: Math.random,

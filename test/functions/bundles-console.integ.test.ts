@@ -3,6 +3,7 @@ import { STYLE_HREF } from '../../functions/console/pages/assets/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { csrfTokenOf, hashOf } from '../../functions/core/signin/secret-ids.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { functionUrlEvent, type UrlEventOptions } from '../../scripts/proof/rehearse/function-url-event.ts';
@@ -57,15 +58,18 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_SSM: parameters.url,
   });
   const nowMs = Date.now();
-  await dynamoSessionStore({ client, tableName: TABLE, instance: INSTANCE }).create(hashOf(SESSION_ID), {
-    userId: 7,
-    username: 'fritz',
-    name: 'Fritz',
-    roles: { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] },
-    rolesReadAtMs: nowMs,
-    seenAtMs: nowMs,
-    endsAtMs: nowMs + 3_600_000,
-  });
+  await dynamoSessionStore({ table: dynamoTable(client, TABLE), instance: INSTANCE }).create(
+    hashOf(SESSION_ID),
+    {
+      userId: 7,
+      username: 'fritz',
+      name: 'Fritz',
+      roles: { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] },
+      rolesReadAtMs: nowMs,
+      seenAtMs: nowMs,
+      endsAtMs: nowMs + 3_600_000,
+    },
+  );
   client.destroy();
 });
 

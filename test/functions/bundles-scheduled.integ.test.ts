@@ -4,6 +4,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
 import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
@@ -115,7 +116,12 @@ describe('the deployed functions of a schedule', () => {
   test('of what is long over the sweep closes the period, and the check of the night takes the user’s id', async () => {
     const thenMs = Date.now() - 110 * 86_400_000;
     const client = dynamoClient(endpoint);
-    const table = { client, tableName: TABLE, instance: INSTANCE, clock: systemClock, random: Math.random };
+    const table = {
+      table: dynamoTable(client, TABLE),
+      instance: INSTANCE,
+      clock: systemClock,
+      random: Math.random,
+    };
     const clock = { ...systemClock, nowMs: () => thenMs };
     const ledger = createLedger({ store: new DynamoStore(table), clock });
     const month = new Date(thenMs).toISOString().slice(0, 7);

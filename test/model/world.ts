@@ -3,9 +3,10 @@
 import type { DecideDeps, Rules } from '../../functions/core/admission/decide-deps.ts';
 import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
+import { dynamoMarks } from '../../functions/core/ledger/dynamo-marks.ts';
 import { MemoryStore, type StoreFault } from '../../functions/core/ledger/memory-store.ts';
-import { memoryMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import { seededRandom } from '../../scripts/local/seeded-random.ts';
 import type { Plan } from './action.ts';
 import { Books } from './books.ts';
@@ -31,7 +32,7 @@ export class World {
   readonly usage: Usage;
   readonly editions: Edition[] = [FIRST_EDITION];
   readonly keys = ledgerKeys(INSTANCE);
-  readonly marks = memoryMarks();
+  readonly marks = dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
   readonly faults: (StoreFault | null)[] = [];
   readonly skewMs = new Map<ProcessName, number>();
   /** One thing happens at a time, and the table does what it is asked. */

@@ -5,6 +5,7 @@ import { silentLog } from '../../functions/core/environment/log.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../functions/core/ledger/system-clock.ts';
+import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { NOW_MS } from '../policies/documents.ts';
 import { localTable } from '../support/ledger/local-table.ts';
 import { aJob, count, type Documents, ONE, range, rulesOf, wordOf } from './world.ts';
@@ -20,8 +21,7 @@ const local = localTable(TABLE);
 function programs(instance: string, documents: Documents) {
   const rules = rulesOf(documents);
   const store = new DynamoStore({
-    client: local.client,
-    tableName: TABLE,
+    table: dynamoTable(local.client, TABLE),
     instance,
     clock,
     random: Math.random,

@@ -1,10 +1,5 @@
 import { DirectoryStore } from '../../functions/core/directory/directory-store.ts';
 import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
-import {
-  type DirectoryFault,
-  type DirectoryOperation,
-  MemoryDirectoryTable,
-} from '../../functions/core/directory/memory-directory-table.ts';
 import { type SyncDeps, type SyncReport, syncDirectory } from '../../functions/core/directory/sync.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab-directory.ts';
@@ -13,6 +8,12 @@ import type { Directory } from '../../policies/place/directory.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { type GitLabPlaces, gitlabPlaces } from './gitlab-places.ts';
 import { manualClock } from './ledger/test-clock.ts';
+import {
+  type DirectoryFault,
+  type DirectoryOperation,
+  type MemoryDirectoryTable,
+  memoryDirectoryTable,
+} from './tables/memory-directory-table.ts';
 
 export const MINUTE_MS = 60_000;
 
@@ -32,7 +33,7 @@ export function syncBench(
 ): SyncBench & { readonly memory: MemoryDirectoryTable } {
   const places = gitlabPlaces();
   const clock = manualClock();
-  const memory = new MemoryDirectoryTable(options.fault);
+  const memory = memoryDirectoryTable(options.fault);
   const table = options.table ?? memory;
   const gitlab = createGitLabDirectory({
     baseUrl: 'http://gitlab.localhost',

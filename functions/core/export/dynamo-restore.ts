@@ -1,20 +1,13 @@
 /** Exported items back into a table: each where it is absent or older, so that reading back twice changes nothing. */
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import { CLOSED_AT, REV } from '../ledger/item.ts';
+import { absent, any, compare } from '../store/condition.ts';
 import type { Item } from '../store/item-bytes.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
-import { tableCalls } from '../store/table-calls.ts';
+import type { InstanceTable } from '../store/operation.ts';
+import { putItem } from '../store/put.ts';
+import { SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
 import type { ExportedKind } from './exported-image.ts';
-
-export interface DynamoRestoreOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-}
 
 /** `kept`: the table has it already, as new or newer. */
 export type Restored = 'restored' | 'kept';
@@ -23,33 +16,18 @@ export type RestoreItem = (item: Item, kind: ExportedKind) => Promise<Restored>;
 
 const TIMEOUT_MS = 15_000;
 
-export function dynamoRestore({ client, tableName }: DynamoRestoreOptions): RestoreItem {
-  const answered = tableCalls(tableName, TIMEOUT_MS);
-  return (item, kind) =>
-    answered('put back an item', async (abortSignal) => {
-      const risen = risingAttribute(item, kind);
-      const value = risen && item[risen];
-      const command = new PutItemCommand({
-        TableName: tableName,
-        Item: { ...item },
-        ConditionExpression: value === undefined ? ABSENT : `${ABSENT} OR #risen < :risen`,
-        ...(risen !== undefined &&
-          value !== undefined && {
-            ExpressionAttributeNames: { '#risen': risen },
-            ExpressionAttributeValues: { ':risen': value as AttributeValue },
-          }),
-      });
-      try {
-        await client.send(command, { abortSignal });
-        return 'restored';
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return 'kept';
-        throw error;
-      }
-    });
-}
-
-const ABSENT = `attribute_not_exists(${PK})`;
+export const dynamoRestore =
+  ({ table }: Pick<InstanceTable, 'table'>): RestoreItem =>
+  async (item, kind) => {
+    const risen = risingAttribute(item, kind);
+    const value = risen === undefined ? undefined : item[risen];
+    const older =
+      risen === undefined || value === undefined ? absent() : any([absent(), compare(risen, '<', value)]);
+    const { outcome } = await answered('put back an item', unavailable(table), () =>
+      putItem(table, item, new TimeLimit(TIMEOUT_MS), older),
+    );
+    return outcome === 'written' ? 'restored' : 'kept';
+  };
 
 /** What rises with every write of an item of this kind; undefined: it is written once. */
 function risingAttribute(item: Item, kind: ExportedKind): string | undefined {

@@ -2,10 +2,9 @@
  * What of the table is kept outside of it: what nobody else could give back. GitLab knows which jobs ran; only the books know
  * what was decided about a job and why, what was credited by hand, and the limits with their log, grants and requests.
  */
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { LIMITS_PK_SUFFIX, PK, SK } from '../../names.ts';
-import type { Item } from '../store/item-bytes.ts';
+import type { AttributeValue, Item } from '../store/item-bytes.ts';
 import { ADJUSTMENT_SK_PREFIX, CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from '../store/keys.ts';
 
 export type ExportedKind = 'record' | 'entry' | 'adjustment' | 'closing' | 'limits';

@@ -1,11 +1,11 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoClient } from '../store/dynamo-client.ts';
+import { dynamoTable } from '../store/dynamo-table.ts';
+import type { Table } from '../store/operation.ts';
 import type { LedgerClock } from './ledger.ts';
 import { systemClock } from './system-clock.ts';
 
 export interface DeployedTable {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
+  readonly table: Table;
   /** Begins every key, e.g. `gitlab.example.com`. */
   readonly instance: string;
   readonly clock: LedgerClock;
@@ -19,8 +19,7 @@ export const deployedTable = (config: {
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }): DeployedTable => ({
-  client: dynamoClient(config.dynamodbEndpoint),
-  tableName: config.ledgerTable,
+  table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
   instance: config.gitlabInstance,
   clock: systemClock,
   random: Math.random,

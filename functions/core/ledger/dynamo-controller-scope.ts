@@ -1,5 +1,6 @@
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Item } from '../store/item-bytes.ts';
 import { ledgerKeys } from '../store/keys.ts';
+import type { InstanceTable } from '../store/operation.ts';
 import { singleItem } from '../store/single-item.ts';
 import type { ControllerScope, ControllerScopeStore } from './controller-scope.ts';
 
@@ -9,18 +10,10 @@ const READ_AT = 'at';
 const INSTANCE_SINCE = 'is';
 const RUNNERS = 'rs';
 
-export interface DynamoControllerScopeOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
-
 /** One item; a runner takes some twenty bytes, so ten thousand fit. */
-export function dynamoControllerScope(options: DynamoControllerScopeOptions): ControllerScopeStore {
-  const { client, tableName, instance } = options;
+export function dynamoControllerScope({ table, instance }: InstanceTable): ControllerScopeStore {
   const key = ledgerKeys(instance).controllerScope;
-  const item = singleItem({ client, tableName, key, name: 'the scope', consistent: true });
+  const item = singleItem({ table, key, name: 'the scope', consistent: true });
   return {
     async read() {
       const found = await item.read();
@@ -30,7 +23,7 @@ export function dynamoControllerScope(options: DynamoControllerScopeOptions): Co
   };
 }
 
-const encode = (scope: ControllerScope): Record<string, AttributeValue> => ({
+const encode = (scope: ControllerScope): Item => ({
   [CONTROLLER]: { N: String(scope.controllerId) },
   [STATE]: { S: scope.state },
   [READ_AT]: { N: String(scope.readAtMs) },
@@ -40,7 +33,7 @@ const encode = (scope: ControllerScope): Record<string, AttributeValue> => ({
   },
 });
 
-function decode(item: Readonly<Record<string, AttributeValue>>): ControllerScope | undefined {
+function decode(item: Item): ControllerScope | undefined {
   const state = item[STATE]?.S;
   if (state !== 'enabled' && state !== 'dry_run' && state !== 'disabled') return undefined;
   const instanceSince = item[INSTANCE_SINCE]?.N;

@@ -1,13 +1,11 @@
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
-import { versioned } from '../store/item-version.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { getItem } from '../store/get.ts';
+import type { Item } from '../store/item-bytes.ts';
 import { type Key, ledgerKeys } from '../store/keys.ts';
-import { PK, SK } from '../store/table.ts';
-import { tableCalls } from '../store/table-calls.ts';
+import type { InstanceTable } from '../store/operation.ts';
+import { itemAt, putItem } from '../store/put.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
 import { blocksOf, decodeHead, decodeRunners, encodeHead, encodeRunners } from './marks-item.ts';
 import type { RunnerMark, SweepMarkStore, SweepMarks } from './sweep-marks.ts';
 
@@ -18,37 +16,23 @@ const BLOCK_RUNNERS_MAX = 1_000;
 const BLOCKS_MAX = 1_000;
 const AT_ONCE = 8;
 
-type Attributes = Readonly<Record<string, AttributeValue>>;
-
-export interface DynamoMarksOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
-
 /**
  * The marks beside the ledger: one item for what is said once, one for each thousand runners. A runner stays in its block,
  * by its id, and a block that has not changed since it was read is not written. The item of an older version, which had all
  * runners in itself, is read and replaced.
  */
-export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions): SweepMarkStore {
+export function dynamoMarks({ table, instance }: InstanceTable): SweepMarkStore {
   const keys = ledgerKeys(instance);
   /** What stands in the table, by block, as far as this store has read or written it. */
-  let known: readonly string[] = [];
+  let known: readonly Runners[] = [];
 
-  const answered = tableCalls(tableName, TIMEOUT_MS);
-  const get = async (key: Key): Promise<Attributes | undefined> => {
-    const command = new GetItemCommand({ TableName: tableName, Key: keyItem(key), ConsistentRead: true });
-    return (await answered("read the sweep's marks", (abortSignal) => client.send(command, { abortSignal })))
-      .Item;
-  };
-  const put = async (key: Key, attributes: Attributes): Promise<void> => {
-    const command = new PutItemCommand({
-      TableName: tableName,
-      Item: { ...keyItem(key), ...versioned, ...attributes },
-    });
-    await answered("write the sweep's marks", (abortSignal) => client.send(command, { abortSignal }));
+  const failure = unavailable(table);
+  const get = (key: Key): Promise<Item | undefined> =>
+    answered("read the sweep's marks", failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
+  const put = async (key: Key, attributes: Item): Promise<void> => {
+    await answered("write the sweep's marks", failure, () =>
+      putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
+    );
   };
 
   return {
@@ -56,43 +40,49 @@ export function dynamoMarks({ client, tableName, instance }: DynamoMarksOptions)
       const head = await get(keys.sweepMarks);
       if (head === undefined) return undefined;
       const blocks = await inParts(blocksOf(head), (block) => get(keys.sweepMarksBlock(block)));
-      known = blocks.map((item = {}) => textOf(decodeRunners(item)));
-      const runners = new Map([head, ...blocks].flatMap((item = {}) => decodeRunners(item)));
+      known = blocks.map((item = {}) => new Map(decodeRunners(item)));
+      // The item of an older version has the runners itself.
+      const runners = new Map([...decodeRunners(head), ...known.flatMap((block) => [...block])]);
       return { ...decodeHead(head), runners };
     },
     write: async (marks) => {
       const blocks = blocksFor(marks);
-      const texts = blocks.map(textOf);
       // Before the head, which says how many there are: a write that breaks off leaves older marks, and work is repeated.
       await inParts(blocks.length, async (block) => {
-        if (texts[block] === known[block]) return;
-        await put(keys.sweepMarksBlock(block), encodeRunners(blocks[block] ?? []));
+        const runners = blocks[block] ?? new Map();
+        if (isSame(runners, known[block])) return;
+        await put(keys.sweepMarksBlock(block), encodeRunners(runners));
       });
       await put(keys.sweepMarks, encodeHead(marks, blocks.length));
-      known = texts;
+      known = blocks;
     },
   };
 }
 
-const keyItem = ({ pk, sk }: Key) => ({ [PK]: { S: pk }, [SK]: { S: sk } });
-
-type Runners = readonly (readonly [number, RunnerMark])[];
+type Runners = ReadonlyMap<number, RunnerMark>;
 
 /** As many blocks as the runners need; their number is a power of two, so that few runners change theirs as a fleet grows. */
 function blocksFor({ runners }: SweepMarks): readonly Runners[] {
   let count = 1;
   // Half full on the average leaves room for blocks that are fuller than others.
   while (count * (BLOCK_RUNNERS_MAX / 2) < runners.size && count < BLOCKS_MAX) count *= 2;
-  const blocks: (readonly [number, RunnerMark])[][] = Array.from({ length: count }, () => []);
-  for (const entry of runners) blocks[spread(entry[0]) % count]?.push(entry);
+  const blocks: Map<number, RunnerMark>[] = Array.from({ length: count }, () => new Map());
+  for (const [runnerId, mark] of runners) blocks[spread(runnerId) % count]?.set(runnerId, mark);
   return blocks;
 }
 
 /** Runners that are left of a fleet may all have even ids. @see Knuth's multiplicative hashing */
 const spread = (runnerId: number): number => Math.imul(runnerId, 0x9e37_79b1) >>> 12;
 
-const textOf = (runners: Runners): string =>
-  JSON.stringify([...runners].sort(([one], [other]) => one - other));
+/** Whether a block has the same marks as the one that was read or written last. */
+function isSame(runners: Runners, known: Runners | undefined): boolean {
+  if (known?.size !== runners.size) return false;
+  for (const [runnerId, mark] of runners) {
+    const before = known.get(runnerId);
+    if (before === undefined || !(before === mark || isDeepStrictEqual(before, mark))) return false;
+  }
+  return true;
+}
 
 async function inParts<To>(count: number, each: (index: number) => Promise<To>): Promise<readonly To[]> {
   const results: To[] = [];

@@ -1,22 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
-import { versioned } from '../store/item-version.ts';
+import { absent } from '../store/condition.ts';
+import { getItem } from '../store/get.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
-import { tableCalls } from '../store/table-calls.ts';
+import type { InstanceTable } from '../store/operation.ts';
+import { itemAt, putItem } from '../store/put.ts';
+import { TTL_ATTRIBUTE } from '../store/table.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
 import type { PseudonymKeys } from './pseudonym-keys.ts';
-
-export interface DynamoPseudonymKeysOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
 
 const TIMEOUT_MS = 5_000;
 const KEY_BYTES = 32;
@@ -26,48 +17,31 @@ const KEPT_DAYS = 35 + 367 + 90;
 const DAY_SECONDS = 86_400;
 
 /** One item per year, which only the nightly check and operators may read. */
-export function dynamoPseudonymKeys({
-  client,
-  tableName,
-  instance,
-}: DynamoPseudonymKeysOptions): PseudonymKeys {
+export function dynamoPseudonymKeys({ table, instance }: InstanceTable): PseudonymKeys {
   const keys = ledgerKeys(instance);
-  const answered = tableCalls(tableName, TIMEOUT_MS);
+  const failure = unavailable(table);
   const known = new Map<number, Uint8Array>();
-  const itemKey = (year: number) => {
-    const { pk, sk } = keys.pseudonymKey(year);
-    return { [PK]: { S: pk }, [SK]: { S: sk } };
-  };
 
   async function find(year: number): Promise<Uint8Array | undefined> {
     const cached = known.get(year);
     if (cached !== undefined) return cached;
-    const command = new GetItemCommand({ TableName: tableName, Key: itemKey(year), ConsistentRead: true });
-    const { Item } = await answered('read a key of pseudonyms', (abortSignal) =>
-      client.send(command, { abortSignal }),
+    const item = await answered('read a key of pseudonyms', failure, () =>
+      getItem(table, keys.pseudonymKey(year), new TimeLimit(TIMEOUT_MS)),
     );
-    const key = Item?.[KEY]?.B;
+    const key = item?.[KEY]?.B;
     if (key !== undefined) known.set(year, key);
     return key;
   }
 
+  /** Unless somebody else made it: then that is the one. */
   async function make(year: number): Promise<void> {
     const expiresAtSeconds = Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS;
-    const command = new PutItemCommand({
-      TableName: tableName,
-      Item: {
-        ...itemKey(year),
-        ...versioned,
-        [KEY]: { B: randomBytes(KEY_BYTES) },
-        [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
-      },
-      ConditionExpression: `attribute_not_exists(${PK})`,
+    const item = itemAt(keys.pseudonymKey(year), {
+      [KEY]: { B: randomBytes(KEY_BYTES) },
+      [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
     });
-    await answered('make a key of pseudonyms', (abortSignal) =>
-      client.send(command, { abortSignal }).catch((error: unknown) => {
-        // Somebody else made it: that is the one.
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      }),
+    await answered('make a key of pseudonyms', failure, () =>
+      putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
     );
   }
 

@@ -1,5 +1,6 @@
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Item } from '../store/item-bytes.ts';
 import { ledgerKeys } from '../store/keys.ts';
+import type { InstanceTable } from '../store/operation.ts';
 import { singleItem } from '../store/single-item.ts';
 import type { DriftingCounter, RecountOutcome, RecountOutcomes } from './recount-outcome.ts';
 
@@ -12,18 +13,10 @@ const PERIOD = 'p';
 const COMMITTED = 'c';
 const RECOUNTED = 'r';
 
-export interface DynamoRecountOutcomesOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
-
 /** One item, which each recount replaces. */
-export function dynamoRecountOutcomes(options: DynamoRecountOutcomesOptions): RecountOutcomes {
-  const { client, tableName, instance } = options;
+export function dynamoRecountOutcomes({ table, instance }: InstanceTable): RecountOutcomes {
   const key = ledgerKeys(instance).recountOutcome;
-  const item = singleItem({ client, tableName, key, name: 'what the recount found', consistent: false });
+  const item = singleItem({ table, key, name: 'what the recount found', consistent: false });
   return {
     async read() {
       const found = await item.read();
@@ -33,7 +26,7 @@ export function dynamoRecountOutcomes(options: DynamoRecountOutcomesOptions): Re
   };
 }
 
-const encode = (outcome: RecountOutcome): Record<string, AttributeValue> => ({
+const encode = (outcome: RecountOutcome): Item => ({
   [RECOUNTED_AT]: { N: String(outcome.recountedAtMs) },
   [UNLISTED]: { N: String(outcome.unlisted) },
   [DRIFTING]: {
@@ -49,7 +42,7 @@ const encode = (outcome: RecountOutcome): Record<string, AttributeValue> => ({
   },
 });
 
-const decode = (item: Readonly<Record<string, AttributeValue>>): RecountOutcome => ({
+const decode = (item: Item): RecountOutcome => ({
   recountedAtMs: Number(item[RECOUNTED_AT]?.N ?? 0),
   unlisted: Number(item[UNLISTED]?.N ?? 0),
   drifting: (item[DRIFTING]?.L ?? []).map(

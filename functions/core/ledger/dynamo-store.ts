@@ -1,26 +1,32 @@
-/** The table in DynamoDB. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
-import {
-  type CancellationReason,
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  PutItemCommand,
-  paginateScan,
-  QueryCommand,
-  TransactionCanceledException,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb';
+/** The ledger's items in the table. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
-import { batchGet } from '../store/batch-get.ts';
+import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
+import { absent, all, any, begins, compare, type ItemCondition, numberIs } from '../store/condition.ts';
 import type { Item } from '../store/item-bytes.ts';
-import { ANNOUNCED_SK, ENTRY_SK_PREFIX, INBOX_SK, type Key, ledgerKeys, ROLLUP_SK } from '../store/keys.ts';
-import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import {
+  ANNOUNCED_SK,
+  ENTRY_SK_PREFIX,
+  INBOX_SK,
+  type Key,
+  type LedgerKeys,
+  ledgerKeys,
+  ROLLUP_SK,
+} from '../store/keys.ts';
+import type { InstanceTable, RefusedItem, Table } from '../store/operation.ts';
+import { putItem } from '../store/put.ts';
+import { queryPage } from '../store/query.ts';
+import { scanPages } from '../store/scan.ts';
+import { DUE_AT, PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import { answered, failureText } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
+import { transactItems } from '../store/transact.ts';
 import { announcementItem, seconds } from './announcement-item.ts';
 import type { DueJob } from './due-job.ts';
-import { type DynamoTarget, dynamoWrite, rewriteOf, rewriteOfEntry } from './dynamo-write.ts';
+import { itemWrite, rewriteOf, rewriteOfEntry } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
 import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
-import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
+import type { Counter, JobRecord } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type {
   Announcement,
@@ -38,42 +44,38 @@ import type {
   Write,
 } from './store.ts';
 
-export interface DynamoStoreOptions {
-  /** Must have `maxAttempts: 1`, as `dynamoClient` makes it. */
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-  readonly clock: LedgerClock;
-  readonly random: () => number;
-}
+export type DynamoStoreOptions = InstanceTable & BatchGetDeps;
 
 /** Scans serve repairs, which nobody waits for. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
 export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
   readonly #options: DynamoStoreOptions;
-  readonly #target: DynamoTarget;
+  readonly #table: Table;
+  readonly #keys: LedgerKeys;
 
   constructor(options: DynamoStoreOptions) {
     this.#options = options;
-    this.#target = { tableName: options.tableName, keys: ledgerKeys(options.instance) };
+    this.#table = options.table;
+    this.#keys = ledgerKeys(options.instance);
   }
 
   async transact(writes: readonly Write[], { token, timeoutMs }: TransactOptions): Promise<TransactOutcome> {
-    const command = new TransactWriteItemsCommand({
-      ClientRequestToken: token,
-      TransactItems: writes.map((write) => dynamoWrite(write, this.#target)),
-    });
-    try {
-      await this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) });
-      return { outcome: 'committed' };
-    } catch (error) {
-      if (error instanceof TransactionCanceledException) return this.#canceled(error, writes);
-      const name = error instanceof Error ? error.name : '';
-      if (CONFLICTS.has(name)) return { outcome: 'conflict' };
-      if (THROTTLES.has(name)) return { outcome: 'throttled' };
-      throw this.#unavailable(`write ${writes.length} items to`, error);
+    const items = writes.map((write) => itemWrite(write, this.#keys));
+    const outcome = await this.#answered(`write ${writes.length} items to`, () =>
+      transactItems(this.#table, items, new TimeLimit(timeoutMs), token),
+    );
+    switch (outcome.outcome) {
+      case 'written':
+        return COMMITTED;
+      case 'refused':
+        return {
+          outcome: 'refused',
+          refusals: writes.map((write, index) => this.#refusal(write, outcome.refused[index])),
+        };
+      case 'conflict':
+      case 'throttled':
+        return outcome;
     }
   }
 
@@ -81,64 +83,41 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     counterKeys: readonly CounterKey[],
     options: ReadOptions,
   ): Promise<readonly (Counter | undefined)[]> {
-    const { keys } = this.#target;
-    const items = await this.#readItems(
-      counterKeys.map((key) => keys.counter(key)),
-      options,
-    );
-    return items.map((item) => item && decodeCounter(item, keys));
+    const wanted = counterKeys.map((key) => this.#keys.counter(key));
+    const items = await this.#readItems(wanted, options);
+    return items.map((item) => item && decodeCounter(item, this.#keys));
   }
 
   async readRecords(
     jobIds: readonly number[],
     options: ReadOptions,
   ): Promise<readonly (JobRecord | undefined)[]> {
-    const { keys } = this.#target;
-    const items = await this.#readItems(
-      jobIds.map((jobId) => keys.record(jobId)),
-      options,
-    );
-    return items.map((item) => item && decodeRecord(item, keys));
+    const wanted = jobIds.map((jobId) => this.#keys.record(jobId));
+    const items = await this.#readItems(wanted, options);
+    return items.map((item) => item && decodeRecord(item, this.#keys));
   }
 
-  async readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]> {
-    const { keys, tableName } = this.#target;
-    const command = new QueryCommand({
-      TableName: tableName,
-      ConsistentRead: true,
-      KeyConditionExpression: `${PK} = :pk AND begins_with(${SK}, :entry)`,
-      ExpressionAttributeValues: { ':pk': { S: keys.record(jobId).pk }, ':entry': { S: ENTRY_SK_PREFIX } },
-    });
+  async readEntries(jobId: number, { timeoutMs }: ReadOptions): Promise<readonly CorrectionEntry[]> {
+    const ask = { pk: this.#keys.record(jobId).pk, sk: { begins: ENTRY_SK_PREFIX }, consistent: true };
     // A job has a handful of entries: one page of 1 MB holds thousands.
-    const { Items = [] } = await this.#send('read entries of', () =>
-      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
+    const { items } = await this.#answered('read entries of', () =>
+      queryPage(this.#table, ask, new TimeLimit(timeoutMs)),
     );
-    return Items.map((item) => decodeEntry(item, keys));
+    return items.map((item) => decodeEntry(item, this.#keys));
   }
 
   async *scan(consistency: Consistency = 'consistent'): AsyncGenerator<StoredItem> {
-    const { keys, tableName } = this.#target;
-    const pages = paginateScan(
-      { client: this.#options.client, pageSize: 1000 },
-      {
-        TableName: tableName,
-        ConsistentRead: consistency === 'consistent',
-        FilterExpression: `begins_with(${PK}, :instance) AND ${SK} <> :announced AND ${SK} <> :inbox AND ${SK} <> :rollup`,
-        ExpressionAttributeValues: {
-          ':instance': { S: keys.prefix },
-          ':announced': { S: ANNOUNCED_SK },
-          ':inbox': { S: INBOX_SK },
-          ':rollup': { S: ROLLUP_SK },
-        },
-      },
-      { requestTimeout: SCAN_PAGE_TIMEOUT_MS },
-    );
+    const filter = all([
+      begins(PK, this.#keys.prefix),
+      ...[ANNOUNCED_SK, INBOX_SK, ROLLUP_SK].map((sk) => compare(SK, '<>', { S: sk })),
+    ]);
+    const ask = { filter, consistent: consistency === 'consistent', pageItems: 1000 };
     try {
-      for await (const page of pages) {
-        for (const item of page.Items ?? []) yield decodeItem(item, keys);
+      for await (const items of scanPages(this.#table, ask, SCAN_PAGE_TIMEOUT_MS)) {
+        for (const item of items) yield decodeItem(item, this.#keys);
       }
     } catch (error) {
-      throw this.#unavailable('scan', error);
+      throw this.#unavailable('scan', failureText(error));
     }
   }
 
@@ -148,10 +127,9 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     limit: number,
     options: ReadOptions,
   ): Promise<readonly DueJob[]> {
-    const { keys } = this.#target;
-    const items = await this.#dueItems(keys.dueShardPk(shard), beforeMs, limit, options);
+    const items = await this.#dueItems(this.#keys.dueShardPk(shard), beforeMs, limit, options);
     return items.map((item) => ({
-      jobId: keys.jobIdOf(item[PK]?.S ?? ''),
+      jobId: this.#keys.jobIdOf(item[PK]?.S ?? ''),
       dueAtMs: Number(item[DUE_AT]?.N),
     }));
   }
@@ -162,24 +140,17 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     limit: number,
     options: ReadOptions,
   ): Promise<readonly CounterKey[]> {
-    const { keys } = this.#target;
-    const items = await this.#dueItems(keys.closingShardPk(shard), beforeMs, limit, options);
-    return items.map((item) => keys.counterOf(item[PK]?.S ?? ''));
+    const items = await this.#dueItems(this.#keys.closingShardPk(shard), beforeMs, limit, options);
+    return items.map((item) => this.#keys.counterOf(item[PK]?.S ?? ''));
   }
 
-  async readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]> {
-    const { keys, tableName } = this.#target;
-    const command = new QueryCommand({
-      TableName: tableName,
-      ConsistentRead: true,
-      KeyConditionExpression: `${PK} = :pk`,
-      ExpressionAttributeValues: { ':pk': { S: keys.counter(key).pk } },
-    });
+  async readPeriod(key: CounterKey, { timeoutMs }: ReadOptions): Promise<readonly StoredItem[]> {
+    const ask = { pk: this.#keys.counter(key).pk, consistent: true };
     // A period has a handful of adjustments: one page of 1 MB holds thousands.
-    const { Items = [] } = await this.#send('read a period of', () =>
-      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(options.timeoutMs)) }),
+    const { items } = await this.#answered('read a period of', () =>
+      queryPage(this.#table, ask, new TimeLimit(timeoutMs)),
     );
-    return Items.flatMap((item) => decodeItem(item, keys) ?? []);
+    return items.flatMap((item) => decodeItem(item, this.#keys) ?? []);
   }
 
   async rewrite(
@@ -187,147 +158,80 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     entries: readonly CorrectionEntry[],
     { timeoutMs }: ReadOptions,
   ): Promise<boolean> {
-    const put = rewriteOf(record, this.#target);
-    const others = entries.map((entry) => ({ Put: rewriteOfEntry(entry, this.#target) }));
-    const options = { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) };
-    try {
+    const put = rewriteOf(record, this.#keys);
+    const others = entries.map((entry) => rewriteOfEntry(entry, this.#keys));
+    const limit = new TimeLimit(timeoutMs);
+    const { outcome } = await this.#answered<{ readonly outcome: string }>('rewrite a record of', () =>
       // Alone it is half the price.
-      if (others.length === 0) await this.#options.client.send(new PutItemCommand(put), options);
-      else {
-        const TransactItems = [{ Put: put }, ...others];
-        await this.#options.client.send(new TransactWriteItemsCommand({ TransactItems }), options);
-      }
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException || error instanceof TransactionCanceledException)
-        return false;
-      throw this.#unavailable('rewrite a record of', error);
-    }
+      others.length === 0
+        ? putItem(this.#table, put.item, limit, put.condition)
+        : transactItems(this.#table, [put, ...others], limit),
+    );
+    return outcome === 'written';
   }
 
   async #dueItems(
-    partition: string,
-    beforeMs: number,
-    limit: number,
+    pk: string,
+    dueBeforeMs: number,
+    pageItems: number,
     { timeoutMs }: ReadOptions,
   ): Promise<readonly Item[]> {
-    const command = new QueryCommand({
-      TableName: this.#target.tableName,
-      IndexName: DUE_INDEX,
-      KeyConditionExpression: `${DUE_PK} = :partition AND ${DUE_AT} < :before`,
-      ExpressionAttributeValues: { ':partition': { S: partition }, ':before': { N: String(beforeMs) } },
-      Limit: limit,
-    });
-    const { Items = [] } = await this.#send('query what is due of', () =>
-      this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) }),
+    const ask = { pk, dueBeforeMs, pageItems, consistent: false };
+    const { items } = await this.#answered('query what is due of', () =>
+      queryPage(this.#table, ask, new TimeLimit(timeoutMs)),
     );
-    return Items;
+    return items;
   }
 
-  async announce(announcement: Announcement, { timeoutMs }: ReadOptions): Promise<boolean> {
-    const { keys, tableName } = this.#target;
-    const command = new PutItemCommand({
-      TableName: tableName,
-      Item: announcementItem(announcement, keys),
-      // Garbage collection comes late: an item whose time has passed is as good as none.
-      ConditionExpression: `attribute_not_exists(${PK}) OR #until <= :now`,
-      ExpressionAttributeNames: { '#until': TTL_ATTRIBUTE },
-      ExpressionAttributeValues: { ':now': { N: String(seconds(announcement.atMs)) } },
-    });
-    try {
-      await this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) });
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw this.#unavailable('announce in', error);
-    }
+  announce(announcement: Announcement, options: ReadOptions): Promise<boolean> {
+    // Garbage collection comes late: an item whose time has passed is as good as none.
+    const over = any([absent(), numberIs(TTL_ATTRIBUTE, '<=', seconds(announcement.atMs))]);
+    return this.#putIf(announcementItem(announcement, this.#keys), over, 'announce in', options);
   }
 
-  async receive(item: InboxItem, { timeoutMs }: ReadOptions): Promise<boolean> {
-    const { keys, tableName } = this.#target;
-    const command = new PutItemCommand({
-      TableName: tableName,
-      Item: inboxItem(item, keys),
-      ConditionExpression: `attribute_not_exists(${PK})`,
-    });
-    try {
-      await this.#options.client.send(command, { abortSignal: AbortSignal.timeout(Math.ceil(timeoutMs)) });
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw this.#unavailable('put an inbox item into', error);
-    }
+  receive(item: InboxItem, options: ReadOptions): Promise<boolean> {
+    return this.#putIf(inboxItem(item, this.#keys), absent(), 'put an inbox item into', options);
   }
 
-  async #readItems(wanted: readonly Key[], { timeoutMs }: ReadOptions): Promise<(Item | undefined)[]> {
-    const { client, clock, random, tableName } = this.#options;
-    return this.#send(`read ${wanted.length} items of`, () =>
-      batchGet(wanted, timeoutMs, { client, clock, random, tableName }),
+  async #putIf(
+    item: Item,
+    condition: ItemCondition,
+    doing: string,
+    { timeoutMs }: ReadOptions,
+  ): Promise<boolean> {
+    const { outcome } = await this.#answered(doing, () =>
+      putItem(this.#table, item, new TimeLimit(timeoutMs), condition),
     );
+    return outcome === 'written';
   }
 
-  #canceled(error: TransactionCanceledException, writes: readonly Write[]): TransactOutcome {
-    const reasons = error.CancellationReasons ?? [];
-    const codes = new Set(reasons.map((reason) => reason.Code));
-    // A refusal says something new about an item, a conflict beside it does not: learn first, race later.
-    if (codes.has('ConditionalCheckFailed')) {
-      return {
-        outcome: 'refused',
-        refusals: writes.map((write, index) => this.#refusal(write, reasons[index])),
-      };
-    }
-    if (codes.has('TransactionConflict')) return { outcome: 'conflict' };
-    if (codes.has('ThrottlingError') || codes.has('ProvisionedThroughputExceeded'))
-      return { outcome: 'throttled' };
-    throw this.#unavailable(`write ${writes.length} items to`, error);
+  #readItems(wanted: readonly Key[], { timeoutMs }: ReadOptions): Promise<(Item | undefined)[]> {
+    return this.#answered(`read ${wanted.length} items of`, () => batchGet(wanted, timeoutMs, this.#options));
   }
 
-  #refusal(write: Write, reason: CancellationReason | undefined): Refusal | undefined {
-    if (reason?.Code !== 'ConditionalCheckFailed') return undefined;
-    const { keys } = this.#target;
+  #refusal(write: Write, refused: RefusedItem | undefined): Refusal | undefined {
+    if (refused === undefined) return undefined;
+    const { item } = refused;
     switch (write.kind) {
       case 'record':
-        return { kind: 'record', ...(reason.Item && { record: decodeRecord(reason.Item, keys) }) };
+        return { kind: 'record', ...(item && { record: decodeRecord(item, this.#keys) }) };
       case 'counter':
       case 'reset':
-        return { kind: 'counter', ...(reason.Item && { counter: decodeCounter(reason.Item, keys) }) };
+        return { kind: 'counter', ...(item && { counter: decodeCounter(item, this.#keys) }) };
       case 'entry':
       case 'closing':
         return { kind: write.kind };
       case 'adjustment':
-        return {
-          kind: 'adjustment',
-          ...(reason.Item && { adjustment: decodeAdjustment(reason.Item, keys) }),
-        };
+        return { kind: 'adjustment', ...(item && { adjustment: decodeAdjustment(item, this.#keys) }) };
     }
   }
 
-  async #send<T>(doing: string, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      throw this.#unavailable(doing, error);
-    }
+  #answered<T>(doing: string, call: () => Promise<T>): Promise<T> {
+    return answered(doing, this.#unavailable, call);
   }
 
-  #unavailable(doing: string, cause: unknown): LedgerError {
-    // The client's own errors carry the whole request, its signature included: only their name and text go on.
-    const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    return new LedgerError(
-      'ledger_unavailable',
-      `could not ${doing} table ${this.#target.tableName} (${why})`,
-    );
-  }
+  readonly #unavailable = (doing: string, why: string): LedgerError =>
+    new LedgerError('ledger_unavailable', `could not ${doing} table ${this.#table.tableName} (${why})`);
 }
 
-/** Somebody else holds an item, or our own earlier attempt with this token is still under way. */
-const CONFLICTS: ReadonlySet<string> = new Set([
-  'TransactionConflictException',
-  'TransactionInProgressException',
-]);
-
-const THROTTLES: ReadonlySet<string> = new Set([
-  'ThrottlingException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-]);
+const COMMITTED: TransactOutcome = { outcome: 'committed' };

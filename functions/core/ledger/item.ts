@@ -1,7 +1,6 @@
 /** What the ledger keeps ↔ DynamoDB items. Attribute names are short because every byte is stored with every job. */
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { RecordedRequest } from '../../../policies/request/recorded.ts';
-import type { Item } from '../store/item-bytes.ts';
+import type { AttributeValue, Item } from '../store/item-bytes.ts';
 import { isNewer, versioned } from '../store/item-version.ts';
 import {
   ADJUSTMENT_SK_PREFIX,

@@ -1,6 +1,6 @@
 import { counterName } from '../../../policies/claim.ts';
+import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 import type { HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
-import { TRANSACTION_ITEMS_MAX } from './store.ts';
 
 /** One job on its way through a hold. */
 export interface Job {

@@ -1,12 +1,10 @@
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  QueryCommand,
-  ResourceNotFoundException,
-} from '@aws-sdk/client-dynamodb';
+import type { Item } from '../store/item-bytes.ts';
 import { INSTANCES_PK } from '../store/keys.ts';
-import { PK, SK } from '../store/table.ts';
-import { tableCalls } from '../store/table-calls.ts';
+import type { ItemPage, Table } from '../store/operation.ts';
+import { queryPage } from '../store/query.ts';
+import { SK } from '../store/table.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
 import type { KnownInstance } from './instance-register.ts';
 
 /** No job waits for it, and it is often the first thing a database hears that has just started. */
@@ -15,35 +13,25 @@ export const GITLAB_URL = 'gu';
 export const ROUTER_HOST = 'rh';
 export const OPENED_AT = 'at';
 
-export interface InstanceTable {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-}
-
 /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
 export async function knownInstances(
-  { client, tableName }: InstanceTable,
+  table: Table,
   timeoutMs = REGISTER_TIMEOUT_MS,
 ): Promise<readonly KnownInstance[]> {
-  const command = new QueryCommand({
-    TableName: tableName,
-    KeyConditionExpression: '#pk = :pk',
-    ExpressionAttributeNames: { '#pk': PK },
-    ExpressionAttributeValues: { ':pk': { S: INSTANCES_PK } },
-    ConsistentRead: true,
-  });
-  const answered = tableCalls(tableName, timeoutMs);
-  const { Items = [] } = await answered('read whose books these are', (abortSignal) =>
-    client.send(command, { abortSignal }).catch((error: unknown) => {
-      // Whoever reads the books is told that the table is missing, in words of its own.
-      if (error instanceof ResourceNotFoundException) return { Items: [] };
-      throw error;
-    }),
+  const ask = { pk: INSTANCES_PK, consistent: true };
+  const { items } = await answered('read whose books these are', unavailable(table), () =>
+    queryPage(table, ask, new TimeLimit(timeoutMs)).catch(noneWithoutTable),
   );
-  return Items.map(decode);
+  return items.map(decode);
 }
 
-function decode(item: Readonly<Record<string, AttributeValue>>): KnownInstance {
+/** Whoever reads the books is told that the table is missing, in words of its own. */
+function noneWithoutTable(error: unknown): ItemPage {
+  if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
+  throw error;
+}
+
+function decode(item: Item): KnownInstance {
   const gitlabUrl = item[GITLAB_URL]?.S;
   const routerHost = item[ROUTER_HOST]?.S;
   return {

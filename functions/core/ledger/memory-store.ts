@@ -1,19 +1,17 @@
 /**
- * The table in memory: the same items, conditions and answers as DynamoDB, plus every fault it can have, on demand.
- * It keeps encoded items, so nothing a caller holds can change what is stored and the encoding is exercised by every test.
+ * The ledger's store on a table in memory, plus every fault DynamoDB can have, on demand: for tests, simulations and the
+ * bench. What it does with items is what a deployment does.
  */
-
 import type { Item } from '../store/item-bytes.ts';
 import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
-import { DUE_AT, DUE_PK, SK } from '../store/table.ts';
-import type { DueJob } from './due-job.ts';
-import type { CorrectionEntry } from './entry.ts';
-import { decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
-import type { Counter, JobRecord, LedgerClock } from './ledger.ts';
+import { MemoryTable } from '../store/memory-table.ts';
+import type { Table } from '../store/operation.ts';
+import { SK } from '../store/table.ts';
+import { DynamoStore } from './dynamo-store.ts';
+import { decodeItem } from './item.ts';
+import type { Counter, LedgerClock } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import { MemoryTable } from './memory-table.ts';
 import type {
-  Announcement,
   ClosingStore,
   InboxItem,
   InboxStore,
@@ -25,6 +23,7 @@ import type {
   TransactOutcome,
   Write,
 } from './store.ts';
+import { systemClock } from './system-clock.ts';
 
 export interface MemoryStoreOptions {
   /** The GitLab host, e.g. `gitlab.example.com`. */
@@ -37,7 +36,7 @@ export interface MemoryStoreOptions {
   readonly schedule?: (step: string) => Promise<unknown>;
   /** Called in the same instant as each applied transaction, before anybody hears of it. */
   readonly onCommit?: (writes: readonly Write[]) => void;
-  /** Called for each item newly received, as the table's stream would say: this table has none. */
+  /** Called for each item newly received, as the table's stream would say. */
   readonly onReceived?: (item: InboxItem) => void;
 }
 
@@ -60,129 +59,97 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
   readonly keys: LedgerKeys;
   readonly #options: MemoryStoreOptions;
   readonly #table: MemoryTable;
+  readonly #store: DynamoStore;
+  /** What is being written, while the table applies it. */
+  #writing: readonly Write[] | undefined;
 
   constructor(options: MemoryStoreOptions) {
+    const { instance, clock, schedule } = options;
     this.#options = options;
-    this.keys = ledgerKeys(options.instance);
-    this.#table = new MemoryTable(this.keys);
+    this.keys = ledgerKeys(instance);
+    this.#table = new MemoryTable({
+      nowMs: () => clock?.nowMs() ?? 0,
+      onWritten: () => this.#writing && options.onCommit?.(this.#writing),
+      // Something may happen before each item.
+      scanPageItems: 1,
+    });
+    const table = schedule === undefined ? this.#table : scheduledScans(this.#table, schedule);
+    this.#store = new DynamoStore({ table, instance, clock: clock ?? systemClock, random: () => 0 });
   }
 
   async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
-    const fault = this.#options.fault?.('transact');
-    if (this.#options.schedule !== undefined) await this.#options.schedule('transact');
-    if (fault !== undefined) await this.#suffer(fault, options);
+    const fault = await this.#before('transact', options);
     if (fault?.kind === 'conflict') return { outcome: 'conflict' };
     if (fault?.kind === 'throttle') return { outcome: 'throttled' };
-    const nowMs = this.#options.clock?.nowMs() ?? 0;
-    const applied = this.#table.commits;
-    const outcome = this.#table.transact(writes, options.token, nowMs);
-    if (this.#table.commits > applied) this.#options.onCommit?.(writes);
+    this.#writing = writes;
+    const answer = this.#store.transact(writes, options);
+    this.#writing = undefined;
+    const outcome = await answer;
     if (this.#options.schedule !== undefined) await this.#options.schedule('transacted');
     if (fault?.kind === 'lost-after') throw lost('transact');
     return outcome;
   }
 
-  async readCounters(
-    counterKeys: readonly Counter['key'][],
-    options: ReadOptions,
-  ): Promise<readonly (Counter | undefined)[]> {
-    await this.#beforeRead('readCounters', options);
-    return counterKeys.map((key) => {
-      const item = this.#table.get(this.keys.counter(key));
-      return item && decodeCounter(item, this.keys);
-    });
+  async readCounters(...asked: Parameters<LedgerStore['readCounters']>) {
+    await this.#beforeRead('readCounters', asked[1]);
+    return this.#store.readCounters(...asked);
   }
 
-  async readRecords(
-    jobIds: readonly number[],
-    options: ReadOptions,
-  ): Promise<readonly (JobRecord | undefined)[]> {
-    await this.#beforeRead('readRecords', options);
-    return jobIds.map((jobId) => {
-      const item = this.#table.get(this.keys.record(jobId));
-      return item && decodeRecord(item, this.keys);
-    });
+  async readRecords(...asked: Parameters<LedgerStore['readRecords']>) {
+    await this.#beforeRead('readRecords', asked[1]);
+    return this.#store.readRecords(...asked);
   }
 
-  async readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]> {
-    await this.#beforeRead('readEntries', options);
-    const entries: CorrectionEntry[] = [];
-    for (;;) {
-      const item = this.#table.get(this.keys.entry(jobId, entries.length + 1));
-      if (item === undefined) return entries;
-      entries.push(decodeEntry(item, this.keys));
-    }
+  async readEntries(...asked: Parameters<LedgerStore['readEntries']>) {
+    await this.#beforeRead('readEntries', asked[1]);
+    return this.#store.readEntries(...asked);
   }
 
-  async *scan(): AsyncGenerator<StoredItem> {
-    for (const name of this.#table.names()) {
-      if (this.#options.schedule !== undefined) await this.#options.schedule('scan');
-      const item = this.#table.named(name);
-      if (item !== undefined && isOfBooks(item)) yield decodeItem(item, this.keys);
-    }
+  scan(...asked: Parameters<LedgerStore['scan']>): AsyncGenerator<StoredItem> {
+    return this.#store.scan(...asked);
   }
 
-  async announce(announcement: Announcement, options: ReadOptions): Promise<boolean> {
-    const fault = this.#options.fault?.('announce');
-    if (this.#options.schedule !== undefined) await this.#options.schedule('announce');
-    if (fault !== undefined) await this.#suffer(fault, options);
-    if (fault?.kind === 'conflict' || fault?.kind === 'throttle') throw lost('announce');
-    const first = this.#table.announce(announcement);
-    if (fault?.kind === 'lost-after') throw lost('announce');
-    return first;
+  async announce(...asked: Parameters<LedgerStore['announce']>): Promise<boolean> {
+    return this.#put('announce', asked[1], () => this.#store.announce(...asked));
   }
 
   async receive(item: InboxItem, options: ReadOptions): Promise<boolean> {
-    const fault = this.#options.fault?.('receive');
-    if (this.#options.schedule !== undefined) await this.#options.schedule('receive');
-    if (fault !== undefined) await this.#suffer(fault, options);
-    if (fault?.kind === 'conflict' || fault?.kind === 'throttle') throw lost('receive');
-    const first = this.#table.receive(item);
-    if (first) this.#options.onReceived?.(item);
-    if (fault?.kind === 'lost-after') throw lost('receive');
+    return this.#put('receive', options, async () => {
+      const first = await this.#store.receive(item, options);
+      if (first) this.#options.onReceived?.(item);
+      return first;
+    });
+  }
+
+  async #put(
+    operation: 'announce' | 'receive',
+    options: ReadOptions,
+    put: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const fault = await this.#before(operation, options);
+    if (fault?.kind === 'conflict' || fault?.kind === 'throttle') throw lost(operation);
+    const first = await put();
+    if (fault?.kind === 'lost-after') throw lost(operation);
     return first;
   }
 
-  async due(
-    shard: number,
-    beforeMs: number,
-    limit: number,
-    options: ReadOptions,
-  ): Promise<readonly DueJob[]> {
-    await this.#beforeRead('due', options);
-    return this.#dueItems(this.keys.dueShardPk(shard), beforeMs)
-      .slice(0, limit)
-      .map((item) => ({ jobId: this.keys.jobIdOf(item.pk?.S ?? ''), dueAtMs: dueAt(item) }));
+  async due(...asked: Parameters<LedgerStore['due']>) {
+    await this.#beforeRead('due', asked[3]);
+    return this.#store.due(...asked);
   }
 
-  async dueClosings(
-    shard: number,
-    beforeMs: number,
-    limit: number,
-    options: ReadOptions,
-  ): Promise<readonly Counter['key'][]> {
-    await this.#beforeRead('due', options);
-    return this.#dueItems(this.keys.closingShardPk(shard), beforeMs)
-      .slice(0, limit)
-      .map((item) => this.keys.counterOf(item.pk?.S ?? ''));
+  async dueClosings(...asked: Parameters<ClosingStore['dueClosings']>) {
+    await this.#beforeRead('due', asked[3]);
+    return this.#store.dueClosings(...asked);
   }
 
   async readPeriod(key: Counter['key'], options: ReadOptions): Promise<readonly StoredItem[]> {
     await this.#beforeRead('readCounters', options);
-    const { pk } = this.keys.counter(key);
-    return [...this.#table.items()].flatMap((item) =>
-      item.pk?.S === pk ? (decodeItem(item, this.keys) ?? []) : [],
-    );
+    return this.#store.readPeriod(key, options);
   }
 
-  async rewrite(record: JobRecord, entries: readonly CorrectionEntry[]): Promise<boolean> {
-    return this.#table.rewrite(record, entries);
-  }
-
-  #dueItems(partition: string, beforeMs: number): readonly Item[] {
-    return [...this.#table.items()]
-      .filter((item) => item[DUE_PK]?.S === partition && dueAt(item) < beforeMs)
-      .sort((a, b) => dueAt(a) - dueAt(b));
+  rewrite(...asked: Parameters<RewriteStore['rewrite']>): Promise<boolean> {
+    return this.#store.rewrite(...asked);
   }
 
   /** Deletes what has expired by now, by the clock: DynamoDB does so by itself, within some days. */
@@ -199,11 +166,15 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     operation: Exclude<StoreOperation, 'transact' | 'announce' | 'receive'>,
     options: ReadOptions,
   ): Promise<void> {
+    const fault = await this.#before(operation, options);
+    if (fault !== undefined && fault.kind !== 'slow') throw lost(operation);
+  }
+
+  async #before(operation: StoreOperation, options: ReadOptions): Promise<StoreFault | undefined> {
     const fault = this.#options.fault?.(operation);
     if (this.#options.schedule !== undefined) await this.#options.schedule(operation);
-    if (fault === undefined) return;
-    await this.#suffer(fault, options);
-    if (fault.kind !== 'slow') throw lost(operation);
+    if (fault !== undefined) await this.#suffer(fault, options);
+    return fault;
   }
 
   async #suffer(fault: StoreFault, options: ReadOptions): Promise<void> {
@@ -218,8 +189,15 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
   }
 }
 
-const dueAt = (item: Item): number => Number(item[DUE_AT]?.N);
-/** A scan of the real table leaves the others out, too. */
+const scheduledScans = (table: Table, schedule: (step: string) => Promise<unknown>): Table => ({
+  tableName: table.tableName,
+  send: async (name, operation, limit) => {
+    if (name === 'Scan') await schedule('scan');
+    return table.send(name, operation, limit);
+  },
+});
+
+/** A scan of the ledger leaves the others out, too. */
 const isOfBooks = (item: Item): boolean => item[SK]?.S !== ANNOUNCED_SK && item[SK]?.S !== INBOX_SK;
 
 const lost = (operation: string): LedgerError =>

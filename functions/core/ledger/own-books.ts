@@ -1,5 +1,6 @@
+import type { InstanceTable } from '../store/operation.ts';
 import type { KnownInstance } from './instance-register.ts';
-import { type InstanceTable, knownInstances } from './known-instances.ts';
+import { knownInstances } from './known-instances.ts';
 import { LedgerError } from './ledger-error.ts';
 
 export interface OwnBooksDeps {
@@ -46,10 +47,10 @@ const TIMEOUT_MS = 1_000;
  * @throws {LedgerError} `foreign_books`, from each invocation until it is mended.
  */
 export function onOwnBooks<Args extends readonly unknown[], Answer>(
-  table: InstanceTable & { readonly instance: string },
+  { table, instance }: InstanceTable,
   handler: (...args: Args) => Promise<Answer>,
 ): (...args: Args) => Promise<Answer> {
-  const check = ownBooks({ list: () => knownInstances(table, TIMEOUT_MS), instance: table.instance });
+  const check = ownBooks({ list: () => knownInstances(table, TIMEOUT_MS), instance });
   // Lambda's wait for the first invocation hides it; a failure is the invocation's, which asks again.
   void check().catch(() => {});
   return async (...args) => {

@@ -1,5 +1,5 @@
 /** Whole jobs into transactions: a job's record and all its counters are decided together or not at all. */
-import { TRANSACTION_ITEMS_MAX } from './store.ts';
+import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 
 /** What a job needs of a transaction. */
 export interface Packable {

@@ -8,9 +8,6 @@ import type { DueJob } from './due-job.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
 import type { Counter, CounterAmounts, JobRecord, UncheckedCause } from './ledger.ts';
 
-/** DynamoDB's own bound on one transaction. */
-export const TRANSACTION_ITEMS_MAX = 100;
-
 export interface LedgerStore {
   /**
    * Applies every write or none; no item may appear twice. Repeating the same writes with the same token within ten

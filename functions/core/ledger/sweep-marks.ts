@@ -37,13 +37,3 @@ export interface SweepMarkStore {
   /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(marks: SweepMarks): Promise<void>;
 }
-
-export function memoryMarks(): SweepMarkStore {
-  let kept: SweepMarks | undefined;
-  return {
-    read: async () => kept,
-    write: async (marks) => {
-      kept = marks;
-    },
-  };
-}

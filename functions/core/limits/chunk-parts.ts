@@ -1,5 +1,5 @@
 /** DynamoDB's items end at 400 KB: a chunk is stored in parts. */
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { Item } from '../store/item-bytes.ts';
 import { LimitsError } from './limits-error.ts';
 
 const PART_BYTES_MAX = 350 * 1024;
@@ -10,7 +10,7 @@ export const BYTES = 'b';
 export const PARTS = 'n';
 
 /** The attributes of each part, in order. */
-export function partsOf(name: string, bytes: Uint8Array): readonly Record<string, AttributeValue>[] {
+export function partsOf(name: string, bytes: Uint8Array): readonly Item[] {
   const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES_MAX));
   if (parts > PARTS_MAX) {
     throw new LimitsError(
@@ -25,10 +25,7 @@ export function partsOf(name: string, bytes: Uint8Array): readonly Record<string
 }
 
 /** The other way. @throws {LimitsError} `limits_unreadable` if one is missing. */
-export function joined(
-  name: string,
-  items: readonly Readonly<Record<string, AttributeValue>>[],
-): Uint8Array | undefined {
+export function joined(name: string, items: readonly Item[]): Uint8Array | undefined {
   const [first] = items;
   if (first === undefined) return undefined;
   if (items.length !== Number(first[PARTS]?.N)) {

@@ -1,26 +1,20 @@
 /** Limit sets in the ledger's table, under keys that no scan of the books yields. */
-import {
-  type CancellationReason,
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  PutItemCommand,
-  paginateQuery,
-  TransactionCanceledException,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import type { CounterKey } from '../../../policies/claim.ts';
-import { batchGet } from '../store/batch-get.ts';
-import { versioned } from '../store/item-version.ts';
+import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
+import { absent, atRev, compare } from '../store/condition.ts';
+import { getItem } from '../store/get.ts';
+import type { Item } from '../store/item-bytes.ts';
+import { type Key, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
+import { type InstanceTable, keyOf, type Table } from '../store/operation.ts';
+import { itemAt, putItem, putOf } from '../store/put.ts';
+import { queryAll, queryPages } from '../store/query.ts';
+import { retried } from '../store/retried.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import { answered } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
+import { transactItems } from '../store/transact.ts';
+import { changeItem } from '../store/update.ts';
 import { BYTES, joined, partsOf } from './chunk-parts.ts';
-import {
-  DynamoLimitCalls,
-  type DynamoLimitTableOptions,
-  type Item,
-  keyItem,
-} from './dynamo-limit-table-calls.ts';
-import { DynamoLimitLog } from './dynamo-limit-table-log.ts';
 import type {
   FlipOutcome,
   LimitChunk,
@@ -31,8 +25,9 @@ import type {
   ReadOptions,
   RequestItem,
 } from './limit-table.ts';
+import { LimitsError } from './limits-error.ts';
 
-export type { DynamoLimitTableOptions };
+export type DynamoLimitTableOptions = InstanceTable & BatchGetDeps;
 
 /** A set of hundreds of roots must not take all connections. */
 const UPDATES_AT_ONCE = 8;
@@ -41,35 +36,27 @@ const CONFLICTS_MAX = 5;
 const CONFLICT_PAUSE_MS = 100;
 
 export class DynamoLimitTable implements LimitTable {
-  readonly #calls: DynamoLimitCalls;
-  readonly #log: DynamoLimitLog;
+  readonly #options: DynamoLimitTableOptions;
+  readonly #table: Table;
+  readonly #keys: LedgerKeys;
 
   constructor(options: DynamoLimitTableOptions) {
-    this.#calls = new DynamoLimitCalls(options);
-    this.#log = new DynamoLimitLog(this.#calls);
+    this.#options = options;
+    this.#table = options.table;
+    this.#keys = ledgerKeys(options.instance);
   }
 
   async getPointer(options: ReadOptions): Promise<LimitPointer | undefined> {
-    const command = new GetItemCommand({
-      TableName: this.#calls.options.tableName,
-      Key: keyItem(this.#calls.keys.limitPointer),
-      ConsistentRead: true,
-    });
-    const { Item } = await this.#calls.answered('read the pointer of', options, (abortSignal) =>
-      this.#calls.options.client.send(command, { abortSignal }),
+    const item = await this.#answered('read the pointer of', options, (limit) =>
+      getItem(this.#table, this.#keys.limitPointer, limit),
     );
-    return Item && pointerOf(Item);
+    return item && pointerOf(item);
   }
 
   async putChunk(set: string, { name, bytes }: LimitChunk, options: ReadOptions): Promise<void> {
     for (const [part, attributes] of partsOf(name, bytes).entries()) {
-      const command = new PutItemCommand({
-        TableName: this.#calls.options.tableName,
-        Item: { ...keyItem(this.#calls.keys.limitChunk(set, name, part)), ...versioned, ...attributes },
-      });
-      await this.#calls.answered('write a chunk to', options, (abortSignal) =>
-        this.#calls.options.client.send(command, { abortSignal }),
-      );
+      const item = itemAt(this.#keys.limitChunk(set, name, part), attributes);
+      await this.#answered('write a chunk to', options, (limit) => putItem(this.#table, item, limit));
     }
   }
 
@@ -78,30 +65,16 @@ export class DynamoLimitTable implements LimitTable {
     names: readonly string[],
     options: ReadOptions,
   ): Promise<readonly (Uint8Array | undefined)[]> {
-    return Promise.all(names.map((name) => this.#readChunk(set, name, options)));
-  }
-
-  async #readChunk(set: string, name: string, options: ReadOptions): Promise<Uint8Array | undefined> {
-    const { pk, sk } = this.#calls.keys.limitChunk(set, name, 0);
-    const items = await this.#calls.answered('read a chunk of', options, async (abortSignal) => {
-      const found: Item[] = [];
-      const pages = paginateQuery(
-        { client: this.#calls.options.client },
-        {
-          TableName: this.#calls.options.tableName,
-          ConsistentRead: true,
-          KeyConditionExpression: `${PK} = :set AND begins_with(${SK}, :chunk)`,
-          ExpressionAttributeValues: {
-            ':set': { S: pk },
-            ':chunk': { S: sk.slice(0, sk.lastIndexOf('#') + 1) },
-          },
-        },
-        { abortSignal },
-      );
-      for await (const page of pages) found.push(...(page.Items ?? []));
-      return found;
-    });
-    return joined(name, items);
+    return Promise.all(
+      names.map(async (name) => {
+        const { pk, sk } = this.#keys.limitChunk(set, name, 0);
+        const ask = { pk, sk: { begins: sk.slice(0, sk.lastIndexOf('#') + 1) }, consistent: true };
+        const parts = await this.#answered('read a chunk of', options, (limit) =>
+          queryAll(this.#table, ask, limit),
+        );
+        return joined(name, parts);
+      }),
+    );
   }
 
   async flip(
@@ -110,99 +83,106 @@ export class DynamoLimitTable implements LimitTable {
     options: ReadOptions,
     entry?: LogItem,
   ): Promise<FlipOutcome> {
-    const { client, tableName, clock, random } = this.#calls.options;
-    const pointer = {
-      TableName: tableName,
-      Item: {
-        ...keyItem(this.#calls.keys.limitPointer),
-        ...versioned,
-        se: { S: to.set },
-        ed: { N: String(to.edit) },
-        at: { N: String(to.atMs) },
-      },
-      ...(base === undefined
-        ? { ConditionExpression: `attribute_not_exists(${PK})` }
-        : { ConditionExpression: 'se = :base', ExpressionAttributeValues: { ':base': { S: base } } }),
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
-    };
-    const log = entry && {
-      TableName: tableName,
-      Item: { ...keyItem(this.#calls.keys.limitLog(entry.edit)), ...versioned, [BYTES]: { B: entry.bytes } },
-    };
-    const command = new TransactWriteItemsCommand({
-      TransactItems: [{ Put: pointer }, ...(log === undefined ? [] : [{ Put: log }])],
+    const pointer = itemAt(this.#keys.limitPointer, {
+      se: { S: to.set },
+      ed: { N: String(to.edit) },
+      at: { N: String(to.atMs) },
     });
-    return this.#calls.answered('flip the pointer of', options, async (abortSignal) => {
-      for (let tries = 1; ; tries += 1) {
-        try {
-          await client.send(command, { abortSignal });
+    const log = entry && itemAt(this.#keys.limitLog(entry.edit), { [BYTES]: { B: entry.bytes } });
+    const writes = [
+      putOf(pointer, base === undefined ? absent() : compare('se', '=', { S: base }), 'old'),
+      ...(log === undefined ? [] : [putOf(log)]),
+    ];
+    return this.#answered('flip the pointer of', options, async (limit) => {
+      const flipped = await retried(
+        () => transactItems(this.#table, writes, limit),
+        ({ outcome }) => outcome === 'conflict',
+        { ...this.#options, triesMax: CONFLICTS_MAX, pauseMs: CONFLICT_PAUSE_MS },
+      );
+      switch (flipped.outcome) {
+        case 'written':
           return { outcome: 'flipped' };
-        } catch (error) {
-          const refused = refusalOf(error);
-          if (refused !== undefined)
-            return { outcome: 'stale', live: refused.Item && pointerOf(refused.Item) };
-          if (!isConflict(error) || tries === CONFLICTS_MAX) throw error;
-          await clock.sleep(random() * CONFLICT_PAUSE_MS);
+        case 'refused': {
+          const live = flipped.refused[0]?.item;
+          return { outcome: 'stale', live: live && pointerOf(live) };
         }
+        case 'conflict':
+        case 'throttled':
+          throw new Error(flipped.outcome);
       }
     });
   }
 
-  readLog(before: number | undefined, max: number, options: ReadOptions): Promise<readonly LogItem[]> {
-    return this.#log.readLog(before, max, options);
+  /** Newest first, as the requests below. */
+  async readLog(before: number | undefined, max: number, options: ReadOptions): Promise<readonly LogItem[]> {
+    const { pk, sk } = this.#keys.limitLog(before ?? 0);
+    const items = await this.#newest(pk, before === undefined ? undefined : sk, max, options);
+    return items.map((item) => ({ edit: Number(item[SK]?.S), bytes: item[BYTES]?.B ?? new Uint8Array() }));
   }
 
-  putRequest(item: RequestItem, options: ReadOptions): Promise<boolean> {
-    return this.#log.putRequest(item, options);
+  async putRequest(
+    { id, rev, bytes, expiresAtSeconds }: RequestItem,
+    options: ReadOptions,
+  ): Promise<boolean> {
+    const item = itemAt(this.#keys.limitRequest(id), {
+      rv: { N: String(rev) },
+      [BYTES]: { B: bytes },
+      [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
+    });
+    const { outcome } = await this.#answered('write a request to', options, (limit) =>
+      putItem(this.#table, item, limit, atRev('rv', rev - 1)),
+    );
+    return outcome === 'written';
   }
 
-  readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
-    return this.#log.readRequests(max, options);
+  async readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
+    const items = await this.#newest(this.#keys.limitRequest('').pk, undefined, max, options);
+    return items.map((item) => ({
+      id: item[SK]?.S ?? '',
+      rev: Number(item.rv?.N),
+      bytes: item[BYTES]?.B ?? new Uint8Array(),
+      expiresAtSeconds: Number(item[TTL_ATTRIBUTE]?.N),
+    }));
+  }
+
+  #newest(
+    pk: string,
+    before: string | undefined,
+    max: number,
+    options: ReadOptions,
+  ): Promise<readonly Item[]> {
+    const sk = before === undefined ? {} : { sk: { before } };
+    return this.#answered('read', options, async (limit) => {
+      const ask = { pk, ...sk, consistent: true, backwards: true, pageItems: max } as const;
+      const found: Item[] = [];
+      for await (const items of queryPages(this.#table, ask, limit)) {
+        found.push(...items);
+        if (found.length >= max) break;
+      }
+      return found.slice(0, max);
+    });
   }
 
   async retire(set: string, atSeconds: number, options: ReadOptions): Promise<void> {
-    const { client, tableName } = this.#calls.options;
-    await this.#calls.answered('retire a set of', options, async (abortSignal) => {
-      const pages = paginateQuery(
-        { client },
-        {
-          TableName: tableName,
-          KeyConditionExpression: `${PK} = :set`,
-          ExpressionAttributeValues: { ':set': { S: this.#calls.keys.limitChunk(set, '', 0).pk } },
-          ProjectionExpression: `${PK}, ${SK}`,
-        },
-        { abortSignal },
-      );
-      for await (const { Items = [] } of pages) {
-        const commands = Items.map((item) => this.#expiring(item, atSeconds));
-        for (let first = 0; first < commands.length; first += UPDATES_AT_ONCE) {
-          const some = commands.slice(first, first + UPDATES_AT_ONCE);
-          await Promise.all(some.map((each) => client.send(each, { abortSignal }).catch(unlessGone)));
+    const ask = { pk: this.#keys.limitChunk(set, '', 0).pk, attributes: [PK, SK], consistent: false };
+    const expiry = { [TTL_ATTRIBUTE]: { N: String(atSeconds) } };
+    await this.#answered('retire a set of', options, async (limit) => {
+      for await (const items of queryPages(this.#table, ask, limit)) {
+        for (let first = 0; first < items.length; first += UPDATES_AT_ONCE) {
+          const some: readonly Key[] = items.slice(first, first + UPDATES_AT_ONCE).map(keyOf);
+          await Promise.all(some.map((key) => changeItem(this.#table, key, expiry, limit)));
         }
       }
-    });
-  }
-
-  #expiring(item: Item, atSeconds: number): UpdateItemCommand {
-    return new UpdateItemCommand({
-      TableName: this.#calls.options.tableName,
-      Key: keyItem({ pk: item[PK]?.S ?? '', sk: item[SK]?.S ?? '' }),
-      // What the service has taken meanwhile must not come back as an empty item.
-      ConditionExpression: `attribute_exists(${PK})`,
-      UpdateExpression: 'SET #ttl = :at',
-      ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE },
-      ExpressionAttributeValues: { ':at': { N: String(atSeconds) } },
     });
   }
 
   async readOpenings(
     counters: readonly CounterKey[],
-    { timeoutMs }: ReadOptions,
+    options: ReadOptions,
   ): Promise<readonly (OpeningEntry | undefined)[]> {
-    const { client, clock, random, tableName } = this.#calls.options;
-    const wanted = counters.map((key) => this.#calls.keys.limitOpening(key));
-    const items = await this.#calls.answered('read openings of', { timeoutMs }, () =>
-      batchGet(wanted, timeoutMs, { client, clock, random, tableName }),
+    const wanted = counters.map((key) => this.#keys.limitOpening(key));
+    const items = await this.#answered('read openings of', options, () =>
+      batchGet(wanted, options.timeoutMs, this.#options),
     );
     return counters.map((key, index) => {
       const item = items[index];
@@ -212,36 +192,34 @@ export class DynamoLimitTable implements LimitTable {
 
   async putOpening(opening: OpeningEntry, options: ReadOptions): Promise<OpeningEntry> {
     const { key, carried, committed, settled, atMs } = opening;
-    const command = new PutItemCommand({
-      TableName: this.#calls.options.tableName,
-      Item: {
-        ...keyItem(this.#calls.keys.limitOpening(key)),
-        ...versioned,
-        ca: { N: String(carried) },
-        co: { N: String(committed) },
-        st: { N: String(settled) },
-        at: { N: String(atMs) },
-      },
-      ConditionExpression: `attribute_not_exists(${PK})`,
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    const item = itemAt(this.#keys.limitOpening(key), {
+      ca: { N: String(carried) },
+      co: { N: String(committed) },
+      st: { N: String(settled) },
+      at: { N: String(atMs) },
     });
-    const refused = await this.#calls.putUnless(command, 'write an opening to', options);
-    return refused?.item === undefined ? opening : openingOf(key, refused.item);
+    const put = await this.#answered('write an opening to', options, (limit) =>
+      putItem(this.#table, item, limit, absent(), 'old'),
+    );
+    return put.outcome === 'refused' && put.item !== undefined ? openingOf(key, put.item) : opening;
   }
-}
 
-/** Why the pointer was not flipped, if it was because another set is live. */
-const refusalOf = (error: unknown): CancellationReason | undefined =>
-  error instanceof TransactionCanceledException
-    ? error.CancellationReasons?.find(({ Code }) => Code === 'ConditionalCheckFailed')
-    : undefined;
-
-const isConflict = (error: unknown): boolean =>
-  error instanceof TransactionCanceledException &&
-  error.CancellationReasons?.some(({ Code }) => Code === 'TransactionConflict') === true;
-
-function unlessGone(error: unknown): void {
-  if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  /** @throws {LimitsError} `limits_unavailable`, whatever went wrong. */
+  #answered<T>(
+    doing: string,
+    { timeoutMs }: ReadOptions,
+    call: (limit: TimeLimit) => Promise<T>,
+  ): Promise<T> {
+    return answered(
+      doing,
+      (what, why) =>
+        new LimitsError(
+          'limits_unavailable',
+          `could not ${what} the limits in ${this.#table.tableName} (${why})`,
+        ),
+      () => call(new TimeLimit(timeoutMs)),
+    );
+  }
 }
 
 const pointerOf = (item: Item): LimitPointer => ({

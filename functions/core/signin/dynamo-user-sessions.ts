@@ -1,12 +1,11 @@
-import {
-  type AttributeValue,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  ScanCommand,
-} from '@aws-sdk/client-dynamodb';
-import { SESSIONS_PK_SUFFIX } from '../../names.ts';
+import { all, begins, numberIs } from '../store/condition.ts';
+import { deleteItem } from '../store/delete.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import { type InstanceTable, keyOf } from '../store/operation.ts';
+import { scanPages } from '../store/scan.ts';
 import { PK, SK } from '../store/table.ts';
-import { tableCalls } from '../store/table-calls.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
 import { USER_ID } from './session-item.ts';
 
 /** Sign-ins by whose they are. No page needs that, so there is no index: it reads the whole table. */
@@ -17,48 +16,20 @@ export interface UserSessions {
 
 const TIMEOUT_MS = 10_000;
 
-export function dynamoUserSessions({
-  client,
-  tableName,
-  instance,
-}: {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}): UserSessions {
-  const answered = tableCalls(tableName, TIMEOUT_MS);
-  const page = (userId: number, from: Readonly<Record<string, AttributeValue>> | undefined) =>
-    new ScanCommand({
-      TableName: tableName,
-      ConsistentRead: true,
-      FilterExpression: 'begins_with(#pk, :sessions) AND #user = :user',
-      ProjectionExpression: '#pk, #sk',
-      ExpressionAttributeNames: { '#pk': PK, '#sk': SK, '#user': USER_ID },
-      ExpressionAttributeValues: {
-        ':sessions': { S: `${instance}${SESSIONS_PK_SUFFIX}#` },
-        ':user': { N: String(userId) },
-      },
-      ...(from !== undefined && { ExclusiveStartKey: from }),
-    });
-  return {
-    async end(userId, { dryRun }) {
+export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSessions => ({
+  end: (userId, { dryRun }) =>
+    answered('look for sessions and end them', unavailable(table), async () => {
+      const filter = all([begins(PK, ledgerKeys(instance).sessionPrefix), numberIs(USER_ID, '=', userId)]);
       let ended = 0;
-      let from: Readonly<Record<string, AttributeValue>> | undefined;
-      do {
-        const { Items = [], LastEvaluatedKey } = await answered('look for sessions', (abortSignal) =>
-          client.send(page(userId, from), { abortSignal }),
-        );
-        for (const Key of Items) {
-          ended += 1;
-          if (dryRun) continue;
-          await answered('end a session', (abortSignal) =>
-            client.send(new DeleteItemCommand({ TableName: tableName, Key }), { abortSignal }),
-          );
-        }
-        from = LastEvaluatedKey;
-      } while (from !== undefined);
+      for await (const items of scanPages(
+        table,
+        { filter, attributes: [PK, SK], consistent: true },
+        TIMEOUT_MS,
+      )) {
+        ended += items.length;
+        if (dryRun) continue;
+        for (const item of items) await deleteItem(table, keyOf(item), new TimeLimit(TIMEOUT_MS));
+      }
       return ended;
-    },
-  };
-}
+    }),
+});

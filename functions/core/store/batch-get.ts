@@ -1,12 +1,11 @@
-import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { LedgerClock } from '../ledger/ledger.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import { PK, SK } from './table.ts';
+import { keyOf, type Table } from './operation.ts';
+import { TimeLimit } from './time-limit.ts';
 
 export interface BatchGetDeps {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
+  readonly table: Table;
   readonly clock: LedgerClock;
   readonly random: () => number;
 }
@@ -20,7 +19,7 @@ const PAUSE_MS = 20;
 /**
  * Reads items consistently, a hundred at a time and all at once. One per key, same order.
  *
- * @throws whatever the client throws, and {Error} when a busy table keeps leaving keys unread.
+ * @throws whatever the table throws, and {Error} when a busy table keeps leaving keys unread.
  */
 export async function batchGet(
   wanted: readonly Key[],
@@ -28,35 +27,30 @@ export async function batchGet(
   deps: BatchGetDeps,
 ): Promise<(Item | undefined)[]> {
   const found = new Map<string, Item>();
-  const abortSignal = AbortSignal.timeout(Math.ceil(timeoutMs));
+  const limit = new TimeLimit(timeoutMs);
   const distinct = [...new Map(wanted.map((key) => [nameOf(key), key])).values()];
   const batches = Array.from({ length: Math.ceil(distinct.length / KEYS_MAX) }, (_, index) =>
     distinct.slice(index * KEYS_MAX, (index + 1) * KEYS_MAX),
   );
-  await Promise.all(batches.map((batch) => readBatch(batch, found, abortSignal, deps)));
+  await Promise.all(batches.map((batch) => readBatch(batch, found, limit, deps)));
   return wanted.map((key) => found.get(nameOf(key)));
 }
 
 async function readBatch(
   batch: readonly Key[],
   found: Map<string, Item>,
-  abortSignal: AbortSignal,
-  { client, tableName, clock, random }: BatchGetDeps,
+  limit: TimeLimit,
+  { table, clock, random }: BatchGetDeps,
 ): Promise<void> {
-  let left: Item[] = batch.map(({ pk, sk }) => ({ [PK]: { S: pk }, [SK]: { S: sk } }));
+  let keys = batch;
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const command = new BatchGetItemCommand({
-      RequestItems: { [tableName]: { Keys: left, ConsistentRead: true } },
-    });
-    const answer = await client.send(command, { abortSignal });
-    for (const item of answer.Responses?.[tableName] ?? []) {
-      found.set(nameOf({ pk: item[PK]?.S ?? '', sk: item[SK]?.S ?? '' }), item);
-    }
-    left = answer.UnprocessedKeys?.[tableName]?.Keys ?? [];
+    const { items, left } = await table.send('BatchGetItem', { keys }, limit);
+    for (const item of items) found.set(nameOf(keyOf(item)), item);
     if (left.length === 0) return;
+    keys = left;
     await clock.sleep(random() * PAUSE_MS * round);
   }
-  throw new Error(`${left.length} keys left unread after ${ROUNDS_MAX} rounds`);
+  throw new Error(`${keys.length} keys left unread after ${ROUNDS_MAX} rounds`);
 }
 
 const nameOf = (key: Key): string => `${key.pk}\n${key.sk}`;

@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
+export type { AttributeValue };
 export type Item = Readonly<Record<string, AttributeValue>>;
 
 /**

@@ -8,12 +8,8 @@
 import { ITEM_VERSION, VERSION_ATTRIBUTE } from '../../names.ts';
 import type { Item } from './item-bytes.ts';
 
-/** Spread into every item that is put. */
+/** Spread into every item that is put, and set where absent by updates that may create theirs: newer stays newer. */
 export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
-
-/** For updates that may create their item: clause and value; what a newer program wrote stays newer. */
-export const SET_VERSION = `SET ${VERSION_ATTRIBUTE} = if_not_exists(${VERSION_ATTRIBUTE}, :v)`;
-export const VERSION_VALUE = { ':v': { N: ITEM_VERSION } } as const;
 
 /** Whether a newer program wrote it, in a form this one does not know. */
 export const isNewer = (item: Item): boolean =>

@@ -7,10 +7,15 @@ import {
   COUNTER_SK,
   DIRECTORY_PK_SUFFIX,
   ENTRY_SK_PREFIX,
+  HEARTBEAT_PK_SUFFIX,
   INBOX_SK,
+  LIMITS_PK_SUFFIX,
+  NOTICES_PK_SUFFIX,
   PSEUDONYMS_PK_SUFFIX,
   RECORD_SK,
   SESSIONS_PK_SUFFIX,
+  SSM_LIMITS_PK_SUFFIX,
+  WATCHDOG_PK_SUFFIX,
 } from '../../names.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 
@@ -28,6 +33,7 @@ export const INSTANCES_PK = '@instances';
 export const ANNOUNCED_SK = 'announced';
 /** Everything functions/rollup and functions/estimates keep in the table. */
 export const ROLLUP_SK = 'rollup';
+export const PARAMETER_MARK_SK_PREFIX = 'group/';
 const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
 const LIMIT_EDIT_DIGITS = 10;
@@ -79,6 +85,18 @@ export interface LedgerKeys {
   pseudonymKey(year: number): Key;
   /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
   session(idHash: string): Key;
+  /** Begins the pk of every session. */
+  readonly sessionPrefix: string;
+  /** `gitlab.example.com@heartbeat`: each relay's last sign of life, under its id. */
+  readonly heartbeatPk: string;
+  /** `gitlab.example.com@watchdog`, `mark` */
+  readonly watchdogMark: Key;
+  /** `gitlab.example.com@notices`, `cursor` */
+  readonly noticesCursor: Key;
+  /** `gitlab.example.com@ssm-limits`, `group/101`: what was last taken over from a parameter. */
+  parameterMark(group: number): Key;
+  /** `gitlab.example.com@ssm-limits`, `pass`: how far the listing of parameters has come. */
+  readonly parameterPass: Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
@@ -122,17 +140,20 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
-    limitPointer: { pk: `${instance}@limits`, sk: 'pointer' },
+    limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({
-      pk: `${instance}@limits#${set}`,
+      pk: `${instance}${LIMITS_PK_SUFFIX}#${set}`,
       sk: `${chunk}#${String(part).padStart(LIMIT_PART_DIGITS, '0')}`,
     }),
-    limitOpening: (key) => ({ pk: `${instance}@limits#opening#${counterPath(key)}`, sk: 'opening' }),
+    limitOpening: (key) => ({
+      pk: `${instance}${LIMITS_PK_SUFFIX}#opening#${counterPath(key)}`,
+      sk: 'opening',
+    }),
     limitLog: (edit) => ({
-      pk: `${instance}@limits#log`,
+      pk: `${instance}${LIMITS_PK_SUFFIX}#log`,
       sk: String(edit).padStart(LIMIT_EDIT_DIGITS, '0'),
     }),
-    limitRequest: (id) => ({ pk: `${instance}@limits#requests`, sk: id }),
+    limitRequest: (id) => ({ pk: `${instance}${LIMITS_PK_SUFFIX}#requests`, sk: id }),
     directoryPointer: { pk: `${instance}${DIRECTORY_PK_SUFFIX}`, sk: 'pointer' },
     directoryChunk: (version, chunk, part) => ({
       pk: `${instance}${DIRECTORY_PK_SUFFIX}#${version}`,
@@ -141,6 +162,15 @@ export function ledgerKeys(instance: string): LedgerKeys {
     directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
     pseudonymKey: (year) => ({ pk: `${instance}${PSEUDONYMS_PK_SUFFIX}`, sk: String(year) }),
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
+    sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
+    heartbeatPk: `${instance}${HEARTBEAT_PK_SUFFIX}`,
+    watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
+    noticesCursor: { pk: `${instance}${NOTICES_PK_SUFFIX}`, sk: 'cursor' },
+    parameterMark: (group) => ({
+      pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`,
+      sk: `${PARAMETER_MARK_SK_PREFIX}${group}`,
+    }),
+    parameterPass: { pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`, sk: 'pass' },
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,

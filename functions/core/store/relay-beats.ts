@@ -1,7 +1,11 @@
-import { type AttributeValue, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import * as names from '../../names.ts';
-import { PK, SK } from '../../names.ts';
-import { tableCalls } from './table-calls.ts';
+import { SK } from '../../names.ts';
+import type { Item } from './item-bytes.ts';
+import { ledgerKeys } from './keys.ts';
+import type { InstanceTable } from './operation.ts';
+import { queryPage } from './query.ts';
+import { answered, unavailable } from './table-failure.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /** A relay beats every 30 s: three lost beats are bad luck, four are nobody. */
 export const SILENT_MS = 120_000;
@@ -29,33 +33,16 @@ export interface BeatSchema {
 /** Read by people who want to arm; no job waits for it. */
 const TIMEOUT_MS = 15_000;
 
-export interface RelayBeatsOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
-
 /** The newest first; none where no relay was ever told to write any. @throws {LedgerError} `ledger_unavailable` */
-export async function readRelayBeats({
-  client,
-  tableName,
-  instance,
-}: RelayBeatsOptions): Promise<readonly RelayBeat[]> {
-  const command = new QueryCommand({
-    TableName: tableName,
-    KeyConditionExpression: '#pk = :pk',
-    ExpressionAttributeNames: { '#pk': PK },
-    ExpressionAttributeValues: { ':pk': { S: `${instance}${names.HEARTBEAT_PK_SUFFIX}` } },
-    ConsistentRead: true,
-  });
-  const { Items = [] } = await tableCalls(tableName, TIMEOUT_MS)('read the heartbeats', (abortSignal) =>
-    client.send(command, { abortSignal }),
+export async function readRelayBeats({ table, instance }: InstanceTable): Promise<readonly RelayBeat[]> {
+  const ask = { pk: ledgerKeys(instance).heartbeatPk, consistent: true };
+  const { items } = await answered('read the heartbeats', unavailable(table), () =>
+    queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
   );
-  return Items.map(beatOf).sort((a, b) => b.atMs - a.atMs);
+  return items.map(beatOf).sort((a, b) => b.atMs - a.atMs);
 }
 
-function beatOf(item: Readonly<Record<string, AttributeValue>>): RelayBeat {
+function beatOf(item: Item): RelayBeat {
   const source = item[names.HEARTBEAT_SCHEMA]?.S;
   const hash = item[names.HEARTBEAT_SCHEMA_HASH]?.S;
   const standing = item[names.HEARTBEAT_SCHEMA_STANDING]?.S;

@@ -1,19 +1,14 @@
 /** One item of the table that is read and replaced whole. */
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { getItem } from './get.ts';
 import type { Item } from './item-bytes.ts';
-import { versioned } from './item-version.ts';
 import type { Key } from './keys.ts';
-import { PK, SK } from './table.ts';
-import { tableCalls } from './table-calls.ts';
+import type { Table } from './operation.ts';
+import { itemAt, putItem } from './put.ts';
+import { answered, unavailable } from './table-failure.ts';
+import { TimeLimit } from './time-limit.ts';
 
 export interface SingleItemOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
+  readonly table: Table;
   readonly key: Key;
   /** What it is, for whoever reads that a call failed: `the scope`. */
   readonly name: string;
@@ -25,26 +20,20 @@ export interface SingleItem {
   /** Undefined: it is not there. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<Item | undefined>;
   /** @throws {LedgerError} `ledger_unavailable` */
-  write(attributes: Readonly<Record<string, AttributeValue>>): Promise<void>;
+  write(attributes: Item): Promise<void>;
 }
 
 const TIMEOUT_MS = 3_000;
 
-export function singleItem({ client, tableName, key, name, consistent }: SingleItemOptions): SingleItem {
-  const Key = { [PK]: { S: key.pk }, [SK]: { S: key.sk } };
-  const answered = tableCalls(tableName, TIMEOUT_MS);
+export function singleItem({ table, key, name, consistent }: SingleItemOptions): SingleItem {
+  const failure = unavailable(table);
   return {
-    async read() {
-      const command = new GetItemCommand({ TableName: tableName, Key, ConsistentRead: consistent });
-      const { Item } = await answered(`read ${name}`, (abortSignal) => client.send(command, { abortSignal }));
-      return Item;
-    },
-    async write(attributes) {
-      const command = new PutItemCommand({
-        TableName: tableName,
-        Item: { ...Key, ...versioned, ...attributes },
-      });
-      await answered(`write ${name}`, (abortSignal) => client.send(command, { abortSignal }));
+    read: () =>
+      answered(`read ${name}`, failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS), { consistent })),
+    write: async (attributes) => {
+      await answered(`write ${name}`, failure, () =>
+        putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
+      );
     },
   };
 }

@@ -1,13 +1,5 @@
 /** The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`. */
 import {
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  TransactionCanceledException,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-  type Update,
-} from '@aws-sdk/client-dynamodb';
-import {
   decodeEstimates,
   ESTIMATES_REV,
   encodeEstimates,
@@ -15,10 +7,16 @@ import {
 } from '../estimates/estimates-item.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
+import { absent, atRev, numberIs } from '../store/condition.ts';
 import type { Item } from '../store/item-bytes.ts';
-import { SET_VERSION, VERSION_VALUE } from '../store/item-version.ts';
+import { versioned } from '../store/item-version.ts';
 import type { Key } from '../store/keys.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import type { InstanceTable, UpdateWrite } from '../store/operation.ts';
+import { putItem, putOf } from '../store/put.ts';
+import { TTL_ATTRIBUTE } from '../store/table.ts';
+import { answered, isConflict, isThrottle } from '../store/table-failure.ts';
+import { TimeLimit } from '../store/time-limit.ts';
+import { transactItems } from '../store/transact.ts';
 import {
   CONTRIBUTION_REV,
   decodeContribution,
@@ -42,24 +40,11 @@ import type { UsageKey } from './usage.ts';
 const READ_TIMEOUT_MS = 3_000;
 const WRITE_TIMEOUT_MS = 3_000;
 
-/** The whole transaction may be tried again: somebody else holds an item, or the table is busy. */
-const CONTENDED: ReadonlySet<string> = new Set([
-  'ConditionalCheckFailed',
-  'TransactionConflict',
-  'ThrottlingError',
-  'ProvisionedThroughputExceeded',
-  'TransactionConflictException',
-  'TransactionInProgressException',
-  'ThrottlingException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-]);
-
 export class DynamoRollupStore implements RollupStore {
-  readonly #deps: BatchGetDeps;
+  readonly #deps: BatchGetDeps & InstanceTable;
   readonly #keys: RollupKeys;
 
-  constructor(options: BatchGetDeps & { readonly instance: string }) {
+  constructor(options: BatchGetDeps & InstanceTable) {
     this.#deps = options;
     this.#keys = rollupKeys(options.instance);
   }
@@ -72,24 +57,21 @@ export class DynamoRollupStore implements RollupStore {
     });
   }
 
+  /** `contended`: the whole may be tried again; somebody else wrote, holds an item, or the table is busy. */
   async commit({ contributions, usage }: RollupWrites): Promise<'committed' | 'contended'> {
-    const TransactItems: TransactWriteItem[] = [
-      ...contributions.map(({ after, replacesRev, expiresAtSeconds }) => {
-        const item = encodeContribution(this.#keys.contribution(after.jobId), after, expiresAtSeconds);
-        return {
-          Put: { TableName: this.#deps.tableName, Item: item, ...atRev(CONTRIBUTION_REV, replacesRev) },
-        };
-      }),
-      ...usage.map(({ key, delta }) => ({ Update: this.#addUsage(key, delta) })),
+    const writes = [
+      ...contributions.map(({ after, replacesRev, expiresAtSeconds }) =>
+        putOf(
+          encodeContribution(this.#keys.contribution(after.jobId), after, expiresAtSeconds),
+          replacesRev === undefined ? absent() : numberIs(CONTRIBUTION_REV, '=', replacesRev),
+        ),
+      ),
+      ...usage.map(({ key, delta }) => this.#addUsage(key, delta)),
     ];
-    try {
-      const abortSignal = AbortSignal.timeout(WRITE_TIMEOUT_MS);
-      await this.#deps.client.send(new TransactWriteItemsCommand({ TransactItems }), { abortSignal });
-      return 'committed';
-    } catch (error) {
-      if (isContended(error)) return 'contended';
-      throw this.#unavailable(`write ${TransactItems.length} items to`, error);
-    }
+    const { outcome } = await this.#answered(`write ${writes.length} items to`, () =>
+      transactItems(this.#deps.table, writes, new TimeLimit(WRITE_TIMEOUT_MS)),
+    );
+    return outcome === 'written' ? 'committed' : 'contended';
   }
 
   async readUsage(keys: readonly UsageKey[]): Promise<readonly Tally[]> {
@@ -125,67 +107,42 @@ export class DynamoRollupStore implements RollupStore {
     return this.#put(item, REJECTIONS_REV, latest.rev);
   }
 
-  #addUsage(usageKey: UsageKey, delta: Tally): Update {
-    const { pk, sk } = this.#keys.usage(usageKey);
-    // Rules are called anything, so every name stands for itself.
-    const names = [...delta.keys()];
+  #addUsage(usageKey: UsageKey, delta: Tally): UpdateWrite {
     return {
-      TableName: this.#deps.tableName,
-      Key: { [PK]: { S: pk }, [SK]: { S: sk } },
-      UpdateExpression: `${SET_VERSION}, #ttl = :ttl ADD ${names.map((_, index) => `#n${index} :n${index}`).join(', ')}`,
-      ExpressionAttributeNames: {
-        '#ttl': TTL_ATTRIBUTE,
-        ...Object.fromEntries(names.map((name, index) => [`#n${index}`, name])),
-      },
-      ExpressionAttributeValues: {
-        ...VERSION_VALUE,
-        ':ttl': { N: String(usageExpiresAtSeconds(usageKey)) },
-        ...Object.fromEntries(
-          names.map((name, index) => [`:n${index}`, { N: String(delta.get(name) ?? 0) }]),
-        ),
-      },
+      kind: 'update',
+      key: this.#keys.usage(usageKey),
+      setIfAbsent: versioned,
+      set: { [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds(usageKey)) } },
+      add: Object.fromEntries(delta),
     };
   }
 
-  async #put(item: Item, revName: string, rev: number): Promise<boolean> {
-    const condition = atRev(revName, rev === 0 ? undefined : rev);
-    const command = new PutItemCommand({ TableName: this.#deps.tableName, Item: item, ...condition });
-    try {
-      await this.#deps.client.send(command, { abortSignal: AbortSignal.timeout(WRITE_TIMEOUT_MS) });
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException || isContended(error)) return false;
-      throw this.#unavailable('put an item into', error);
-    }
+  #put(item: Item, revName: string, rev: number): Promise<boolean> {
+    return this.#answered('put an item into', async () => {
+      const limit = new TimeLimit(WRITE_TIMEOUT_MS);
+      try {
+        const { outcome } = await putItem(this.#deps.table, item, limit, atRev(revName, rev));
+        return outcome === 'written';
+      } catch (error) {
+        if (isConflict(error) || isThrottle(error)) return false;
+        throw error;
+      }
+    });
   }
 
-  async #read(keys: readonly Key[]): Promise<readonly (Item | undefined)[]> {
-    try {
-      return await batchGet(keys, READ_TIMEOUT_MS, this.#deps);
-    } catch (error) {
-      throw this.#unavailable(`read ${keys.length} items of`, error);
-    }
+  #read(keys: readonly Key[]): Promise<readonly (Item | undefined)[]> {
+    return this.#answered(`read ${keys.length} items of`, () => batchGet(keys, READ_TIMEOUT_MS, this.#deps));
   }
 
-  #unavailable(doing: string, cause: unknown): LedgerError {
-    // The client's own errors carry the whole request, its signature included: only their name and text go on.
-    const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    return new LedgerError('ledger_unavailable', `could not ${doing} table ${this.#deps.tableName} (${why})`);
-  }
-}
-
-const atRev = (name: string, rev: number | undefined) =>
-  rev === undefined
-    ? { ConditionExpression: `attribute_not_exists(${PK})` }
-    : { ConditionExpression: `${name} = :rev`, ExpressionAttributeValues: { ':rev': { N: String(rev) } } };
-
-function isContended(error: unknown): boolean {
-  if (error instanceof TransactionCanceledException) {
-    const codes = (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None');
-    return (
-      codes.some((code) => CONTENDED.has(code)) &&
-      codes.every((code) => code === 'None' || CONTENDED.has(code))
+  #answered<T>(doing: string, call: () => Promise<T>): Promise<T> {
+    return answered(
+      doing,
+      (what, why) =>
+        new LedgerError(
+          'ledger_unavailable',
+          `could not ${what} table ${this.#deps.table.tableName} (${why})`,
+        ),
+      call,
     );
   }
-  return error instanceof Error && CONTENDED.has(error.name);
 }

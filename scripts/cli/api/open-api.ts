@@ -75,14 +75,14 @@ const TIMEOUT_MS = 15_000;
 
 /** The limits, books and groups in the table that the flags name. @throws like `openDeskLedger` */
 export const openDeskBudget: OpenBudget = async (flags, io) => {
-  const { client, tableName, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
-  const parts = { client, tableName, instance, clock: systemClock, random: Math.random };
+  const { table, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
+  const parts = { table, instance, clock: systemClock, random: Math.random };
   return {
     limits: new DynamoLimitTable(parts),
     ledger: readOnly(new DynamoStore(parts)),
     rollup: new DynamoRollupStore(parts),
-    directory: new DynamoDirectoryTable({ client, tableName, instance }),
-    recounts: dynamoRecountOutcomes({ client, tableName, instance }),
+    directory: new DynamoDirectoryTable(parts),
+    recounts: dynamoRecountOutcomes(parts),
     description,
     close,
   };

@@ -1,16 +1,12 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { type InstanceTable, REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/known-instances.ts';
+import { REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/known-instances.ts';
+import { deleteItem } from '../../../functions/core/store/delete.ts';
 import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';
-import { PK, SK } from '../../../functions/core/store/table.ts';
-import { tableCalls } from '../../../functions/core/store/table-calls.ts';
+import type { InstanceTable } from '../../../functions/core/store/operation.ts';
+import { answered, unavailable } from '../../../functions/core/store/table-failure.ts';
+import { TimeLimit } from '../../../functions/core/store/time-limit.ts';
 
 /** The books under that name stay where they are. No function may do this. @throws {LedgerError} `ledger_unavailable` */
-export async function forgetInstance(instance: string, { client, tableName }: InstanceTable): Promise<void> {
-  const command = new DeleteItemCommand({
-    TableName: tableName,
-    Key: { [PK]: { S: INSTANCES_PK }, [SK]: { S: instance } },
-  });
-  await tableCalls(tableName, REGISTER_TIMEOUT_MS)('forget whose books these are', (abortSignal) =>
-    client.send(command, { abortSignal }),
+export const forgetInstance = (instance: string, { table }: Pick<InstanceTable, 'table'>): Promise<void> =>
+  answered('forget whose books these are', unavailable(table), () =>
+    deleteItem(table, { pk: INSTANCES_PK, sk: instance }, new TimeLimit(REGISTER_TIMEOUT_MS)),
   );
-}

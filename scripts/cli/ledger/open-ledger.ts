@@ -8,7 +8,6 @@ import { dynamoInstanceRegister } from '../../../functions/core/ledger/dynamo-in
 import { dynamoPseudonymKeys } from '../../../functions/core/ledger/dynamo-pseudonym-keys.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import type { InstanceRegister } from '../../../functions/core/ledger/instance-register.ts';
-import type { InstanceTable } from '../../../functions/core/ledger/known-instances.ts';
 import type { PseudonymKeys } from '../../../functions/core/ledger/pseudonym-keys.ts';
 import type { ClosingStore, LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
@@ -19,6 +18,8 @@ import {
   type UserSessions,
 } from '../../../functions/core/signin/dynamo-user-sessions.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
+import type { InstanceTable, Table } from '../../../functions/core/store/operation.ts';
 import { type RelayBeat, readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
 import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
@@ -94,8 +95,8 @@ async function openFor(
   flags: LedgerFlags,
   io: Pick<DeskIo, 'env' | 'root'>,
 ): Promise<DeskLedger> {
-  const { client, tableName, ...opened } = await openDeskTable(flags, io, attemptsMax);
-  const parts = { client, tableName, instance: opened.instance, clock: systemClock, random: Math.random };
+  const { table, ...opened } = await openDeskTable(flags, io, attemptsMax);
+  const parts = { table, instance: opened.instance, clock: systemClock, random: Math.random };
   const store = new DynamoStore(parts);
   return {
     store: right(store),
@@ -118,8 +119,7 @@ export interface DeskTable
     DeskLedger,
     'store' | 'periods' | 'names' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'
   > {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
+  readonly table: Table;
 }
 
 /** @param attemptsMax - how often the SDK may try; 1 for writes that are repeated by whoever makes them. */
@@ -143,7 +143,7 @@ type OpenTable = Omit<DeskTable, 'instance' | 'gitlabUrl'>;
 /** Tells whose books a table has, whoever asks: for the commands that put that right. */
 export interface DeskRegister extends Pick<DeskLedger, 'description' | 'close'> {
   readonly register: InstanceRegister;
-  readonly table: InstanceTable;
+  readonly table: Pick<InstanceTable, 'table'>;
 }
 
 export async function openRegister(
@@ -171,12 +171,12 @@ async function openLocal(root: string): Promise<OpenTable> {
       `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
     );
   }
-  const opened = { tableName: LOCAL_TABLE, description: 'the ledger of npm start on this machine' };
+  const description = 'the ledger of npm start on this machine';
   const running = await runningOn(dataDir);
   if (running !== undefined) {
     // Two databases on one folder lock each other out: the one of npm start serves both.
     const client = dynamoClient(running);
-    return { ...opened, client, close: async () => client.destroy() };
+    return { table: dynamoTable(client, LOCAL_TABLE), description, close: async () => client.destroy() };
   }
   if (!javaAvailable()) {
     throw new Error(
@@ -189,15 +189,14 @@ async function openLocal(root: string): Promise<OpenTable> {
     client.destroy();
     await database.stop();
   };
-  return { ...opened, client, close };
+  return { table: dynamoTable(client, LOCAL_TABLE), description, close };
 }
 
 function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, attemptsMax: number): OpenTable {
   const client = tableClient(place, attemptsMax);
   const where = place.endpoint ?? place.region;
   return {
-    client,
-    tableName: place.tableName,
+    table: dynamoTable(client, place.tableName),
     description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
     close: async () => client.destroy(),
   };

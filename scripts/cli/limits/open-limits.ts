@@ -28,16 +28,14 @@ const ATTEMPTS_MAX = 1;
 
 /** The limits beside the ledger that the flags name. @throws like `openDeskLedger` */
 export const openDeskLimits: OpenLimits = async (flags, io) => {
-  const { client, tableName, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
-  const table = new DynamoLimitTable({
-    client,
-    tableName,
-    instance,
-    clock: systemClock,
-    random: Math.random,
-  });
-  const directory = new DynamoDirectoryTable({ client, tableName, instance });
-  return { table, directory, description, close };
+  const { table, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
+  const parts = { table, instance, clock: systemClock, random: Math.random };
+  return {
+    table: new DynamoLimitTable(parts),
+    directory: new DynamoDirectoryTable(parts),
+    description,
+    close,
+  };
 };
 
 /** Nobody's job waits for the desk. */

@@ -1,4 +1,4 @@
-import { type DynamoRestoreOptions, dynamoRestore } from '../../../functions/core/export/dynamo-restore.ts';
+import { dynamoRestore } from '../../../functions/core/export/dynamo-restore.ts';
 import type { ExportedKind } from '../../../functions/core/export/exported-image.ts';
 import { type RestoreReport, restoreLines } from '../../../functions/core/export/restore-lines.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
@@ -64,9 +64,8 @@ async function restore(args: readonly string[], io: DeskIo, deps: RestoreCommand
         return EXIT.wouldReject;
       }
     }
-    const table: DynamoRestoreOptions = opened;
     const report = await restoreLines(exportedLines(folder), {
-      restore: dynamoRestore(table),
+      restore: dynamoRestore(opened),
       instance: opened.instance,
       nowMs,
       sinceMs,

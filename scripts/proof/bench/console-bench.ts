@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
 import { usageOf } from '../../../functions/core/usage/usage.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
@@ -89,8 +90,7 @@ async function apiFigure(): Promise<Figure> {
     const tableName = 'console';
     await ensureTable(client, tableName);
     const store = new DynamoRollupStore({
-      client,
-      tableName,
+      table: dynamoTable(client, tableName),
       instance: 'gitlab.example.com',
       clock: systemClock,
       random: Math.random,

@@ -1,9 +1,11 @@
 import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { LimitStore } from '../../../functions/core/limits/limit-store.ts';
-import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
@@ -40,7 +42,7 @@ function company(count: number): { readonly directory: Directory; readonly docum
 }
 
 interface Imported {
-  readonly table: MemoryLimitTable;
+  readonly table: DynamoLimitTable;
   readonly desk: LimitsDesk;
   readonly directory: Directory;
   /** One more import, in which every budget is another one. */
@@ -49,7 +51,12 @@ interface Imported {
 
 function houseOf(count: number, policy: Policy): Imported {
   const { directory, document } = company(count);
-  const table = new MemoryLimitTable();
+  const table = new DynamoLimitTable({
+    table: new MemoryTable(),
+    instance: 'gitlab.example.com',
+    clock: systemClock,
+    random: Math.random,
+  });
   let imports = 0;
   const desk = createLimitsDesk({
     table,

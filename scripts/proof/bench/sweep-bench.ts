@@ -1,8 +1,9 @@
 /** The sweep after a long silence of webhooks: how many calls ten thousand due holds cost, and whether memory stays flat. */
 import type { JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import type { EndOutcome, JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { memoryMarks } from '../../../functions/core/ledger/sweep-marks.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
@@ -80,7 +81,7 @@ async function sweepOnce(options: {
         runners: () => answer(() => ({ runnerIds: Array.from({ length: RUNNERS }, (_, index) => index) })),
       },
       ledger: table,
-      marks: memoryMarks(),
+      marks: dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
       chargeBypass: async () => [],
       memory: newSweepMemory(),
       clock,

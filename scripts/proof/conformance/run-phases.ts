@@ -1,7 +1,8 @@
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
-import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { type AdmitServer, serveAdmit } from '../../local/admit-server.ts';
 import { type Check, type Phase, Scene } from './phase.ts';
 import { ageing, crowded, halfOpen, outage, reset, slowEnds, streamLimit } from './phases/connections.ts';
@@ -91,6 +92,10 @@ async function runPhase(phase: Phase, program: string): Promise<PhaseResult> {
 
 /** The admit function on loopback with books of its own: job ids begin anew with every phase. */
 function openAdmit(): Promise<AdmitServer> {
-  const store = new MemoryStore({ instance: 'conformance.example.com' });
-  return serveAdmit(createLedger({ store, clock: systemClock }), conformanceRules(), new MemoryLimitTable());
+  const instance = 'conformance.example.com';
+  return serveAdmit(
+    createLedger({ store: new MemoryStore({ instance }), clock: systemClock }),
+    conformanceRules(),
+    new DynamoLimitTable({ table: new MemoryTable(), instance, clock: systemClock, random: Math.random }),
+  );
 }

@@ -2,6 +2,7 @@ import { DynamoDBClient, type DynamoDBClientConfig, ScanCommand } from '@aws-sdk
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { INBOX_SK, SK } from '../../../functions/names.ts';
 
 type Connection = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;
@@ -28,7 +29,12 @@ export async function stateOfJob(
   }: { readonly tableName: string; readonly instance: string; readonly jobId: number },
 ): Promise<string | undefined> {
   const client = new DynamoDBClient(connection);
-  const store = new DynamoStore({ client, tableName, instance, clock: systemClock, random: Math.random });
+  const store = new DynamoStore({
+    table: dynamoTable(client, tableName),
+    instance,
+    clock: systemClock,
+    random: Math.random,
+  });
   const record = await createLedger({ store }).readRecord(jobId);
   client.destroy();
   return record?.state;

@@ -8,6 +8,7 @@ import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { truthText } from '../../../functions/core/truth/truth-text.ts';
 import * as names from '../../../functions/names.ts';
@@ -70,8 +71,7 @@ export async function rehearseUpgrade({ root, folder, since }: UpgradeOptions): 
     await bothWays(older, newer);
     await expectBooks(
       new DynamoStore({
-        client,
-        tableName: TABLE,
+        table: dynamoTable(client, TABLE),
         instance: INSTANCE,
         clock: systemClock,
         random: Math.random,

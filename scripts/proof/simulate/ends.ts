@@ -2,9 +2,10 @@
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import type { Ledger, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
 import { LedgerError } from '../../../functions/core/ledger/ledger-error.ts';
-import { memoryMarks } from '../../../functions/core/ledger/sweep-marks.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { settleTruths, type TruthOutcome } from '../../../functions/core/truth/settle-truths.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
@@ -66,7 +67,7 @@ export function ledgerEnds({ ledger, gitlab, clock, currentRules }: EndsDeps): E
   const deps = {
     gitlab,
     ledger,
-    marks: memoryMarks(),
+    marks: dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     chargeBypass: settle,
     memory: newSweepMemory(),
     clock,

@@ -8,8 +8,9 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
-import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { SignInEnv, User } from '../../../functions/core/signin/user.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { benchRules, place } from '../bench/bench-rules.ts';
@@ -29,7 +30,12 @@ export type EditOnce = (amount: number) => Promise<void>;
 
 export async function startEditing(): Promise<EditOnce> {
   const { policy, limits, directory = directoryOf([]) } = benchRules(1);
-  const limitTable = new MemoryLimitTable();
+  const limitTable = new DynamoLimitTable({
+    table: new MemoryTable(),
+    instance: INSTANCE,
+    clock: systemClock,
+    random: Math.random,
+  });
   const ledger = createLedger({ store: new MemoryStore({ instance: INSTANCE }) });
   const { root } = place(0);
   let ids = 0;

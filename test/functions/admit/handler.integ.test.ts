@@ -8,6 +8,7 @@ import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-ta
 import { publishLimits } from '../../../functions/core/limits/publish-limits.ts';
 import { readRulesFile } from '../../../functions/core/rules/rules-file.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -105,8 +106,7 @@ test('the deployed bundle decides by the limits that are live', async () => {
   };
   const client = dynamoClient(endpoint);
   const table = new DynamoLimitTable({
-    client,
-    tableName: 'handler',
+    table: dynamoTable(client, 'handler'),
     instance: 'handler.example.com',
     clock: systemClock,
     random: Math.random,

@@ -15,7 +15,6 @@ import { createLimitsDesk } from '../../../functions/core/limits/desk/create-lim
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import { readDocument } from '../../../functions/core/limits/desk/plan.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/user.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
@@ -29,6 +28,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
+import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
 import { describedApp, describedRead } from './described.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -117,7 +117,7 @@ export function consoleHouse(
   const store = new MemoryStore({ instance: INSTANCE, clock, onCommit: feed.onCommit });
   const ledger = createLedger({ store, clock });
   const usage = new MemoryRollupStore({ instance: INSTANCE });
-  const limitTable = new MemoryLimitTable();
+  const limitTable = memoryLimitTable();
   const known = new Map<string, Counter>();
   let ids = 0;
   const desk = createLimitsDesk({

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createPages } from '../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../functions/console/pages/import/uploads.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
-import { MemoryLimitTable } from '../../../functions/core/limits/memory-limit-table.ts';
+import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
 import { consoleHouse, LIMITS, servedTo, USERS } from './house.ts';
 
 const JSON_TYPE = 'application/json';
@@ -43,7 +43,7 @@ async function open() {
     read: house.read,
     policy: house.policy,
     directory: async () => house.directory,
-    uploads: createUploads({ table: new MemoryLimitTable(), clock: house.clock, newId: () => 'u1' }),
+    uploads: createUploads({ table: memoryLimitTable(), clock: house.clock, newId: () => 'u1' }),
     clock: house.clock,
     zone: 'UTC',
     origin: 'https://budget.example.com',

@@ -6,6 +6,7 @@ import { createLimitsDesk } from '../../../functions/core/limits/desk/create-lim
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { Message, Notify } from '../../../functions/core/notify/notify.ts';
 import { snsNotify } from '../../../functions/core/notify/sns-notify.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
 import { START } from '../../../functions/notices/cursor.ts';
 import { dynamoCursorStore } from '../../../functions/notices/dynamo-cursor-store.ts';
@@ -58,7 +59,7 @@ function aHouse(instance: string) {
     },
     { step: 'initialize', name: `count-${instance}` },
   );
-  const table = { client, tableName: TABLE, instance, clock, random: Math.random };
+  const table = { table: dynamoTable(client, TABLE), instance, clock, random: Math.random };
   const limitTable = new DynamoLimitTable(table);
   const ledger = createLedger({ store: new DynamoStore(table), clock });
   const policy = aPolicy();
@@ -108,7 +109,7 @@ function aHouse(instance: string) {
 const lower = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 300 } as const;
 
 test('a cursor is written once per revision, and is no part of the books', async () => {
-  const table = { client: local.client, tableName: TABLE, instance: 'cursor.example.com' };
+  const table = { table: dynamoTable(local.client, TABLE), instance: 'cursor.example.com' };
   const store = dynamoCursorStore(table);
   expect(await store.read()).toBeUndefined();
   const cursor = { ...START, edit: 7, told: ['a'] };

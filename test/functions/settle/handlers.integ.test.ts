@@ -11,6 +11,7 @@ import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { truthText } from '../../../functions/core/truth/truth-text.ts';
 import {
@@ -81,8 +82,7 @@ afterAll(async () => {
 
 const tableOf = (client: ReturnType<typeof dynamoClient>): DynamoStore =>
   new DynamoStore({
-    client,
-    tableName: 'handlers',
+    table: dynamoTable(client, 'handlers'),
     instance: INSTANCE,
     clock: systemClock,
     random: Math.random,

@@ -6,6 +6,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { createSettleApp } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
@@ -41,7 +42,7 @@ afterAll(async () => {
 });
 
 const store = (instance: string): DynamoStore =>
-  new DynamoStore({ client, tableName: TABLE, instance, clock: systemClock, random: Math.random });
+  new DynamoStore({ table: dynamoTable(client, TABLE), instance, clock: systemClock, random: Math.random });
 
 inboxContract(store);
 

@@ -7,6 +7,7 @@ import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import { readLimits } from '../../../functions/core/limits/publish-limits.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { dynamoMarks } from '../../../functions/ssm-limits/dynamo-marks.ts';
 import { ssmParameters } from '../../../functions/ssm-limits/ssm-parameters.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
@@ -52,8 +53,7 @@ afterAll(async () => {
 });
 
 const options = (instance: string) => ({
-  client,
-  tableName: TABLE,
+  table: dynamoTable(client, TABLE),
   instance,
   clock: systemClock,
   random: Math.random,

@@ -1,4 +1,4 @@
-import { MemoryMarks } from '../../../functions/ssm-limits/memory-marks.ts';
+import { memoryMarks } from '../../support/tables/memory-marks.ts';
 import { marksContract } from './marks-contract.ts';
 
-marksContract(() => new MemoryMarks());
+marksContract(() => memoryMarks());

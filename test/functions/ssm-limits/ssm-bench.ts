@@ -1,11 +1,11 @@
 /** Parameter Store, marks and limits in memory, with a clock of their own. */
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import { type MarksOperation, MemoryMarks } from '../../../functions/ssm-limits/memory-marks.ts';
 import { MemoryParameters } from '../../../functions/ssm-limits/memory-parameters.ts';
 import type { SsmLimitsErrorCode } from '../../../functions/ssm-limits/ssm-limits-error.ts';
 import { type SyncDeps, type SyncReport, syncLimits } from '../../../functions/ssm-limits/sync.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { aPolicy } from '../../policies/documents.ts';
+import { type MarksOperation, memoryMarks } from '../../support/tables/memory-marks.ts';
 import { DeskInMemory } from './desk-in-memory.ts';
 
 export const PATH = '/tollgate/test/limits';
@@ -20,7 +20,7 @@ export class SsmBench {
   parametersFault: (call: 'page' | 'editorOf') => SsmLimitsErrorCode | undefined = () => undefined;
   marksFault: (operation: MarksOperation) => 'lost-before' | 'lost-after' | undefined = () => undefined;
   readonly parameters = new MemoryParameters((call) => this.parametersFault(call));
-  readonly marks = new MemoryMarks((operation) => this.marksFault(operation));
+  readonly marks = memoryMarks((operation) => this.marksFault(operation));
   readonly desk: DeskInMemory;
   readonly #groups: number;
 

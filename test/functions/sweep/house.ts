@@ -1,8 +1,9 @@
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { memoryMarks } from '../../../functions/core/ledger/sweep-marks.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { type SweepDeps, sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
@@ -33,7 +34,7 @@ export function house(over: Partial<SweepDeps> = {}) {
   const deps: SweepDeps = {
     gitlab,
     ledger,
-    marks: memoryMarks(),
+    marks: dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     chargeBypass: async (truths) => {
       charged.push(...truths);
       return truths.map(() => 'bypass');

@@ -5,6 +5,7 @@ import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import type { RunnerMark } from '../../../functions/core/ledger/sweep-marks.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { refuseUnversionedWrites } from '../../support/ledger/versioned-writes.ts';
@@ -14,7 +15,7 @@ const local = localTable(tableName);
 
 test('marks come back as they were written, per instance, and are no part of the books', async () => {
   const instance = 'gitlab.example.com';
-  const marks = dynamoMarks({ client: local.client, tableName, instance });
+  const marks = dynamoMarks({ table: dynamoTable(local.client, tableName), instance });
   expect(await marks.read()).toBeUndefined();
   const written = {
     sinceMs: 5,
@@ -40,11 +41,10 @@ test('marks come back as they were written, per instance, and are no part of the
   expect(await marks.read()).toEqual(written);
   expect([...((await marks.read())?.open.keys() ?? [])]).toEqual([90, 12]);
   expect(
-    await dynamoMarks({ client: local.client, tableName, instance: 'other.example.com' }).read(),
+    await dynamoMarks({ table: dynamoTable(local.client, tableName), instance: 'other.example.com' }).read(),
   ).toBeUndefined();
   const store = new DynamoStore({
-    client: local.client,
-    tableName,
+    table: dynamoTable(local.client, tableName),
     instance,
     clock: systemClock,
     random: Math.random,
@@ -61,7 +61,7 @@ test('twenty thousand runners fit, and only blocks that changed are written agai
     },
     { step: 'initialize', name: 'countPuts', override: true },
   );
-  const marks = dynamoMarks({ client: local.client, tableName, instance: 'large.example.com' });
+  const marks = dynamoMarks({ table: dynamoTable(local.client, tableName), instance: 'large.example.com' });
   const mark = { seenTo: 1_234_567_890_123, passMs: 1_795_000_000_000, deepMs: 1_795_000_000_000 };
   const going = { startMs: mark.passMs, deep: true, top: mark.seenTo, page: 'x'.repeat(100) };
   const runners = new Map<number, RunnerMark>(
@@ -92,7 +92,7 @@ test('the one item of an older version is read, and replaced by the next write',
   local.client.middlewareStack.remove('refuseUnversionedWrites');
   await local.client.send(new PutItemCommand({ TableName: tableName, Item: old }));
   refuseUnversionedWrites(local.client);
-  const marks = dynamoMarks({ client: local.client, tableName, instance });
+  const marks = dynamoMarks({ table: dynamoTable(local.client, tableName), instance });
   const read = await marks.read();
   const expected = {
     sinceMs: 5,
@@ -110,8 +110,7 @@ test('the one item of an older version is read, and replaced by the next write',
 
 test('a table that does not answer is a failure of the ledger that names it', async () => {
   const gone = dynamoMarks({
-    client: local.client,
-    tableName: 'no-such-table',
+    table: dynamoTable(local.client, 'no-such-table'),
     instance: 'gitlab.example.com',
   });
   await expect(gone.read()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);

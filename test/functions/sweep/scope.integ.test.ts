@@ -4,6 +4,7 @@ import { silentLog } from '../../../functions/core/environment/log.ts';
 import { dynamoControllerScope } from '../../../functions/core/ledger/dynamo-controller-scope.ts';
 import { dynamoRecountOutcomes } from '../../../functions/core/ledger/dynamo-recount-outcomes.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { cachedScope } from '../../../functions/settle/cached-scope.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
@@ -41,7 +42,10 @@ async function served(version: GitLabVersion, controller: Omit<LocalController, 
 test('a job on a runner out of scope is charged nothing, one in scope that nobody asked about is a bypass', async () => {
   const house = books();
   const { gitlab, rest, close } = await served('19.4', { runnerScopes: [SCOPED] });
-  const store = dynamoControllerScope({ client: local.client, tableName, instance: 'one.example.com' });
+  const store = dynamoControllerScope({
+    table: dynamoTable(local.client, tableName),
+    instance: 'one.example.com',
+  });
   const { clock } = house;
   const current = scopeKeeper({ controllerId: 7, gitlab: rest, store, clock, log: silentLog });
   const scope = cachedScope({ store, clock, log: silentLog });
@@ -75,7 +79,10 @@ test('GitLab 18.9 knows the scope of the instance only, and a GitLab that is sil
   const house = books();
   const { clock } = house;
   const { rest, close } = await served('18.9', { instanceScope: true });
-  const store = dynamoControllerScope({ client: local.client, tableName, instance: 'two.example.com' });
+  const store = dynamoControllerScope({
+    table: dynamoTable(local.client, tableName),
+    instance: 'two.example.com',
+  });
   const current = scopeKeeper({ controllerId: 7, gitlab: rest, store, clock, log: silentLog });
   const first = await current();
   expect(first).toMatchObject({ instanceSinceMs: 0, runners: new Map() });
@@ -86,7 +93,10 @@ test('GitLab 18.9 knows the scope of the instance only, and a GitLab that is sil
 });
 
 test('what a recount found is read as it was written, and the next one replaces it', async () => {
-  const outcomes = dynamoRecountOutcomes({ client: local.client, tableName, instance: 'three.example.com' });
+  const outcomes = dynamoRecountOutcomes({
+    table: dynamoTable(local.client, tableName),
+    instance: 'three.example.com',
+  });
   expect(await outcomes.read()).toBeUndefined();
   const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
   const found = { recountedAtMs: 1, drifting: [{ key, committed: 7, recounted: 5 }], unlisted: 3 };

@@ -5,6 +5,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { MemoryNotify } from '../../../functions/core/notify/notify.ts';
+import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';
 import { watch } from '../../../functions/watchdog/watch.ts';
@@ -32,7 +33,10 @@ const heartbeat = (instance: string, relayId: string, table = tableName) =>
   });
 
 test('the watchdog reads what relays write: the newest beat of all, of its own instance', async () => {
-  const table = dynamoWatchTable({ client: local.client, tableName, instance: 'read.example.com' });
+  const table = dynamoWatchTable({
+    table: dynamoTable(local.client, tableName),
+    instance: 'read.example.com',
+  });
   expect(await table.newestBeatMs()).toBeUndefined();
   await heartbeat('read.example.com', 'relay-1')({ atMs: 5_000, openStreams: 8 });
   await heartbeat('read.example.com', 'relay-2')({ atMs: 9_000, openStreams: 8 });
@@ -50,7 +54,7 @@ test('whoever wants to arm reads every relay, and the descriptors it reads quest
     instance,
     'relay-3',
   )({ atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } });
-  expect(await readRelayBeats({ client: local.client, tableName, instance })).toEqual([
+  expect(await readRelayBeats({ table: dynamoTable(local.client, tableName), instance })).toEqual([
     { relayId: 'relay-2', atMs: 9_000, openStreams: 4 },
     { relayId: 'relay-1', atMs: 5_000, openStreams: 8, schema },
     { relayId: 'relay-3', atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } },
@@ -58,7 +62,10 @@ test('whoever wants to arm reads every relay, and the descriptors it reads quest
 });
 
 test('a mark comes back as it was written, whole', async () => {
-  const table = dynamoWatchTable({ client: local.client, tableName, instance: 'mark.example.com' });
+  const table = dynamoWatchTable({
+    table: dynamoTable(local.client, tableName),
+    instance: 'mark.example.com',
+  });
   expect(await table.readMark()).toBeUndefined();
   for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }]) {
     await table.writeMark(mark);
@@ -69,10 +76,11 @@ test('a mark comes back as it was written, whole', async () => {
 test('heartbeats and marks are no part of the books', async () => {
   const instance = 'books.example.com';
   await heartbeat(instance, 'relay-1')({ atMs: 1, openStreams: 1 });
-  await dynamoWatchTable({ client: local.client, tableName, instance }).writeMark({ heardAtMs: 1 });
+  await dynamoWatchTable({ table: dynamoTable(local.client, tableName), instance }).writeMark({
+    heardAtMs: 1,
+  });
   const store = new DynamoStore({
-    client: local.client,
-    tableName,
+    table: dynamoTable(local.client, tableName),
     instance,
     clock: systemClock,
     random: Math.random,
@@ -82,8 +90,7 @@ test('heartbeats and marks are no part of the books', async () => {
 
 test('no table, no silence: both sides say so', async () => {
   const gone = dynamoWatchTable({
-    client: local.client,
-    tableName: 'no-such-table',
+    table: dynamoTable(local.client, 'no-such-table'),
     instance: 'gitlab.example.com',
   });
   await expect(gone.newestBeatMs()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);
@@ -99,7 +106,7 @@ test('through a silence on the real table: heard, disarmed once, armed by hand w
   const notify = new MemoryNotify();
   const look = () =>
     watch({
-      table: dynamoWatchTable({ client: local.client, tableName, instance }),
+      table: dynamoWatchTable({ table: dynamoTable(local.client, tableName), instance }),
       controller: {
         state: async () => state,
         disarm: async () => {

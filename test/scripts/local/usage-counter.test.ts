@@ -69,7 +69,8 @@ test('every call of the polite store waits for its turn', async () => {
     turns += 1;
   });
   await polite.readContributions([1]);
-  await polite.commit({ contributions: [], usage: [] });
+  const usage = [{ key: { subject: 'instance', day: '2026-11-21' }, delta: new Map([['j', 1]]) }];
+  await polite.commit({ contributions: [], usage });
   await polite.readUsage([]);
   await polite.readEstimates([1]);
   await polite.writeEstimates(1, { history: new Map(), rev: 0 }, 0);

@@ -29,7 +29,7 @@ function isVersioned({ Item, UpdateExpression, ConditionExpression }: Input): bo
   if (isRecord(Item)) return isRecord(Item.v) && Number(Item.v.N) >= 1;
   if (typeof UpdateExpression !== 'string') return true;
   return (
-    /\bv = if_not_exists\(v, :v\)/.test(UpdateExpression) ||
-    (typeof ConditionExpression === 'string' && /\battribute_exists\(#?pk\)/.test(ConditionExpression))
+    /#v = if_not_exists\(#v, :\d+\)/.test(UpdateExpression) ||
+    (typeof ConditionExpression === 'string' && /^\(?attribute_exists\(#pk\)/.test(ConditionExpression))
   );
 }

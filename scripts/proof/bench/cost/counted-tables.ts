@@ -1,9 +1,11 @@
-/** Tables in memory that say what reading them would cost: consistent reads, a unit for each started 4 KB. */
-import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
-import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
-import { memorySessionStore } from '../../../../functions/core/signin/memory-session-store.ts';
+import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
 import type { SessionStore } from '../../../../functions/core/signin/session-store.ts';
-import { MemoryMarks } from '../../../../functions/ssm-limits/memory-marks.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { dynamoMarks } from '../../../../functions/ssm-limits/dynamo-marks.ts';
+import type { Marks } from '../../../../functions/ssm-limits/marks.ts';
 import { readUnitsOf } from './counting-rollup-store.ts';
 
 export interface Counted {
@@ -13,60 +15,63 @@ export interface Counted {
 
 type Sized = { readonly byteLength: number } | undefined;
 
+/** A table of its own, since each is counted by itself. */
+const place = () => ({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+
 const unitsOf = (chunks: readonly Sized[]): number =>
   chunks.reduce((units, chunk) => units + readUnitsOf(chunk?.byteLength ?? 0), 0);
 
-export class CountedLimitTable extends MemoryLimitTable {
+export class CountedLimitTable extends DynamoLimitTable {
   readonly #counted: Counted;
 
   constructor(counted: Counted) {
-    super();
+    super({ ...place(), clock: systemClock, random: () => 0 });
     this.#counted = counted;
   }
 
-  override getPointer(...asked: Parameters<MemoryLimitTable['getPointer']>) {
+  override getPointer(...asked: Parameters<DynamoLimitTable['getPointer']>) {
     this.#counted.reads += 1;
     return super.getPointer(...asked);
   }
 
-  override async readChunks(...asked: Parameters<MemoryLimitTable['readChunks']>) {
+  override async readChunks(...asked: Parameters<DynamoLimitTable['readChunks']>) {
     const chunks = await super.readChunks(...asked);
     this.#counted.reads += unitsOf(chunks);
     return chunks;
   }
 
-  override async readLog(...asked: Parameters<MemoryLimitTable['readLog']>) {
+  override async readLog(...asked: Parameters<DynamoLimitTable['readLog']>) {
     const items = await super.readLog(...asked);
     this.#counted.reads += unitsOf(items.map(({ bytes }) => bytes));
     return items;
   }
 
-  override async readRequests(...asked: Parameters<MemoryLimitTable['readRequests']>) {
+  override async readRequests(...asked: Parameters<DynamoLimitTable['readRequests']>) {
     const items = await super.readRequests(...asked);
     this.#counted.reads += Math.max(1, unitsOf(items.map(({ bytes }) => bytes)));
     return items;
   }
 
-  override readOpenings(...asked: Parameters<MemoryLimitTable['readOpenings']>) {
+  override readOpenings(...asked: Parameters<DynamoLimitTable['readOpenings']>) {
     this.#counted.reads += asked[0].length;
     return super.readOpenings(...asked);
   }
 }
 
-export class CountedDirectoryTable extends MemoryDirectoryTable {
+export class CountedDirectoryTable extends DynamoDirectoryTable {
   readonly #counted: Counted;
 
   constructor(counted: Counted) {
-    super();
+    super(place());
     this.#counted = counted;
   }
 
-  override getPointer(...asked: Parameters<MemoryDirectoryTable['getPointer']>) {
+  override getPointer(...asked: Parameters<DynamoDirectoryTable['getPointer']>) {
     this.#counted.reads += 1;
     return super.getPointer(...asked);
   }
 
-  override async readChunks(...asked: Parameters<MemoryDirectoryTable['readChunks']>) {
+  override async readChunks(...asked: Parameters<DynamoDirectoryTable['readChunks']>) {
     const chunks = await super.readChunks(...asked);
     this.#counted.reads += unitsOf(chunks);
     return chunks;
@@ -74,33 +79,28 @@ export class CountedDirectoryTable extends MemoryDirectoryTable {
 }
 
 /** What is remembered of parameters: some hundred bytes each, read at once. */
-export class CountedMarks extends MemoryMarks {
-  readonly #counted: Counted;
-
-  constructor(counted: Counted) {
-    super();
-    this.#counted = counted;
-  }
-
-  override async readAll() {
-    const marks = await super.readAll();
-    this.#counted.reads += readUnitsOf(JSON.stringify([...marks]).length);
-    return marks;
-  }
-
-  override readPass() {
-    this.#counted.reads += 1;
-    return super.readPass();
-  }
-
-  override writePass(...asked: Parameters<MemoryMarks['writePass']>) {
-    this.#counted.writes += 1;
-    return super.writePass(...asked);
-  }
+export function countedMarks(counted: Counted): Marks {
+  const marks = dynamoMarks({ ...place(), clock: systemClock });
+  return {
+    ...marks,
+    async readAll() {
+      const all = await marks.readAll();
+      counted.reads += readUnitsOf(JSON.stringify([...all]).length);
+      return all;
+    },
+    readPass() {
+      counted.reads += 1;
+      return marks.readPass();
+    },
+    writePass(pass) {
+      counted.writes += 1;
+      return marks.writePass(pass);
+    },
+  };
 }
 
 export function countedSessions(counted: Counted): SessionStore {
-  const store = memorySessionStore();
+  const store = dynamoSessionStore(place());
   return {
     ...store,
     create: (...asked) => {

@@ -6,7 +6,7 @@ import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
 import { syncLimits } from '../../../../functions/ssm-limits/sync.ts';
-import { CountedMarks } from './counted-tables.ts';
+import { countedMarks } from './counted-tables.ts';
 import { BUDGET, type SampleDesk } from './sample-desk.ts';
 
 export interface MeasuredRun {
@@ -43,7 +43,7 @@ export async function measureParameterRun(
   const deps = {
     path: PATH,
     parameters: store,
-    marks: new CountedMarks(sample.counted),
+    marks: countedMarks(sample.counted),
     desk: sample.started().desk,
     packed: { document: {}, limits: sample.packed },
     policy: sample.policy,

@@ -3,9 +3,9 @@
  * stdout; with `--expose-gc` the memory is what is left after a collection.
  */
 import type { DirectoryTable } from '../../../../functions/core/directory/directory-table.ts';
-import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
 import { largeGitLab } from '../../../support/large-gitlab.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
+import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
 const groups = Number(process.argv[2] ?? 10_000);
 const projects = Number(process.argv[3] ?? 100_000);
@@ -21,7 +21,7 @@ const say = (what: string, figure: string): void => {
   process.stdout.write(`${what.padEnd(52)} ${figure}\n`);
 };
 
-const memory = new MemoryDirectoryTable();
+const memory = memoryDirectoryTable();
 const counts = { writes: 0, bytes: 0 };
 const putChunk = memory.putChunk.bind(memory);
 const table: DirectoryTable = Object.assign(memory, {

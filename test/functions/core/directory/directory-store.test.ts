@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
+import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
 const PACKED = directoryOf([{ id: 777, path: 'packed', personal: false }]);
 const WAIT = { timeoutMs: 1 };
@@ -11,7 +11,7 @@ const WAIT = { timeoutMs: 1 };
 const countingBench = () => {
   const counts = { getPointer: 0, readChunks: 0 };
   const state = { isDown: false };
-  const memory = new MemoryDirectoryTable((operation) => {
+  const memory = memoryDirectoryTable((operation) => {
     if (operation === 'getPointer' || operation === 'readChunks') counts[operation] += 1;
     return state.isDown ? 'lost-before' : undefined;
   });

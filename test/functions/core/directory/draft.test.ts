@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { Draft } from '../../../../functions/core/directory/draft.ts';
-import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
 const HOUR_MS = 3_600_000;
 
 test('a chunk that a run changes and changes back stays the one that is live, and is not let go', async () => {
-  const table = new MemoryDirectoryTable();
+  const table = memoryDirectoryTable();
   const open = (run: number) => Draft.open({ table, runId: `run${run}`, nowMs: NOVEMBER_21_MS + run });
   const first = await open(1);
   await first.write('projects/0', { projects: ['a'] });
@@ -21,7 +21,7 @@ test('a chunk that a run changes and changes back stays the one that is live, an
 });
 
 test('a chunk that was damaged is refused rather than read', async () => {
-  const table = new MemoryDirectoryTable();
+  const table = memoryDirectoryTable();
   const draft = await Draft.open({ table, runId: 'run1', nowMs: NOVEMBER_21_MS });
   await draft.write('projects/0', { projects: ['a'] });
   await draft.flip({}, true);

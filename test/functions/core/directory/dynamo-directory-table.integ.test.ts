@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
@@ -16,7 +17,7 @@ const WAIT = { timeoutMs: 300_000 };
 const local = localTable(TABLE);
 
 const tableOf = (instance: string, tableName = TABLE) =>
-  new DynamoDirectoryTable({ client: local.client, tableName, instance });
+  new DynamoDirectoryTable({ table: dynamoTable(local.client, tableName), instance });
 
 directoryTableContract((instance) => tableOf(instance));
 
@@ -49,8 +50,7 @@ test('the directory is no part of the books: no scan of the ledger yields it', a
   await bench.run();
   await bench.table.putWish({ kind: 'group', id: 1 }, NOVEMBER_21_MS, WAIT);
   const store = new DynamoStore({
-    client: local.client,
-    tableName: TABLE,
+    table: dynamoTable(local.client, TABLE),
     instance,
     clock: systemClock,
     random: Math.random,

@@ -4,13 +4,13 @@ import { ADMISSIONS_PATH } from '../../../../functions/core/contract/admissions.
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
 import { rulesInForce } from '../../../../functions/core/rules/rules-in-force.ts';
 import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { aDirectory, aPolicy, someLimits } from '../../../policies/documents.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 
 const SLOTS = { id: 'slots', on: { group: 2 }, jobs: 1 };
 
@@ -34,7 +34,7 @@ function house() {
   };
   const store = bench.reader(aDirectory);
   const rules = rulesInForce(packed, {
-    table: new MemoryLimitTable(),
+    table: memoryLimitTable(),
     ledger,
     clock: bench.clock,
     log: silentLog,

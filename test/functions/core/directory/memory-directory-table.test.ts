@@ -1,4 +1,4 @@
-import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
+import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { directoryTableContract } from './contract.ts';
 
-directoryTableContract(() => new MemoryDirectoryTable());
+directoryTableContract(() => memoryDirectoryTable());

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DirectoryError } from '../../../../functions/core/directory/directory-error.ts';
-import type { DirectoryFault } from '../../../../functions/core/directory/memory-directory-table.ts';
 import type { SyncReport } from '../../../../functions/core/directory/sync.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { GitLabPlaces } from '../../../support/gitlab-places.ts';
 import { MINUTE_MS, type SyncBench, syncBench } from '../../../support/sync-bench.ts';
+import type { DirectoryFault } from '../../../support/tables/memory-directory-table.ts';
 
 /** One thing that happens in GitLab. */
 type Change =

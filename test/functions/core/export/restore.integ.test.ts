@@ -13,6 +13,7 @@ import { s3Objects } from '../../../../functions/core/export/s3-objects.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { restoreCommandOn } from '../../../../scripts/cli/restore/restore-command.ts';
 import type { DeskIo } from '../../../../scripts/terminal/command.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
@@ -53,9 +54,9 @@ afterEach(() => {
 });
 
 const clock = manualClock();
-const place = (table: 'export-damaged' | 'export-older') => ({
-  client: table === 'export-damaged' ? damaged.client : older.client,
-  tableName: table,
+const tables = { 'export-damaged': damaged, 'export-older': older };
+const place = (table: keyof typeof tables) => ({
+  table: dynamoTable(tables[table].client, table),
   instance: INSTANCE,
   clock,
   random: () => 0.5,
@@ -94,7 +95,7 @@ async function sinceTheBackup(): Promise<void> {
 }
 
 async function scanned(table: Parameters<typeof place>[0]) {
-  const { Items = [] } = await place(table).client.send(new ScanCommand({ TableName: table }));
+  const { Items = [] } = await tables[table].client.send(new ScanCommand({ TableName: table }));
   return Items;
 }
 

@@ -12,6 +12,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test } from 'vitest';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import type { Write } from '../../../../functions/core/ledger/store.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
@@ -19,8 +20,7 @@ import { manualClock } from '../../../support/ledger/test-clock.ts';
 const client = new DynamoDBClient({ region: 'local' });
 const dynamo = mockClient(client);
 const store = new DynamoStore({
-  client,
-  tableName: 'ledger',
+  table: dynamoTable(client, 'ledger'),
   instance: 'gitlab.example.com',
   clock: manualClock(),
   random: () => 0.5,

@@ -5,6 +5,7 @@ import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import type { LedgerClock } from '../../../../functions/core/ledger/ledger.ts';
 import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { nameless } from '../../../../functions/core/ledger/user-ids.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { anAsk, claim, counter, wordOf } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { ledgerContract } from './contract.ts';
@@ -15,7 +16,7 @@ const READ = { timeoutMs: 300_000 };
 const local = localTable(TABLE);
 
 const store = (instance: string, clock: LedgerClock): DynamoStore =>
-  new DynamoStore({ client: local.client, tableName: TABLE, instance, clock, random: Math.random });
+  new DynamoStore({ table: dynamoTable(local.client, TABLE), instance, clock, random: Math.random });
 
 ledgerContract(store);
 
@@ -78,7 +79,7 @@ describe('names of users', () => {
   });
 
   test('the key of a year is made once, however many ask for it first, and another year has another', async () => {
-    const open = () => dynamoPseudonymKeys({ client: local.client, tableName: TABLE, instance });
+    const open = () => dynamoPseudonymKeys({ table: dynamoTable(local.client, TABLE), instance });
     expect(await open().find(2026)).toBeUndefined();
     const [key, same] = await Promise.all([open().keyOf(2026), open().keyOf(2026)]);
     expect(same).toEqual(key);

@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import type { KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
 import { onOwnBooks, ownBooks } from '../../../../functions/core/ledger/own-books.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 
 function aTable(...names: readonly string[]) {
   const table = { names: [...names], asked: 0 };
@@ -53,7 +54,10 @@ test('a table that does not answer refuses nobody, and is asked again', async ()
       return answer();
     },
   } as unknown as DynamoDBClient;
-  const handler = onOwnBooks({ client, tableName: 'books', instance: 'gitlab.new.com' }, async () => 'done');
+  const handler = onOwnBooks(
+    { table: dynamoTable(client, 'books'), instance: 'gitlab.new.com' },
+    async () => 'done',
+  );
   expect([await handler(), await handler()]).toEqual(['done', 'done']);
   const before = asked;
   answer = async () => ({ Items: [{ sk: { S: 'gitlab.old.com' } }] });

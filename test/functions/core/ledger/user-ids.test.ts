@@ -104,7 +104,7 @@ test('a record that somebody writes meanwhile is left for the next night', async
     token: randomUUID(),
     timeoutMs: 1000,
   });
-  expect(await store.rewrite(stale, [])).toBe(false);
+  expect(await store.rewrite(stale, [], { timeoutMs: 1000 })).toBe(false);
   expect(await ledger.readRecord(1)).toEqual(next);
 });
 

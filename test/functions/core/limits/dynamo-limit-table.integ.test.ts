@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
@@ -14,8 +15,7 @@ const WAIT = { timeoutMs: 300_000 };
 const local = localTable(TABLE);
 
 const options = (instance: string) => ({
-  client: local.client,
-  tableName: TABLE,
+  table: dynamoTable(local.client, TABLE),
   instance,
   clock: systemClock,
   random: Math.random,
@@ -70,7 +70,10 @@ test('garbage collection may take every item of a retired set, and none of the l
 });
 
 test('a table that does not answer is limits_unavailable, without the request in the error', async () => {
-  const gone = new DynamoLimitTable({ ...options('gone.example.com'), tableName: 'no-such-table' });
+  const gone = new DynamoLimitTable({
+    ...options('gone.example.com'),
+    table: dynamoTable(local.client, 'no-such-table'),
+  });
   const error: unknown = await gone.getPointer(WAIT).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'limits_unavailable', retryable: true });
   expect(error).not.toHaveProperty('cause');

@@ -1,10 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
-import {
-  type LimitOperation,
-  MemoryLimitTable,
-} from '../../../../functions/core/limits/memory-limit-table.ts';
 import type { PreviousCounters } from '../../../../functions/core/limits/period-openings.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { limitAt } from '../../../../policies/limits/amount-in-force.ts';
@@ -12,6 +8,7 @@ import { limitsOn } from '../../../../policies/limits/limits.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 
 const DIRECTORY = directoryOf([
   { id: 100, path: 'acme', personal: false },
@@ -25,7 +22,7 @@ function build(
 ) {
   const calls: Partial<Record<LimitOperation, number>> = {};
   let fault: LimitOperation | undefined;
-  const table = new MemoryLimitTable((operation) => {
+  const table = memoryLimitTable((operation) => {
     calls[operation] = (calls[operation] ?? 0) + 1;
     return operation === fault ? 'lost-before' : undefined;
   });

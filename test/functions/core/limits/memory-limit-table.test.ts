@@ -1,4 +1,4 @@
-import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { limitTableContract } from './contract.ts';
 
-limitTableContract(() => new MemoryLimitTable());
+limitTableContract(() => memoryLimitTable());

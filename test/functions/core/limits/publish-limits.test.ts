@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { LimitChange } from '../../../../functions/core/limits/limit-set.ts';
-import {
-  type LimitOperation,
-  MemoryLimitTable,
-} from '../../../../functions/core/limits/memory-limit-table.ts';
 import { KEPT_DAYS, publishLimits, readLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { aDirectory, aPolicy } from '../../../policies/documents.ts';
+import {
+  type LimitOperation,
+  type MemoryLimitTable,
+  memoryLimitTable,
+} from '../../../support/tables/memory-limit-table.ts';
 
 const change = (over: Partial<LimitChange> = {}): LimitChange => ({
   actor: 'finance',
@@ -19,7 +20,7 @@ const deps = (table: MemoryLimitTable) => ({ table, policy: aPolicy(), directory
 const WAIT = { timeoutMs: 1_000 };
 
 test('a set is read back whole: limits, grants, rollouts, the defaults, and who changed it', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const document = {
     fiscal_start: '04-06',
     limits: [
@@ -56,14 +57,14 @@ test('a set is read back whole: limits, grants, rollouts, the defaults, and who 
 });
 
 test('an invalid document is refused as a whole and changes nothing', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const outcome = await publishLimits({ limits: [money(1, 5), money(1, -5)] }, change(), deps(table));
   expect(outcome).toMatchObject({ outcome: 'invalid', problems: [{ path: ['limits', 1, 'money'] }] });
   expect(await table.getPointer(WAIT)).toBeUndefined();
 });
 
 test('of two edits of the same set the second is stale, and both can be read', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const first = await publishLimits({ limits: [money(1, 1)] }, change(), deps(table));
   if (first.outcome !== 'live') throw new Error(first.outcome);
   const base = first.pointer.set;
@@ -80,7 +81,7 @@ test('of two edits of the same set the second is stale, and both can be read', a
 
 test('a flip whose answer is lost is one edit, not a stale one', async () => {
   let flips = 0;
-  const table = new MemoryLimitTable((operation: LimitOperation) => {
+  const table = memoryLimitTable((operation: LimitOperation) => {
     if (operation !== 'flip') return undefined;
     flips += 1;
     return flips === 1 ? 'lost-after' : undefined;
@@ -93,9 +94,7 @@ test('a flip whose answer is lost is one edit, not a stale one', async () => {
 
 test('published again after no answer at all, the same change is live once', async () => {
   let gone = true;
-  const table = new MemoryLimitTable((operation) =>
-    operation === 'flip' && gone ? 'lost-after' : undefined,
-  );
+  const table = memoryLimitTable((operation) => (operation === 'flip' && gone ? 'lost-after' : undefined));
   const again = () => publishLimits({ limits: [money(1, 1)] }, change(), deps(table));
   await expect(again()).rejects.toMatchObject({ code: 'limits_unavailable' });
   gone = false;
@@ -104,7 +103,7 @@ test('published again after no answer at all, the same change is live once', asy
 
 test('the live set stays readable while the next one is written and fails', async () => {
   let failing = false;
-  const table = new MemoryLimitTable((operation) =>
+  const table = memoryLimitTable((operation) =>
     operation === 'putChunk' && failing ? 'lost-before' : undefined,
   );
   const first = await publishLimits({ limits: [money(100, 1)] }, change(), deps(table));
@@ -119,7 +118,7 @@ test('the live set stays readable while the next one is written and fails', asyn
 });
 
 test('the set that was replaced goes in ninety days, and so does one that came too late; the live one stays', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const publish = async (amount: number, base?: string) =>
     publishLimits(
       { limits: [money(100, amount)] },
@@ -149,7 +148,7 @@ test('the set that was replaced goes in ninety days, and so does one that came t
 });
 
 test('limits are live also when the old ones could not be retired', async () => {
-  const table = new MemoryLimitTable((operation) => (operation === 'retire' ? 'lost-before' : undefined));
+  const table = memoryLimitTable((operation) => (operation === 'retire' ? 'lost-before' : undefined));
   const first = await publishLimits({ limits: [money(100, 1)] }, change(), deps(table));
   if (first.outcome !== 'live') throw new Error(first.outcome);
   const edit = change({ base: first.pointer.set });

@@ -6,10 +6,6 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
-import {
-  type LimitOperation,
-  MemoryLimitTable,
-} from '../../../../functions/core/limits/memory-limit-table.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { emfMetrics } from '../../../../functions/core/metrics/metrics.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
@@ -25,6 +21,7 @@ import { anAsk, claim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { books, INSTANCE, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
+import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { house, VISIT_MS } from '../../sweep/house.ts';
 
 function bench() {
@@ -62,7 +59,7 @@ test('limits that cannot be read are told each time, while the last valid ones s
   const policy = aPolicy();
   const carry = { max: '50%' };
   const limits = [100, 200].map((group) => ({ on: { group }, money: 1, per: 'month', carry }));
-  const table = new MemoryLimitTable((operation) => (operation === fault ? 'lost-before' : undefined));
+  const table = memoryLimitTable((operation) => (operation === fault ? 'lost-before' : undefined));
   const clock = manualClock();
   const store = new LimitStore({
     table,

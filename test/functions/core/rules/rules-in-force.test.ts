@@ -1,8 +1,8 @@
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
 import { liveLimitsContract } from '../../../support/live-limits.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 
 liveLimitsContract((instance, clock) => ({
   store: new MemoryStore({ instance, clock }),
-  limits: new MemoryLimitTable(),
+  limits: memoryLimitTable(),
 }));

@@ -5,7 +5,6 @@ import { Hono } from 'hono';
 import type { LogFields } from '../../../../functions/core/environment/log.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
-import { memorySessionStore } from '../../../../functions/core/signin/memory-session-store.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type SignInGitLab,
   startSignInGitLab,
 } from '../../../../scripts/local/gitlab/sign-in-gitlab.ts';
+import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 
 export const ADMINS = 7;
 export const FINANCE = 8;

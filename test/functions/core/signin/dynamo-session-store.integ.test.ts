@@ -6,6 +6,7 @@ import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoUserSessions } from '../../../../functions/core/signin/dynamo-user-sessions.ts';
 import { Sessions } from '../../../../functions/core/signin/sessions.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { SESSION, sessionStoreContract } from './session-contract.ts';
 
@@ -13,7 +14,7 @@ const TABLE = 'sessions-contract';
 
 const local = localTable(TABLE);
 
-const options = (instance: string) => ({ client: local.client, tableName: TABLE, instance });
+const options = (instance: string) => ({ table: dynamoTable(local.client, TABLE), instance });
 
 sessionStoreContract((instance) => dynamoSessionStore(options(instance)));
 
@@ -78,7 +79,10 @@ test('an item that is not what was written is no session', async () => {
 });
 
 test('a table that does not answer is sessions_unavailable, without the request in the error', async () => {
-  const gone = dynamoSessionStore({ ...options('gone.example.com'), tableName: 'no-such-table' });
+  const gone = dynamoSessionStore({
+    ...options('gone.example.com'),
+    table: dynamoTable(local.client, 'no-such-table'),
+  });
   const error: unknown = await gone.read('a-hash').catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'sessions_unavailable', retryable: true, status: 503 });
   expect(error).not.toHaveProperty('cause');

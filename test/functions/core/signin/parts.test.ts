@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { plainPage } from '../../../../functions/core/signin/answers.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
-import { memorySessionStore } from '../../../../functions/core/signin/memory-session-store.ts';
 import { ownAddress } from '../../../../functions/core/signin/own-address.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
 import { rateLimit } from '../../../../functions/core/signin/rate-limit.ts';
 import { safeReturnTo } from '../../../../functions/core/signin/return-to.ts';
+import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 
 const ISSUER = 'https://gitlab.example.com';
 const CALLBACK = 'https://budget.example.com/signin/callback';

@@ -1,8 +1,8 @@
 import { EncryptJWT } from 'jose';
 import { afterEach, expect, test } from 'vitest';
-import { memorySessionStore } from '../../../../functions/core/signin/memory-session-store.ts';
 import { rateLimit } from '../../../../functions/core/signin/rate-limit.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
+import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { type Browser, newBrowser } from './browser.ts';
 import { ADMINS, type Desk, type DeskOptions, openDesk, USERS } from './desk.ts';
 import { parseUser, type ShownUser } from './shown-user.ts';

@@ -6,14 +6,14 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test } from 'vitest';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const client = new DynamoDBClient({ region: 'local' });
 const dynamo = mockClient(client);
 const store = new DynamoRollupStore({
-  client,
-  tableName: 'ledger',
+  table: dynamoTable(client, 'ledger'),
   instance: 'gitlab.example.com',
   clock: manualClock(),
   random: () => 0.5,

@@ -3,6 +3,7 @@ import { dynamoEstimateSource } from '../../../../functions/core/estimates/estim
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
@@ -17,8 +18,7 @@ const DAY = '2026-11-21';
 const local = localTable(TABLE);
 
 const tableOf = (instance: string) => ({
-  client: local.client,
-  tableName: TABLE,
+  table: dynamoTable(local.client, TABLE),
   instance,
   clock: systemClock,
   random: Math.random,

@@ -1,5 +1,3 @@
-import { MemoryDirectoryTable } from '../../../../functions/core/directory/memory-directory-table.ts';
-import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import type { Tally } from '../../../../functions/core/usage/tally.ts';
 import type { BudgetTables } from '../../../../scripts/cli/api/open-api.ts';
@@ -7,6 +5,8 @@ import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts'
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import type { Command, DeskIo } from '../../../../scripts/terminal/command.ts';
+import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
@@ -22,14 +22,14 @@ export const LIMITS: readonly object[] = [
 /** The desk's commands on tables in memory; the limits are live unless told otherwise. */
 export async function budgetBench(limits: readonly object[] = LIMITS, isLive = true) {
   const ledger = ledgerBench({ limits });
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const rollup = new MemoryRollupStore({ instance: 'gitlab.example.com' });
   let stillOpen = 0;
   const tables: BudgetTables = {
     limits: table,
     ledger: readOnly(ledger.store),
     rollup,
-    directory: new MemoryDirectoryTable(),
+    directory: memoryDirectoryTable(),
     description: 'the test table',
     close: async () => {
       stillOpen -= 1;

@@ -5,6 +5,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
@@ -25,7 +26,12 @@ test('on a real table: begin, list, edit, export, import, go stale, and see the 
   const client = dynamoClient(database.endpoint);
   try {
     await ensureTable(client, TABLE);
-    const parts = { client, tableName: TABLE, instance: INSTANCE, clock: systemClock, random: Math.random };
+    const parts = {
+      table: dynamoTable(client, TABLE),
+      instance: INSTANCE,
+      clock: systemClock,
+      random: Math.random,
+    };
     const ledger = createLedger({ store: new DynamoStore(parts) });
     const ask = anAsk(1, [claim('group/100', 10_000_000, 50_000_000)]);
     await ledger.hold([ask], systemClock.monotonicMs() + 300_000);

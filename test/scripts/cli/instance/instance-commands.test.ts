@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { InstanceRegister, KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
-import type { InstanceTable } from '../../../../functions/core/ledger/known-instances.ts';
+import type { InstanceTable } from '../../../../functions/core/store/operation.ts';
 import {
   addCommandOn,
   forgetCommandOn,

@@ -6,6 +6,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../../functions/core/store/dynamo-client.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { type DeskLedger, openDeskLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
@@ -30,8 +31,7 @@ test('the desk reads what npm start left on disk, and a table by its name, and o
   for (const instance of [INSTANCE, 'other.example.com']) {
     const jobId = instance === INSTANCE ? 1 : 2;
     const store = new DynamoStore({
-      client,
-      tableName: TABLE,
+      table: dynamoTable(client, TABLE),
       instance,
       clock: systemClock,
       random: Math.random,

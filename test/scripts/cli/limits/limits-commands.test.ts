@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chunkOfRoot } from '../../../../functions/core/limits/limit-set.ts';
-import { MemoryLimitTable } from '../../../../functions/core/limits/memory-limit-table.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { checkCommandOn } from '../../../../scripts/cli/limits/check-command.ts';
 import type { OpenLimits } from '../../../../scripts/cli/limits/open-limits.ts';
@@ -13,6 +12,7 @@ import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import type { Command } from '../../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 
 const WAIT = { timeoutMs: 1_000 };
@@ -25,7 +25,7 @@ grants:
 `;
 
 function desk() {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const groups = syncBench();
   let open = 0;
   const opening: OpenLimits = async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
 import type { Asker } from '../../../../../functions/core/limits/desk/limit-request.ts';
-import { MemoryLimitTable } from '../../../../../functions/core/limits/memory-limit-table.ts';
+import { memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
 import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;
@@ -133,7 +133,7 @@ test('small steps within thirty days are one large one; what was approved, or is
 });
 
 test('what the log cannot tell any more takes two', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const made = await aLiveDesk({ table });
   const readLog = table.readLog.bind(table);
   table.readLog = async (before, max) => {
@@ -242,20 +242,15 @@ test('a slip of the finger is confirmed before anybody else is asked', async () 
 });
 
 test('approved by somebody whose edit was heard although its answer was lost, it is made once', async () => {
-  let lose = false;
-  const table = new MemoryLimitTable((operation) =>
-    lose && operation === 'putRequest' ? 'lost-before' : undefined,
-  );
+  let writes = Number.NEGATIVE_INFINITY;
+  const table = memoryLimitTable((operation) => {
+    if (operation === 'putRequest') writes += 1;
+    return operation === 'putRequest' && writes === 2 ? 'lost-before' : undefined;
+  });
   const made = await aLiveDesk({ table });
   const { desk } = made;
   const request = await asked(made, [money(300_000)]);
-  const putRequest = table.putRequest.bind(table);
-  let writes = 0;
-  table.putRequest = (item, options) => {
-    writes += 1;
-    lose = writes === 2;
-    return putRequest(item, options);
-  };
+  writes = 0;
   await expect(desk.decide(request.id, { verdict: 'approve' }, zoe)).rejects.toMatchObject({
     code: 'limits_unavailable',
   });

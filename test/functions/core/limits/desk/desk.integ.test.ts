@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../../functions/core/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../../../functions/core/limits/dynamo-limit-table.ts';
+import { dynamoTable } from '../../../../../functions/core/store/dynamo-table.ts';
 import { localTable } from '../../../../support/ledger/local-table.ts';
 import { aDesk, aLiveDesk, FINANCE } from './desk.ts';
 
@@ -10,8 +11,7 @@ const local = localTable(TABLE);
 
 const tableOf = (instance: string) =>
   new DynamoLimitTable({
-    client: local.client,
-    tableName: TABLE,
+    table: dynamoTable(local.client, TABLE),
     instance,
     clock: systemClock,
     random: Math.random,

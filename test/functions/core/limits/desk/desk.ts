@@ -3,8 +3,8 @@ import { createLimitsDesk } from '../../../../../functions/core/limits/desk/crea
 import type { EditedBy } from '../../../../../functions/core/limits/desk/outcome.ts';
 import type { Rights } from '../../../../../functions/core/limits/desk/role.ts';
 import type { LimitTable } from '../../../../../functions/core/limits/limit-table.ts';
-import { MemoryLimitTable } from '../../../../../functions/core/limits/memory-limit-table.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';
+import { memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
 
 export const FINANCE: Rights = [{ role: 'finance' }];
 export const ADMIN: Rights = [{ role: 'admin' }];
@@ -20,7 +20,7 @@ export interface TestDesk {
 }
 
 export function aDesk(over: Partial<LimitsDeskDeps> = {}): TestDesk {
-  const table = over.table ?? new MemoryLimitTable();
+  const table = over.table ?? memoryLimitTable();
   let nowMs = NOW_MS;
   let ids = 0;
   const desk = createLimitsDesk({

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
-import { MemoryLimitTable } from '../../../../../functions/core/limits/memory-limit-table.ts';
 import { publishLimits } from '../../../../../functions/core/limits/publish-limits.ts';
 import { aDirectory, aPolicy } from '../../../../policies/documents.ts';
+import { memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
 import { aDesk, aLiveDesk } from './desk.ts';
 
 const money = (amount: number, subject = 'group/101'): LimitEdit => ({
@@ -65,7 +65,7 @@ test('by subject it tells what was changed there, also within an import of hundr
 });
 
 test('the log is whole although the sets themselves are gone', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const { desk, by } = await aLiveDesk({ table });
   await desk.apply([money(600)], await by());
   // What the table would collect after ninety days.
@@ -77,7 +77,7 @@ test('the log is whole although the sets themselves are gone', async () => {
 });
 
 test('whatever publishes a set is in the log, and whoever came too late is not', async () => {
-  const table = new MemoryLimitTable();
+  const table = memoryLimitTable();
   const change = { actor: 'cli', why: 'w', source: 'file limits.yaml', atMs: 5 };
   const deps = { table, policy: aPolicy(), directory: aDirectory };
   const publish = (jobs: number) => publishLimits({ limits: [{ on: { group: 100 }, jobs }] }, change, deps);

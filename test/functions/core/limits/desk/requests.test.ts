@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Asker, AskForMore } from '../../../../../functions/core/limits/desk/limit-request.ts';
-import {
-  type LimitOperation,
-  MemoryLimitTable,
-} from '../../../../../functions/core/limits/memory-limit-table.ts';
+import { type LimitOperation, memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
 import { aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;
@@ -115,7 +112,7 @@ test('of many who decide at once one does, and there is one grant at most', asyn
 
 test('approved by somebody whose grant was lost on the way, it is approved again and given once', async () => {
   let lost: LimitOperation | undefined;
-  const table = new MemoryLimitTable((operation) => (operation === lost ? 'lost-before' : undefined));
+  const table = memoryLimitTable((operation) => (operation === lost ? 'lost-before' : undefined));
   const made = await aLiveDesk({ table });
   const request = await filed(made);
   lost = 'flip';

@@ -1,0 +1,8 @@
+import type { Key } from './keys.ts';
+import type { Table } from './operation.ts';
+import type { TimeLimit } from './time-limit.ts';
+
+/** Whether it was there or not. */
+export async function deleteItem(table: Table, key: Key, limit: TimeLimit): Promise<void> {
+  await table.send('DeleteItem', { key }, limit);
+}

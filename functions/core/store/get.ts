@@ -1,0 +1,12 @@
+import type { Item } from './item-bytes.ts';
+import type { Key } from './keys.ts';
+import type { Table } from './operation.ts';
+import type { TimeLimit } from './time-limit.ts';
+
+/** Consistent unless it says otherwise: a read that sees what was just written costs a whole unit instead of half a one. */
+export const getItem = (
+  table: Table,
+  key: Key,
+  limit: TimeLimit,
+  { consistent }: { readonly consistent: boolean } = { consistent: true },
+): Promise<Item | undefined> => table.send('GetItem', { key, consistent }, limit);

@@ -1,0 +1,106 @@
+/** Items by their keys, with what reading them takes: partitions, the sparse index of what is due, and an order for scans. */
+import type { Item } from './item-bytes.ts';
+import type { Key } from './keys.ts';
+import { keyOf } from './operation.ts';
+import { DUE_PK } from './table.ts';
+
+interface Entry {
+  /** Rises with every item that was not there before. */
+  readonly at: number;
+  item: Item | undefined;
+}
+
+type Partitions = Map<string, Map<string, Entry>>;
+
+/** So many places of items that were deleted may be left, beside as many as there are items. */
+const GAPS_MAX = 1_000;
+
+export class MemoryItems {
+  readonly #partitions: Partitions = new Map();
+  /** By the index's partition, and then by both keys of the table. */
+  readonly #due: Partitions = new Map();
+  /** By `at`, so that a scan goes on where its page ended, whatever was deleted. */
+  #inOrder: Entry[] = [];
+  #gaps = 0;
+  #next = 0;
+
+  get(key: Key): Item | undefined {
+    return this.#partitions.get(key.pk)?.get(key.sk)?.item;
+  }
+
+  put(item: Item): void {
+    const key = keyOf(item);
+    const partition = inMap(this.#partitions, key.pk);
+    let entry = partition.get(key.sk);
+    if (entry === undefined) {
+      entry = { at: this.#next, item: undefined };
+      this.#next += 1;
+      partition.set(key.sk, entry);
+      this.#inOrder.push(entry);
+    }
+    this.#index(key, entry, entry.item?.[DUE_PK]?.S, item[DUE_PK]?.S);
+    entry.item = item;
+  }
+
+  delete(key: Key): void {
+    const partition = this.#partitions.get(key.pk);
+    const entry = partition?.get(key.sk);
+    if (partition === undefined || entry === undefined) return;
+    this.#index(key, entry, entry.item?.[DUE_PK]?.S, undefined);
+    partition.delete(key.sk);
+    if (partition.size === 0) this.#partitions.delete(key.pk);
+    entry.item = undefined;
+    this.#gaps += 1;
+    if (this.#gaps < GAPS_MAX || this.#gaps * 2 < this.#inOrder.length) return;
+    this.#inOrder = this.#inOrder.filter((each) => each.item !== undefined);
+    this.#gaps = 0;
+  }
+
+  #index(key: Key, entry: Entry, before: string | undefined, after: string | undefined): void {
+    if (before === after) return;
+    const name = `${key.pk}\n${key.sk}`;
+    if (before !== undefined) this.#due.get(before)?.delete(name);
+    if (after !== undefined) inMap(this.#due, after).set(name, entry);
+  }
+
+  partition(pk: string): readonly Item[] {
+    return itemsOf(this.#partitions.get(pk));
+  }
+
+  duePartition(pk: string): readonly Item[] {
+    return itemsOf(this.#due.get(pk));
+  }
+
+  /** At most `max` items from the place `from` on, and the next place; undefined: there is nothing behind them. */
+  page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
+    const items: Item[] = [];
+    for (let index = this.#indexOf(from); index < this.#inOrder.length; index += 1) {
+      const entry = this.#inOrder[index];
+      if (entry?.item === undefined) continue;
+      if (items.length === max) return { items, next: entry.at };
+      items.push(entry.item);
+    }
+    return { items, next: undefined };
+  }
+
+  #indexOf(at: number): number {
+    let [low, high] = [0, this.#inOrder.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#inOrder[middle]?.at ?? 0) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+const itemsOf = (entries: ReadonlyMap<string, Entry> | undefined): readonly Item[] =>
+  [...(entries?.values() ?? [])].flatMap(({ item }) => (item === undefined ? [] : [item]));
+
+function inMap(partitions: Partitions, name: string): Map<string, Entry> {
+  const there = partitions.get(name);
+  if (there !== undefined) return there;
+  const made = new Map<string, Entry>();
+  partitions.set(name, made);
+  return made;
+}

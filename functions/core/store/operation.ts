@@ -1,0 +1,129 @@
+/**
+ * What is asked of the table, as values. Each operation has a module of its own (`get.ts`, `put.ts` …), so that what a
+ * program imports says what it may do with the table.
+ */
+import type { ItemCondition } from './condition.ts';
+import type { Item } from './item-bytes.ts';
+import type { Key } from './keys.ts';
+import { PK, SK } from './table.ts';
+import type { TimeLimit } from './time-limit.ts';
+
+/** DynamoDB's own bound on one transaction. */
+export const TRANSACTION_ITEMS_MAX = 100;
+
+/** One table: DynamoDB's, or its twin in memory. */
+export interface Table {
+  readonly tableName: string;
+  /** Rejects with an error whose name is DynamoDB's for whatever is no answer of {@link Answers}. */
+  send<Name extends keyof Operations>(
+    name: Name,
+    operation: Operations[Name],
+    limit: TimeLimit,
+  ): Promise<Answers[Name]>;
+}
+
+/** The part of a table that belongs to one GitLab. */
+export interface InstanceTable {
+  readonly table: Table;
+  /** The GitLab host, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+}
+
+export interface Operations {
+  readonly GetItem: { readonly key: Key; readonly consistent: boolean };
+  /** At most a hundred keys, none twice. Consistent. */
+  readonly BatchGetItem: { readonly keys: readonly Key[] };
+  readonly Query: QueryAsk;
+  readonly Scan: ScanAsk;
+  readonly PutItem: PutWrite;
+  readonly UpdateItem: UpdateWrite;
+  readonly DeleteItem: { readonly key: Key };
+  readonly TransactWriteItems: { readonly writes: readonly ItemWrite[]; readonly token?: string };
+}
+
+export interface Answers {
+  readonly GetItem: Item | undefined;
+  /** A busy table leaves keys over. */
+  readonly BatchGetItem: { readonly items: readonly Item[]; readonly left: readonly Key[] };
+  readonly Query: ItemPage;
+  readonly Scan: ItemPage;
+  readonly PutItem: PutOutcome;
+  readonly UpdateItem: PutOutcome;
+  readonly DeleteItem: undefined;
+  readonly TransactWriteItems: ItemsOutcome;
+}
+
+export interface QueryAsk {
+  readonly pk: string;
+  /** Of the sort key. */
+  readonly sk?: { readonly begins: string } | { readonly before: string };
+  readonly filter?: ItemCondition;
+  /** Only these attributes; absent: all. */
+  readonly attributes?: readonly string[];
+  readonly consistent: boolean;
+  /** The greatest sort key first. */
+  readonly backwards?: true;
+  /** What the table looks at for one page. */
+  readonly pageItems?: number;
+  readonly from?: PageEnd;
+  /** The partition of the due index instead of the table's: keys only, whose due time is before this. Unix ms. */
+  readonly dueBeforeMs?: number;
+}
+
+export interface ScanAsk {
+  readonly filter: ItemCondition;
+  readonly attributes?: readonly string[];
+  readonly consistent: boolean;
+  readonly pageItems?: number;
+  readonly from?: PageEnd;
+}
+
+export interface ItemPage {
+  readonly items: readonly Item[];
+  /** Absent: this was the last one. */
+  readonly next?: PageEnd;
+}
+
+/** Where a page ended: for the table that said it, and nobody else. */
+export type PageEnd = Item;
+
+export type ItemWrite = PutWrite | UpdateWrite;
+
+export interface PutWrite {
+  readonly kind: 'put';
+  /** Its key among its attributes. */
+  readonly item: Item;
+  readonly condition?: ItemCondition;
+  /** Whether a refusal shows the item that stands there. */
+  readonly showsOld?: boolean;
+}
+
+export interface UpdateWrite {
+  readonly kind: 'update';
+  readonly key: Key;
+  readonly set?: Item;
+  /** Set where the item does not have it. */
+  readonly setIfAbsent?: Item;
+  /** An absent number is zero, and an absent item is made. */
+  readonly add?: Readonly<Record<string, number>>;
+  readonly condition?: ItemCondition;
+  readonly showsOld?: boolean;
+}
+
+export type PutOutcome = { readonly outcome: 'written' } | ({ readonly outcome: 'refused' } & RefusedItem);
+
+export type ItemsOutcome =
+  | { readonly outcome: 'written' }
+  /** One per write, same order; undefined where the condition held. Nothing was written. */
+  | { readonly outcome: 'refused'; readonly refused: readonly (RefusedItem | undefined)[] }
+  /** Somebody else holds an item, or an earlier attempt with this token is under way. Nothing was written. */
+  | { readonly outcome: 'conflict' }
+  /** Nothing was written. */
+  | { readonly outcome: 'throttled' };
+
+export interface RefusedItem {
+  /** As it was when the condition failed, if the write shows it; absent: there was none. */
+  readonly item?: Item;
+}
+
+export const keyOf = (item: Item): Key => ({ pk: item[PK]?.S ?? '', sk: item[SK]?.S ?? '' });

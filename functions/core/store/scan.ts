@@ -1,0 +1,21 @@
+import type { Item } from './item-bytes.ts';
+import type { ItemPage, PageEnd, ScanAsk, Table } from './operation.ts';
+import { TimeLimit } from './time-limit.ts';
+
+/** The whole table, page after page; not a snapshot. @param pageTimeoutMs - for each page anew. */
+export async function* scanPages(
+  table: Table,
+  ask: ScanAsk,
+  pageTimeoutMs: number,
+): AsyncGenerator<readonly Item[]> {
+  let from: PageEnd | undefined;
+  do {
+    const page: ItemPage = await table.send(
+      'Scan',
+      { ...ask, ...(from && { from }) },
+      new TimeLimit(pageTimeoutMs),
+    );
+    yield page.items;
+    from = page.next;
+  } while (from !== undefined);
+}

@@ -1,0 +1,15 @@
+import type { ItemsOutcome, ItemWrite, Table } from './operation.ts';
+import type { TimeLimit } from './time-limit.ts';
+
+/**
+ * Writes all or nothing; no item may appear twice.
+ *
+ * @param token - the same writes with the same token within ten minutes are written once.
+ */
+export const transactItems = (
+  table: Table,
+  writes: readonly ItemWrite[],
+  limit: TimeLimit,
+  token?: string,
+): Promise<ItemsOutcome> =>
+  table.send('TransactWriteItems', { writes, ...(token !== undefined && { token }) }, limit);

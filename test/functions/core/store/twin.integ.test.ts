@@ -1,0 +1,217 @@
+/** The table in memory answers whatever it is asked like DynamoDB does. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  absent,
+  all,
+  any,
+  begins,
+  compare,
+  type ItemCondition,
+  numberIs,
+  present,
+} from '../../../../functions/core/store/condition.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import type { Item } from '../../../../functions/core/store/item-bytes.ts';
+import { versioned } from '../../../../functions/core/store/item-version.ts';
+import type { Key } from '../../../../functions/core/store/keys.ts';
+import { type ItemChange, MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import {
+  type ItemWrite,
+  keyOf,
+  type Operations,
+  type QueryAsk,
+  type Table,
+} from '../../../../functions/core/store/operation.ts';
+import { itemAt } from '../../../../functions/core/store/put.ts';
+import { queryAll } from '../../../../functions/core/store/query.ts';
+import { scanPages } from '../../../../functions/core/store/scan.ts';
+import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
+import { TimeLimit } from '../../../../functions/core/store/time-limit.ts';
+import { localTable } from '../../../support/ledger/local-table.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+
+const TABLE = 'twin';
+const WAIT_MS = 300_000;
+const SORT_KEYS = ['counter', 'entry#000001', 'entry#000002', 'é', 'z|%'];
+
+const local = localTable(TABLE);
+
+const key: fc.Arbitrary<Key> = fc.record({
+  pk: fc.constantFrom('a', 'b'),
+  sk: fc.constantFrom(...SORT_KEYS),
+});
+const count = fc.integer({ min: -3, max: 3 });
+const number = count.map((value) => ({ N: String(value) }));
+const word = fc.constantFrom('', 'a', 'ab', 'é').map((value) => ({ S: value }));
+/** One attribute that is always a number, one of either kind, one with a name that needs a placeholder, the due index's. */
+const attributes: fc.Arbitrary<Item> = fc
+  .record(
+    {
+      n: number,
+      x: fc.oneof(number, word),
+      'a rule: "größe"': number,
+      ttl: number,
+      [DUE_PK]: fc.constantFrom('live', 'close'),
+      [DUE_AT]: count,
+    },
+    { requiredKeys: [] },
+  )
+  .map(({ [DUE_PK]: duePk, [DUE_AT]: dueAt, ...others }) => ({
+    ...others,
+    // A key of the index is there whole, or the item is not in it.
+    ...(duePk !== undefined &&
+      dueAt !== undefined && { [DUE_PK]: { S: duePk }, [DUE_AT]: { N: String(dueAt) } }),
+  }));
+const attribute = fc.constantFrom('n', 'x', 'ttl', PK, SK);
+const simple: fc.Arbitrary<ItemCondition> = fc.oneof(
+  attribute.map(absent),
+  attribute.map(present),
+  fc
+    .tuple(attribute, fc.constantFrom('=', '<>', '<', '<='), fc.oneof(number, word))
+    .map(([name, by, value]) => compare(name, by, value)),
+  fc.tuple(attribute, fc.constantFrom('a', 'e', 'entry#')).map(([name, text]) => begins(name, text)),
+  count.map((value) => numberIs('n', '<=', value)),
+);
+const condition: fc.Arbitrary<ItemCondition> = fc.oneof(
+  simple,
+  fc.array(simple, { minLength: 1, maxLength: 3 }).map(all),
+  fc.array(simple, { minLength: 1, maxLength: 3 }).map(any),
+);
+const conditional = fc.record({ condition, showsOld: fc.boolean() }, { requiredKeys: [] });
+const put: fc.Arbitrary<ItemWrite> = fc
+  .tuple(key, attributes, conditional)
+  .map(([at, item, rest]) => ({ kind: 'put', item: itemAt(at, item), ...rest }));
+const update: fc.Arbitrary<ItemWrite> = fc
+  .tuple(
+    key,
+    fc.record({ x: fc.oneof(number, word), ttl: number }, { requiredKeys: [] }),
+    fc.dictionary(fc.constantFrom('n', 'a rule: "größe"'), count, { noNullPrototype: true }),
+    conditional,
+  )
+  .map(([at, set, add, rest]) => ({ kind: 'update', key: at, set, setIfAbsent: versioned, add, ...rest }));
+const write = fc.oneof(put, update);
+const transaction = fc
+  .uniqueArray(write, { minLength: 1, maxLength: 4, selector: (each) => nameOf(keyOfWrite(each)) })
+  .map((writes) => ({ writes }));
+const query: fc.Arbitrary<QueryAsk> = fc
+  .record(
+    {
+      pk: fc.constantFrom('a', 'b'),
+      sk: fc.oneof(
+        fc.constantFrom('e', 'entry#', 'x').map((text) => ({ begins: text })),
+        fc.constantFrom(...SORT_KEYS).map((before) => ({ before })),
+      ),
+      filter: simple.filter(({ ...each }) => !('attribute' in each) || ![PK, SK].includes(each.attribute)),
+      attributes: fc.constantFrom([PK, SK], [SK, 'n']),
+      backwards: fc.constant(true as const),
+      pageItems: fc.integer({ min: 1, max: 3 }),
+    },
+    { requiredKeys: ['pk'] },
+  )
+  .map((ask) => ({ ...ask, consistent: true }));
+const due: fc.Arbitrary<QueryAsk> = fc
+  .tuple(fc.constantFrom('live', 'close'), count)
+  .map(([pk, dueBeforeMs]) => ({ pk, dueBeforeMs, consistent: false }));
+
+type Step = {
+  readonly [Name in keyof Operations]: { readonly name: Name; readonly operation: Operations[Name] };
+}[keyof Operations];
+
+const named = <Name extends keyof Operations>(name: Name, operation: fc.Arbitrary<Operations[Name]>) =>
+  operation.map((each) => ({ name, operation: each }) as Step);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: put.chain((each) => named('PutItem', fc.constant(each as never))) },
+  { weight: 3, arbitrary: update.chain((each) => named('UpdateItem', fc.constant(each as never))) },
+  { weight: 3, arbitrary: named('TransactWriteItems', transaction) },
+  named('DeleteItem', fc.record({ key })),
+  named('GetItem', fc.record({ key, consistent: fc.constant(true) })),
+  named('BatchGetItem', fc.record({ keys: fc.uniqueArray(key, { minLength: 1, selector: nameOf }) })),
+  { weight: 2, arbitrary: named('Query', query) },
+  named('Query', due),
+  named(
+    'Scan',
+    simple.map((filter) => ({ filter, consistent: true, pageItems: 2 })),
+  ),
+);
+
+function nameOf({ pk, sk }: Key): string {
+  return `${pk}\n${sk}`;
+}
+function keyOfWrite(each: ItemWrite): Key {
+  return each.kind === 'put' ? keyOf(each.item) : each.key;
+}
+
+/** What came of it, in one form: pages are read to their end, and what has no order gets one. */
+async function answerOf(table: Table, { name, operation }: Step): Promise<unknown> {
+  const limit = new TimeLimit(WAIT_MS);
+  try {
+    if (name === 'Scan') {
+      const found: Item[] = [];
+      for await (const items of scanPages(table, operation, WAIT_MS)) found.push(...items);
+      return ordered(found);
+    }
+    if (name === 'Query') {
+      const items = await queryAll(table, operation, limit);
+      return operation.dueBeforeMs === undefined ? items : ordered(items);
+    }
+    if (name === 'BatchGetItem') return ordered((await table.send(name, operation, limit)).items);
+    return await table.send(name, operation as never, limit);
+  } catch (error) {
+    // Both refuse it; what the transaction says more is its own text.
+    return {
+      refusedAs: error instanceof Error ? error.name.replace('TransactionCanceled', 'Validation') : error,
+    };
+  }
+}
+
+const ordered = (items: readonly Item[]): readonly Item[] =>
+  [...items].sort((one, other) => (nameOf(keyOf(one)) < nameOf(keyOf(other)) ? -1 : 1));
+
+async function emptied(table: Table): Promise<Table> {
+  const limit = new TimeLimit(WAIT_MS);
+  for await (const items of scanPages(table, { filter: present(), consistent: true }, WAIT_MS))
+    for (const item of items) await table.send('DeleteItem', { key: keyOf(item) }, limit);
+  return table;
+}
+
+test('whatever is written and read, the twin answers like DynamoDB', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
+      const real = await emptied(dynamoTable(local.client, TABLE));
+      const journal: ItemChange[] = [];
+      const twin = new MemoryTable({ onWritten: (changes) => journal.push(...changes) });
+      for (const each of steps)
+        expect([each, await answerOf(twin, each)]).toEqual([each, await answerOf(real, each)]);
+      const everything: Step = { name: 'Scan', operation: { filter: present(), consistent: true } };
+      const left = await answerOf(twin, everything);
+      expect(left).toEqual(await answerOf(real, everything));
+      expect(replayed(journal)).toEqual(left);
+    }),
+    { numRuns: propertyRuns(60) },
+  );
+});
+
+/** What is left when every change is made again, in its order. */
+function replayed(journal: readonly ItemChange[]): readonly Item[] {
+  const items = new Map<string, Item>();
+  for (const { before, after } of journal) {
+    if (after !== undefined) items.set(nameOf(keyOf(after)), after);
+    else if (before !== undefined) items.delete(nameOf(keyOf(before)));
+  }
+  return ordered([...items.values()]);
+}
+
+test('the same transaction with the same token is written once, on both', async () => {
+  for (const table of [await emptied(dynamoTable(local.client, TABLE)), new MemoryTable()]) {
+    const limit = new TimeLimit(WAIT_MS);
+    const add = { kind: 'update', key: { pk: 'a', sk: 'counter' }, setIfAbsent: versioned } as const;
+    const asked = { writes: [{ ...add, add: { n: 2 } }], token: `once-${table.tableName}` };
+    for (let tries = 0; tries < 3; tries += 1)
+      expect(await table.send('TransactWriteItems', asked, limit)).toEqual({ outcome: 'written' });
+    expect(await table.send('GetItem', { key: add.key, consistent: true }, limit)).toMatchObject({
+      n: { N: '2' },
+    });
+  }
+});
