@@ -1,4 +1,5 @@
 import { handle } from 'hono/aws-lambda';
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { createEstimateCache } from '../core/estimates/estimate-cache.ts';
 import { dynamoEstimateSource } from '../core/estimates/estimate-source.ts';
@@ -6,7 +7,6 @@ import { createLedger } from '../core/ledger/create-ledger.ts';
 import { deployedTable } from '../core/ledger/deployed-table.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { readAdmitConfig } from '../core/rules/config.ts';
 import type { deployedRules } from '../core/rules/deployed-rules.ts';

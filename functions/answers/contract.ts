@@ -23,8 +23,6 @@ import type { StatementAnswer, StatementAsked } from './statement/model.ts';
 import type { SubjectAsked, SubjectView } from './subject/model.ts';
 import type { UsageAsked, UsageDaysView } from './usage/model.ts';
 
-export type { Viewer } from './reading/viewer.ts';
-
 /** Every method throws `LimitsError`, `LedgerError` or `DirectoryError` where the table gives no answer; retry later. */
 export interface ConsoleRead {
   me(viewer: Viewer): Promise<Me>;

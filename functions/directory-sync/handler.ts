@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
 import { type SyncReport, syncDirectory } from '../core/directory/sync.ts';
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { secretLines } from '../core/environment/secret-lines.ts';
 import { ssmText } from '../core/environment/ssm-text.ts';
 import { createGitLabDirectory } from '../core/gitlab/rest-directory.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { dynamoClient } from '../core/store/dynamo-client.ts';
 import { dynamoTable } from '../core/store/dynamo-table.ts';

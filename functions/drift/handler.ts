@@ -1,5 +1,6 @@
 import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../core/directory/whole-directory.ts';
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { deployedTable } from '../core/ledger/deployed-table.ts';
@@ -8,7 +9,6 @@ import { dynamoRecountOutcomes } from '../core/ledger/dynamo-recount-outcomes.ts
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
 import { replaceUserIds } from '../core/ledger/replace-user-ids.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { placeBy } from '../core/usage/contribution.ts';
 import { DynamoRollupStore } from '../core/usage/dynamo-rollup-store.ts';

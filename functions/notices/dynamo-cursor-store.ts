@@ -1,8 +1,8 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { LedgerError } from '../core/ledger/ledger-error.ts';
 import { atRev } from '../core/store/condition.ts';
 import { getItem } from '../core/store/get.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
+import { LedgerError } from '../core/store/ledger-error.ts';
 import type { InstanceTable } from '../core/store/operation.ts';
 import { itemAt, putItem } from '../core/store/put.ts';
 import { answered, type TableFailure } from '../core/store/table-failure.ts';

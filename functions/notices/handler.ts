@@ -1,11 +1,11 @@
 import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../core/directory/whole-directory.ts';
+import { systemClock as clock } from '../core/environment/clock.ts';
 import { consoleLog as log } from '../core/environment/log.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { deployedTable } from '../core/ledger/deployed-table.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { systemClock as clock } from '../core/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
 import { snsNotify } from '../core/notify/sns-notify.ts';
 import { readPackedRules } from '../core/rules/packed-rules.ts';

@@ -1,8 +1,9 @@
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
+import type { LedgerClock } from '../core/environment/clock.ts';
 import type { Log } from '../core/environment/log.ts';
-import type { Ledger, LedgerClock } from '../core/ledger/ledger.ts';
+import type { Ledger } from '../core/ledger/ledger.ts';
 import type { LimitTable } from '../core/limits/limit-table.ts';
 import type { Notify } from '../core/notify/notify.ts';
 import type { RollupStore } from '../core/usage/rollup-store.ts';

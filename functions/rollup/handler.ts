@@ -1,4 +1,5 @@
 import type { CounterKey } from '../../policies/claim.ts';
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { exportImages } from '../core/export/export-images.ts';
 import { s3Objects } from '../core/export/s3-objects.ts';
@@ -6,7 +7,6 @@ import { createLedger } from '../core/ledger/create-ledger.ts';
 import { deployedTable } from '../core/ledger/deployed-table.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { snsNotify } from '../core/notify/sns-notify.ts';
 import { deployedRules } from '../core/rules/deployed-rules.ts';

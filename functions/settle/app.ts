@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
+import type { LedgerClock } from '../core/environment/clock.ts';
 import type { Log } from '../core/environment/log.ts';
 import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-hook.ts';
 import { isTerminal } from '../core/gitlab/job-truth.ts';
-import type { LedgerClock } from '../core/ledger/ledger.ts';
-import { LedgerError } from '../core/ledger/ledger-error.ts';
 import type { InboxStore } from '../core/ledger/store.ts';
+import { LedgerError } from '../core/store/ledger-error.ts';
 import { truthText } from '../core/truth/truth-text.ts';
 import {
   BODY_BYTES_MAX,

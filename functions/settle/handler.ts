@@ -1,9 +1,9 @@
 import { handle } from 'hono/aws-lambda';
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { secretLines } from '../core/environment/secret-lines.ts';
 import { ssmText } from '../core/environment/ssm-text.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { dynamoClient } from '../core/store/dynamo-client.ts';
 import { dynamoTable } from '../core/store/dynamo-table.ts';
 import { createSettleApp } from './app.ts';

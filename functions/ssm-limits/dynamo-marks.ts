@@ -1,6 +1,6 @@
 /** Marks beside the books. Nothing is deleted: what is forgotten is emptied and goes by its time to live. */
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LedgerClock } from '../core/ledger/ledger.ts';
+import type { LedgerClock } from '../core/environment/clock.ts';
 import { getItem } from '../core/store/get.ts';
 import type { Item } from '../core/store/item-bytes.ts';
 import { type Key, ledgerKeys, PARAMETER_MARK_SK_PREFIX } from '../core/store/keys.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../core/directory/whole-directory.ts';
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { deployedTable } from '../core/ledger/deployed-table.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { createLimitsDesk } from '../core/limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';

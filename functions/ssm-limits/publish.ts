@@ -1,7 +1,7 @@
 /** Makes what changed parameters say live: as one edit, or, where one of them is refused, without that one. */
 import { problemText } from '../../policies/document/parsed.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock } from '../core/ledger/ledger.ts';
+import type { LedgerClock } from '../core/environment/clock.ts';
 import type { LimitsDesk } from '../core/limits/desk/contract.ts';
 import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
 import type { LimitsInForce } from '../core/rules/packed-rules.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../policies/document/reading.ts';
+import type { LedgerClock } from '../core/environment/clock.ts';
 import type { Log } from '../core/environment/log.ts';
-import type { LedgerClock } from '../core/ledger/ledger.ts';
 import type { Metrics } from '../core/metrics/metrics.ts';
 import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import { type SyncDeps, type SyncReport, syncLimits } from './sync.ts';

@@ -1,7 +1,7 @@
 /** One run: what changed in Parameter Store since the last one becomes live. What triggered it says only that it is time. */
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock } from '../core/ledger/ledger.ts';
+import type { LedgerClock } from '../core/environment/clock.ts';
 import type { LimitsDesk } from '../core/limits/desk/contract.ts';
 import type { LimitsInForce } from '../core/rules/packed-rules.ts';
 import { type Ask, pacedAsking } from './asking.ts';

@@ -1,4 +1,6 @@
 /** GitLab under a bound: so many calls, so much time, and silence when it wants to be left alone. Errors become values. */
+
+import type { LedgerClock } from '../core/environment/clock.ts';
 import {
   type GitLab,
   GitLabError,
@@ -7,7 +9,6 @@ import {
   type RunnersPage,
 } from '../core/gitlab/gitlab.ts';
 import type { JobTruth } from '../core/gitlab/job-truth.ts';
-import type { LedgerClock } from '../core/ledger/ledger.ts';
 import { errorMs } from '../core/truth/verdict.ts';
 import type { Tally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';

@@ -1,3 +1,4 @@
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { secretLines } from '../core/environment/secret-lines.ts';
 import { ssmText } from '../core/environment/ssm-text.ts';
@@ -10,7 +11,6 @@ import { dynamoInstanceRegister } from '../core/ledger/dynamo-instance-register.
 import { dynamoMarks } from '../core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { deployedRules } from '../core/rules/deployed-rules.ts';
 import { settleTruths } from '../core/truth/settle-truths.ts';

@@ -1,7 +1,8 @@
+import type { LedgerClock } from '../core/environment/clock.ts';
 import type { JobTruth } from '../core/gitlab/job-truth.ts';
 import type { ControllerScope } from '../core/ledger/controller-scope.ts';
 import type { DueJob } from '../core/ledger/due-job.ts';
-import type { Ledger, LedgerClock } from '../core/ledger/ledger.ts';
+import type { Ledger } from '../core/ledger/ledger.ts';
 import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
 import type { ConcludeDeps, Concluding } from '../core/truth/conclude.ts';
 import type { Asking } from './asking.ts';

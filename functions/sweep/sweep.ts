@@ -8,10 +8,11 @@
  * Each part has its share of the run's time and calls and begins next time where it stopped; nothing else is kept between
  * runs that a lost process would take along.
  */
+
+import type { LedgerClock } from '../core/environment/clock.ts';
 import type { GitLab } from '../core/gitlab/gitlab.ts';
 import type { ClosedPeriods } from '../core/ledger/close-periods.ts';
 import type { ControllerScope } from '../core/ledger/controller-scope.ts';
-import type { LedgerClock } from '../core/ledger/ledger.ts';
 import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
 import type { ChargeBypass } from '../core/truth/charge-found.ts';
 import { newConcluding } from '../core/truth/conclude.ts';

@@ -1,8 +1,8 @@
+import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { secretLines } from '../core/environment/secret-lines.ts';
 import { ssmText } from '../core/environment/ssm-text.ts';
 import { createController } from '../core/gitlab/controller.ts';
-import { systemClock } from '../core/ledger/system-clock.ts';
 import { snsNotify } from '../core/notify/sns-notify.ts';
 import { dynamoClient } from '../core/store/dynamo-client.ts';
 import { dynamoTable } from '../core/store/dynamo-table.ts';

@@ -1,12 +1,13 @@
 import { rmSync } from 'node:fs';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import type { LedgerClock } from '../../functions/core/environment/clock.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/dynamo-instance-register.ts';
 import { dynamoMarks } from '../../functions/core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import type { KnownInstance } from '../../functions/core/ledger/instance-register.ts';
-import type { Ledger, LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 import type { SweepMarkStore } from '../../functions/core/ledger/sweep-marks.ts';

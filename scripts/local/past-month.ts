@@ -5,13 +5,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { decide } from '../../functions/core/admission/decide.ts';
+import type { LedgerClock } from '../../functions/core/environment/clock.ts';
+import { systemClock } from '../../functions/core/environment/clock.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
-import type { JobRecord, LedgerClock } from '../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import { changesBetween, mergeChanges } from '../../functions/core/ledger/move.ts';
 import { packs } from '../../functions/core/ledger/pack.ts';
 import { expiring } from '../../functions/core/ledger/retention.ts';
-import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
 import { counterName } from '../../policies/claim.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';

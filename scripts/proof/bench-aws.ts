@@ -7,9 +7,9 @@ import {
   type DynamoDBClient,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
+import { systemClock as ledgerClock } from '../../functions/core/environment/clock.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import type { LedgerStore } from '../../functions/core/ledger/store.ts';
-import { systemClock as ledgerClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { systemClock as relayClock } from '../../relay/clock.ts';

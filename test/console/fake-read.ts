@@ -1,8 +1,9 @@
-import type { ConsoleRead, Viewer } from '../../functions/answers/contract.ts';
+import type { ConsoleRead } from '../../functions/answers/contract.ts';
 import { isEarlier } from '../../functions/answers/overview/group-rows.ts';
 import type { GroupRow, Overview, OverviewAsked } from '../../functions/answers/overview/model.ts';
 import type { PreviewAnswer } from '../../functions/answers/preview/model.ts';
 import { rightsOf, roleNames } from '../../functions/answers/reading/rights-of.ts';
+import type { Viewer } from '../../functions/answers/reading/viewer.ts';
 import type { RequestRow } from '../../functions/answers/requests/model.ts';
 import type { BreakGlassState } from '../../functions/core/limits/desk/break-glass-state.ts';
 import type { LimitRequest } from '../../functions/core/limits/desk/limit-request.ts';

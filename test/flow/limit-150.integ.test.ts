@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../functions/core/environment/clock.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
+import { systemClock } from '../../functions/core/environment/clock.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
-import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';

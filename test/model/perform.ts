@@ -3,7 +3,7 @@ import { decide } from '../../functions/core/admission/decide.ts';
 import { recordUnmetered } from '../../functions/core/admission/record-unmetered.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
-import { LedgerError } from '../../functions/core/ledger/ledger-error.ts';
+import { LedgerError } from '../../functions/core/store/ledger-error.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import { consume } from '../../functions/settle/consume.ts';

@@ -1,10 +1,10 @@
 /** The same races where the table's own conditions decide them: on DynamoDB Local. */
 import { expect, test } from 'vitest';
 import { decide } from '../../functions/core/admission/decide.ts';
+import { systemClock } from '../../functions/core/environment/clock.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../functions/core/ledger/system-clock.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { NOW_MS } from '../policies/documents.ts';
 import { localTable } from '../support/ledger/local-table.ts';

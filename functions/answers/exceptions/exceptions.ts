@@ -6,11 +6,11 @@ import { limitsOn } from '../../../policies/limits/limits.ts';
 import { idOf } from '../../core/limits/csv/entry-cells.ts';
 import { exportedLimits } from '../../core/limits/desk/exported-limits.ts';
 import { subjectOf } from '../../core/limits/desk/subject-text.ts';
-import type { Viewer } from '../contract.ts';
 import { NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
 import { scopeOf } from '../reading/scope.ts';
 import { subjectsAbove } from '../reading/subjects-above.ts';
+import type { Viewer } from '../reading/viewer.ts';
 import type { ExceptionRow } from './model.ts';
 
 const LISTS = [

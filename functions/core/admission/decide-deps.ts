@@ -4,8 +4,9 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { DirectoryRequest, DirectoryResponse } from '../contract/admissions.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import type { Log } from '../environment/log.ts';
-import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
 /** What a decision rests on beside the counters. */

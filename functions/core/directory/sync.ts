@@ -4,9 +4,9 @@
  * directory as it was, and the next one goes on from there. The second of two runs to flip is lost.
  */
 
+import type { LedgerClock } from '../environment/clock.ts';
 import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
 import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
 import type { DirectoryTable, Wish } from './directory-table.ts';
 import { Draft, SYNC_TIMEOUT_MS } from './draft.ts';
 import { readGroups, writeGroups } from './group-tree.ts';

@@ -3,7 +3,7 @@ import { NO_HISTORY, type ProjectHistory } from '../../../policies/estimate/proj
 import type { EstimateSettings } from '../../../policies/estimate.ts';
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import type { EstimateSource } from './estimate-source.ts';
 
 export interface EstimateCache {

@@ -1,10 +1,10 @@
 /** Credits and debits by hand: an entry beside the counter and the counter's change, in one transaction. */
 import { counterName } from '../../../policies/claim.ts';
 import { isPipelineCounter } from '../../../policies/limits/grace.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import { attempt } from './attempt.ts';
 import { AMOUNT_MAX } from './job.ts';
 import type { Adjustment, AdjustOutcome } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
 import type { MoveDeps } from './make-moves.ts';
 import { expiring } from './retention.ts';
 

@@ -1,6 +1,6 @@
 /** What people are told once, however often it happens. */
-import type { LedgerClock } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
+import type { LedgerClock } from '../environment/clock.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import type { LedgerStore } from './store.ts';
 
 export interface AnnounceOptions {

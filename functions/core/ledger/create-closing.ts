@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { LedgerClock } from '../environment/clock.ts';
 import { type ClosedPeriods, closePeriods } from './close-periods.ts';
-import type { LedgerClock } from './ledger.ts';
 import type { ClosingStore, LedgerStore } from './store.ts';
 
 export interface ClosingOptions {

@@ -1,5 +1,8 @@
 /** Puts the ledger together over a table. Keep one per process: it remembers which counters are nearly full. */
 import { randomUUID } from 'node:crypto';
+import type { LedgerClock } from '../environment/clock.ts';
+import { systemClock } from '../environment/clock.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import { adjust } from './adjust.ts';
 import { NO_AMOUNTS } from './amounts.ts';
 import { announceOnce } from './announce.ts';
@@ -8,13 +11,11 @@ import { dueJobs, postponeMove } from './due.ts';
 import { hold } from './hold.ts';
 import { newJob } from './job.ts';
 import { LastSeen } from './last-seen.ts';
-import type { EndOutcome, JobEnd, JobGone, JobRecord, Ledger, LedgerClock, UnmeteredAsk } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
+import type { EndOutcome, JobEnd, JobGone, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
 import { type MoveDeps, makeMoves, type Wish } from './make-moves.ts';
 import { rebuild } from './rebuild.ts';
 import { expireMove, releaseMove, settleMove } from './settle.ts';
 import type { LedgerStore } from './store.ts';
-import { systemClock } from './system-clock.ts';
 import { unmeteredMove } from './unmetered.ts';
 
 export interface LedgerOptions {

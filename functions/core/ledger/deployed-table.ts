@@ -1,8 +1,8 @@
+import type { LedgerClock } from '../environment/clock.ts';
+import { systemClock } from '../environment/clock.ts';
 import { dynamoClient } from '../store/dynamo-client.ts';
 import { dynamoTable } from '../store/dynamo-table.ts';
 import type { Table } from '../store/operation.ts';
-import type { LedgerClock } from './ledger.ts';
-import { systemClock } from './system-clock.ts';
 
 export interface DeployedTable {
   readonly table: Table;

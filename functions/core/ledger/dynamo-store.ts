@@ -12,6 +12,7 @@ import {
   ledgerKeys,
   ROLLUP_SK,
 } from '../store/keys.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import type { InstanceTable, RefusedItem, Table } from '../store/operation.ts';
 import { putItem } from '../store/put.ts';
 import { queryPage } from '../store/query.ts';
@@ -27,7 +28,6 @@ import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
 import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
 import type { Counter, JobRecord } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
 import type {
   Announcement,
   ClosingStore,

@@ -7,6 +7,7 @@
  *        └────────────── again, at most six times ◀───────────┘
  */
 import type { CounterKey } from '../../../policies/claim.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import {
   type AttemptDeps,
   attempt,
@@ -18,7 +19,6 @@ import { decided, draftRecord } from './draft.ts';
 import { type Job, newJob } from './job.ts';
 import type { LastSeen } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
 import { type Packable, packs } from './pack.ts';
 import { weighWithGrace } from './pipeline-grace.ts';
 import { giveBackCharges } from './reopen.ts';

@@ -74,14 +74,6 @@ export interface Ledger {
   ): Promise<readonly boolean[]>;
 }
 
-export interface LedgerClock {
-  /** Wall clock, Unix ms. */
-  nowMs(): number;
-  /** For deadlines: never steps back. */
-  monotonicMs(): number;
-  sleep(ms: number): Promise<void>;
-}
-
 export interface HoldAsk {
   readonly jobId: number;
   /**

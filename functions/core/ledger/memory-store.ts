@@ -2,15 +2,18 @@
  * The ledger's store on a table in memory, plus every fault DynamoDB can have, on demand: for tests, simulations and the
  * bench. What it does with items is what a deployment does.
  */
+
+import type { LedgerClock } from '../environment/clock.ts';
+import { systemClock } from '../environment/clock.ts';
 import type { Item } from '../store/item-bytes.ts';
 import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import { MemoryTable } from '../store/memory-table.ts';
 import type { Table } from '../store/operation.ts';
 import { SK } from '../store/table.ts';
 import { DynamoStore } from './dynamo-store.ts';
 import { decodeItem } from './item.ts';
-import type { Counter, LedgerClock } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
+import type { Counter } from './ledger.ts';
 import type {
   ClosingStore,
   InboxItem,
@@ -23,7 +26,6 @@ import type {
   TransactOutcome,
   Write,
 } from './store.ts';
-import { systemClock } from './system-clock.ts';
 
 export interface MemoryStoreOptions {
   /** The GitLab host, e.g. `gitlab.example.com`. */

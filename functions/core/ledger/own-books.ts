@@ -1,7 +1,7 @@
+import { LedgerError } from '../store/ledger-error.ts';
 import type { InstanceTable } from '../store/operation.ts';
 import type { KnownInstance } from './instance-register.ts';
 import { knownInstances } from './known-instances.ts';
-import { LedgerError } from './ledger-error.ts';
 
 export interface OwnBooksDeps {
   /** Lists the instances whose books the table has. @throws {LedgerError} */

@@ -1,10 +1,10 @@
 /** Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job. */
 
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { LedgerClock } from '../environment/clock.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import type { Job } from './job.ts';
-import type { LedgerClock } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
 import { pipelineOf } from './pipeline-runs.ts';
 
 import type { LedgerStore } from './store.ts';

@@ -1,7 +1,8 @@
 /** How long a job is taken to have run, and which of two ends counts. Pure. */
+
+import { LedgerError } from '../store/ledger-error.ts';
 import { GRACE_SECONDS } from './draft.ts';
 import type { JobEnd, JobFacts, JobRecord } from './ledger.ts';
-import { LedgerError } from './ledger-error.ts';
 
 /** GitLab accepts no longer timeout than a month: longer no job has run, whatever a clock says. */
 export const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;

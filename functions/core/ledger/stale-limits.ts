@@ -1,6 +1,8 @@
 /** Nobody is rejected for a limit that is not in force any more. */
+
+import type { LedgerClock } from '../environment/clock.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { HoldOptions, HoldOutcome, LedgerClock } from './ledger.ts';
+import type { HoldOptions, HoldOutcome } from './ledger.ts';
 import type { Verdict, Weighing } from './weighing.ts';
 
 /** One read of one item takes a few milliseconds. What takes longer is our trouble, and the decision stands as it is. */

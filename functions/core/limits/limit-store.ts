@@ -7,9 +7,9 @@ import { problemText } from '../../../policies/document/parsed.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet, Rollout } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import type { Log } from '../environment/log.ts';
-import type { LedgerClock } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import {
   chunkOfRoot,
   type LimitsDocument,

@@ -5,8 +5,9 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { place } from '../../../policies/place/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rules } from '../admission/decide-deps.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import type { Log } from '../environment/log.ts';
-import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { LimitStore } from '../limits/limit-store.ts';
 import type { LimitTable } from '../limits/limit-table.ts';
 

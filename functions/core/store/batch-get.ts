@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../ledger/ledger.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { keyOf, type Table } from './operation.ts';

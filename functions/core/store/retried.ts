@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../ledger/ledger.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 
 export interface Retries {
   readonly clock: LedgerClock;

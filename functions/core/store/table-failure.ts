@@ -1,5 +1,5 @@
 /** What DynamoDB raises, by its names: whoever asks for it need not load the client. */
-import { LedgerError } from '../ledger/ledger-error.ts';
+import { LedgerError } from './ledger-error.ts';
 
 /** Somebody else holds an item, or our own earlier attempt with this token is still under way. */
 const CONFLICTS: ReadonlySet<string> = new Set([

@@ -2,8 +2,9 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
 import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import type { Log } from '../environment/log.ts';
-import type { Ledger, LedgerClock } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { addresseeKey } from '../notify/addressee.ts';
 import { type Message, type Notify, subjectLine } from '../notify/notify.ts';
 import { type CrossingAt, crossingId, type KnownTold, noteTold, shortId, untold } from './announced.ts';

@@ -9,10 +9,12 @@
  *
  * Cost of a batch of n images of m jobs that touch u usage items (subject × day): one batch read, 2 (m + u) write units.
  */
-import type { JobRecord, LedgerClock } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
+
+import type { LedgerClock } from '../environment/clock.ts';
+import type { JobRecord } from '../ledger/ledger.ts';
 import { packs } from '../ledger/pack.ts';
 import { recordExpiresAtSeconds } from '../ledger/retention.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import { type Contribution, contributionOf, type Place } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
 import { addTo, negated } from './tally.ts';

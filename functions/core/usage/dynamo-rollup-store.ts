@@ -5,12 +5,12 @@ import {
   encodeEstimates,
   type StoredEstimates,
 } from '../estimates/estimates-item.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
 import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
 import { absent, atRev, numberIs } from '../store/condition.ts';
 import type { Item } from '../store/item-bytes.ts';
 import { versioned } from '../store/item-version.ts';
 import type { Key } from '../store/keys.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import type { InstanceTable, UpdateWrite } from '../store/operation.ts';
 import { putItem, putOf } from '../store/put.ts';
 import { TTL_ATTRIBUTE } from '../store/table.ts';

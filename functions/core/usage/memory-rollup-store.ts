@@ -1,7 +1,8 @@
 /** The rollup's store on a table in memory, with the faults a real one has. */
-import { LedgerError } from '../ledger/ledger-error.ts';
-import { systemClock } from '../ledger/system-clock.ts';
+
+import { systemClock } from '../environment/clock.ts';
 import { unescapePart } from '../store/keys.ts';
+import { LedgerError } from '../store/ledger-error.ts';
 import { MemoryTable } from '../store/memory-table.ts';
 import { keyOf } from '../store/operation.ts';
 import { DynamoRollupStore } from './dynamo-rollup-store.ts';

@@ -1,10 +1,10 @@
+import { systemClock } from '../../core/environment/clock.ts';
 import { consoleLog } from '../../core/environment/log.ts';
 import { createLedger } from '../../core/ledger/create-ledger.ts';
 import { deployedTable } from '../../core/ledger/deployed-table.ts';
 import { dynamoControllerScope } from '../../core/ledger/dynamo-controller-scope.ts';
 import { DynamoStore } from '../../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../../core/ledger/own-books.ts';
-import { systemClock } from '../../core/ledger/system-clock.ts';
 import { deployedMetrics } from '../../core/metrics/metrics.ts';
 import { readAdmitConfig } from '../../core/rules/config.ts';
 import { deployedRules } from '../../core/rules/deployed-rules.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import type { ControllerScope } from '../../../functions/core/ledger/controller-scope.ts';
 import { dynamoControllerScope } from '../../../functions/core/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../../../functions/core/ledger/dynamo-instance-register.ts';
@@ -10,7 +11,6 @@ import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import type { InstanceRegister } from '../../../functions/core/ledger/instance-register.ts';
 import type { PseudonymKeys } from '../../../functions/core/ledger/pseudonym-keys.ts';
 import type { ClosingStore, LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import {

@@ -1,6 +1,6 @@
 /** What one person alone may not publish is asked for: somebody else approves the whole document. */
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import type { ApplyOutcome, EditedBy } from '../../../functions/core/limits/desk/outcome.ts';

@@ -1,7 +1,7 @@
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import type { Directory } from '../../../policies/place/directory.ts';

@@ -1,6 +1,6 @@
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { durationText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Command, type DeskIo, EXIT } from '../../terminal/command.ts';

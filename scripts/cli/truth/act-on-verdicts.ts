@@ -1,8 +1,8 @@
 /** What the sweep would do, done now: the same verdicts, written by the same code. */
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { type ConcludeTally, concludeAll } from '../../../functions/core/truth/conclude.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';

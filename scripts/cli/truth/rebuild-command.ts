@@ -1,6 +1,6 @@
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { RebuildReport } from '../../../functions/core/ledger/ledger.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';

@@ -1,7 +1,7 @@
 import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
-import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/rebuild-usage.ts';
 import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';

@@ -1,6 +1,6 @@
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import type { GitLab } from '../../../functions/core/gitlab/gitlab.ts';
-import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';

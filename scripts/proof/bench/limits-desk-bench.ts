@@ -1,5 +1,5 @@
-import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';

@@ -1,7 +1,7 @@
 import { decide } from '../../../functions/core/admission/decide.ts';
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { LedgerClock } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';

@@ -1,6 +1,6 @@
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { type AdmitServer, serveAdmit } from '../../local/admit-server.ts';

@@ -1,7 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { INBOX_SK, SK } from '../../../functions/names.ts';
 

@@ -1,10 +1,11 @@
 /** How the ledger learns that jobs ended: webhooks as they are worked off, and the product's own sweep of every minute. */
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
-import type { Ledger, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
-import { LedgerError } from '../../../functions/core/ledger/ledger-error.ts';
+import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
+import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { settleTruths, type TruthOutcome } from '../../../functions/core/truth/settle-truths.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';

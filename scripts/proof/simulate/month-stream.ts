@@ -1,7 +1,8 @@
 /** The table's stream on its way to the rollup: in batches, some of them delivered twice, some failing half way. */
 
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
-import type { JobRecord, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { recordItem } from '../../../functions/core/ledger/record-size.ts';
 import type { LedgerKeys } from '../../../functions/core/store/keys.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';

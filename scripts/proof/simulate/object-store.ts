@@ -4,7 +4,6 @@
  */
 import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
 import type { Counter, JobRecord, UncheckedCause } from '../../../functions/core/ledger/ledger.ts';
-import { LedgerError } from '../../../functions/core/ledger/ledger-error.ts';
 import type { MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
 import type {
   Announcement,
@@ -17,6 +16,7 @@ import type {
   TransactOutcome,
   Write,
 } from '../../../functions/core/ledger/store.ts';
+import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 
 /** A token is asked about again within the same call, so the last few are enough. */

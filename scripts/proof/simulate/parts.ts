@@ -3,7 +3,8 @@
  * notices.
  */
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import type { Ledger, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
+import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
 

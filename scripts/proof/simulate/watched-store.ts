@@ -1,8 +1,9 @@
 /** A table that tells of every commit, what its counters then show, and how often it failed. */
 
+import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import type { DueJob } from '../../../functions/core/ledger/due-job.ts';
 import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
-import type { Counter, JobRecord, LedgerClock } from '../../../functions/core/ledger/ledger.ts';
+import type { Counter, JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
 import type {

@@ -1,8 +1,9 @@
 /** One admission through everything: a router over gRPC, the relay, the admit app and the ledger, in this process. */
+
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { createRelay } from '../../../relay/relay.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';

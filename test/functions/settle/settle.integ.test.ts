@@ -1,10 +1,10 @@
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { MemoryNotify } from '../../../functions/core/notify/notify.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../../functions/core/store/relay-beats.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
-import { systemClock } from '../../../functions/core/ledger/system-clock.ts';
 import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { type LocalLedger, openLocalLedger } from '../../../scripts/local/ledger-source.ts';

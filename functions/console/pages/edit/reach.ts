@@ -1,4 +1,5 @@
-import type { ConsoleRead, Viewer } from '../../../answers/contract.ts';
+import type { ConsoleRead } from '../../../answers/contract.ts';
+import type { Viewer } from '../../../answers/reading/viewer.ts';
 import type { Reach } from '../problem-page.tsx';
 
 /** Each costs the reads of a page. */

@@ -1,5 +1,5 @@
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
-import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
 import type { SessionStore } from '../../../../functions/core/signin/session-store.ts';

@@ -1,8 +1,8 @@
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';

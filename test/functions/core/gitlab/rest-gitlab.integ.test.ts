@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { createGitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
-import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';

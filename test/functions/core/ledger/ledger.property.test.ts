@@ -4,8 +4,9 @@
  */
 import fc from 'fast-check';
 import { test } from 'vitest';
+import type { LedgerClock } from '../../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk, Ledger, LedgerClock } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import type { CounterSeen } from '../../../../policies/claim.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';

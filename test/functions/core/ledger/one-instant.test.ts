@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../../../functions/core/admission/decide.ts';
 import { recordUnmetered } from '../../../../functions/core/admission/record-unmetered.ts';
+import type { LedgerClock } from '../../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { LedgerClock } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { periodAt } from '../../../../policies/limits/period.ts';

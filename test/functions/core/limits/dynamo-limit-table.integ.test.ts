@@ -1,7 +1,7 @@
 import { DeleteItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoUserSessions } from '../../../../functions/core/signin/dynamo-user-sessions.ts';
 import { Sessions } from '../../../../functions/core/signin/sessions.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { dynamoEstimateSource } from '../../../../functions/core/estimates/estimate-source.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';

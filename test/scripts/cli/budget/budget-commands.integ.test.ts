@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { systemClock } from '../../../../functions/core/ledger/system-clock.ts';
 import { dynamoClient } from '../../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
