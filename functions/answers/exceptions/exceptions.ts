@@ -68,5 +68,5 @@ function zoneOf(kind: ExceptionRow['kind'], entry: Entry, limits: readonly Limit
 function whatOf(kind: ExceptionRow['kind'], entry: Entry): string {
   if (kind === 'grant')
     return `+${String(entry.amount).replace(/^\+/, '')} on ${String(entry.limit ?? idOf(entry))}`;
-  return kind === 'freeze' ? '' : `${String(entry.jobs)} jobs, ${String(entry.per ?? 'once')}`;
+  return kind === 'breakglass' ? `${String(entry.jobs)} jobs, ${String(entry.per ?? 'once')}` : '';
 }

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /** A clock that never runs by itself: whoever sleeps moves it on at once. */
 export interface HandClock extends Clock {
-  /** Runs what comes due meanwhile, each at its own time. */
+  /** Runs what comes due meanwhile, each at its own time. Below 0 it steps back. */
   advance(ms: number): void;
   /** Never back: what was planned for an earlier moment happens now. */
   advanceTo(atMs: number): void;
@@ -22,7 +22,10 @@ export function handClock(startMs = 0): HandClock {
     }
     nowMs = Math.max(nowMs, atMs);
   };
-  const advance = (ms: number): void => advanceTo(nowMs + ms);
+  const advance = (ms: number): void => {
+    if (ms < 0) nowMs += ms;
+    else advanceTo(nowMs + ms);
+  };
   return {
     nowMs: () => Math.floor(nowMs),
     monotonicMs: () => nowMs - startMs,

@@ -65,7 +65,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
       key: { subject, day: dayText(today - perDay.length + index) },
       delta: new Map([['settledMicros', micros]]) as Tally,
     }));
-    await rollup.commit({ contributions: [], usage });
+    if (usage.length > 0) await rollup.commit({ contributions: [], usage });
   };
   if (isLive) {
     const opening = async () => ({ table, description: 'the test table', close: async () => {} });
