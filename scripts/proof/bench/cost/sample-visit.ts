@@ -5,7 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets/assets.ts';
-import { createPages } from '../../../../functions/console/pages/create-pages.ts';
+import { createPages } from '../../../console-pages.ts';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { Sessions } from '../../../../functions/core/signin/sessions.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
