@@ -22,6 +22,12 @@ describe('the books', () => {
     expect(synthesized.stages[0]?.state.terminationProtection).toBe(true);
   });
 
+  test('keep their logical ids: under another one they would be another, empty table', () => {
+    const ids = (type: string) => synthesized.resources(type).map(([where]) => where);
+    expect(ids('AWS::DynamoDB::Table')).toEqual(['Tollgate-prod-State/LedgerTable9343E4AA']);
+    expect(ids('AWS::S3::Bucket')).toEqual(['Tollgate-prod-State/ExportBucketFD42BCED']);
+  });
+
   test('cannot be deleted by hand without lifting the protection', () => {
     expect(table.Properties.DeletionProtectionEnabled).toBe(true);
   });

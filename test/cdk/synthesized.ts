@@ -109,7 +109,10 @@ export interface Synthesized {
 export interface SynthesizedStack {
   readonly name: string;
   readonly file: string;
-  readonly template: { readonly Resources: Readonly<Record<string, Resource>>; readonly Outputs?: object };
+  readonly template: {
+    readonly Resources: Readonly<Record<string, Resource>>;
+    readonly Outputs?: Readonly<Record<string, { readonly Export?: { readonly Name: string } }>>;
+  };
 }
 
 const known = new Map<string, Synthesized>();

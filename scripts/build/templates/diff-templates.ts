@@ -1,0 +1,126 @@
+/** What differs between two sets of CloudFormation templates, property by property. */
+import { isDeepStrictEqual } from 'node:util';
+
+/** By the name of the stack. */
+export type Templates = Readonly<Record<string, unknown>>;
+
+export interface PropertyChange {
+  /** `Properties.Timeout`; of a list without names `Properties.Tags[2]`. Empty: the element itself. */
+  readonly path: string;
+  /** Undefined: there was none. */
+  readonly before?: unknown;
+  /** Undefined: there is none any more. */
+  readonly after?: unknown;
+}
+
+export interface ElementChange {
+  readonly stack: string;
+  /** `Resources`, `Outputs` … */
+  readonly section: string;
+  readonly id: string;
+  /** Of resources. */
+  readonly type?: string | undefined;
+  readonly kind: 'added' | 'removed' | 'changed';
+  readonly properties: readonly PropertyChange[];
+}
+
+/** Assets are named by their content; what is in them is not the templates' matter. */
+const withoutHashes = (templates: Templates): Templates =>
+  JSON.parse(JSON.stringify(templates).replace(/\b[0-9a-f]{64}\b/g, 'HASH'));
+
+/** In the order of stacks and of their elements; empty if a deployment would change nothing but code. */
+export function diffTemplates(before: Templates, after: Templates): readonly ElementChange[] {
+  const [old, now] = [withoutHashes(before), withoutHashes(after)];
+  return keysOf(old, now).flatMap((stack) => {
+    const [oldSections, nowSections] = [named(old[stack]), named(now[stack])];
+    return keysOf(oldSections, nowSections).flatMap((section) => {
+      const [oldElements, nowElements] = [named(oldSections[section]), named(nowSections[section])];
+      return keysOf(oldElements, nowElements).flatMap((id) =>
+        elementChange({ stack, section, id }, oldElements[id], nowElements[id]),
+      );
+    });
+  });
+}
+
+function elementChange(
+  where: Pick<ElementChange, 'stack' | 'section' | 'id'>,
+  before: unknown,
+  after: unknown,
+): readonly ElementChange[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  const { Type: type } = named(after ?? before);
+  const properties =
+    kind === 'changed'
+      ? propertyChanges('', before, after)
+      : // Of a whole element, its properties one by one.
+        propertyChanges(
+          '',
+          bare(before ?? after, kind === 'removed'),
+          bare(after ?? before, kind === 'added'),
+        );
+  return [{ ...where, type: typeof type === 'string' ? type : undefined, kind, properties }];
+}
+
+function bare(element: unknown, whole: boolean): unknown {
+  if (!isRecord(element)) return whole ? element : undefined;
+  const { Type: _told, ...rest } = element;
+  if (whole) return rest;
+  return isRecord(rest.Properties) ? { Properties: {} } : {};
+}
+
+function propertyChanges(path: string, before: unknown, after: unknown): readonly PropertyChange[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return listChanges(path, before, after);
+  if (!isRecord(before) || !isRecord(after)) return [{ path, before, after }];
+  return keysOf(before, after).flatMap((key) =>
+    propertyChanges(path === '' ? key : `${path}.${key}`, before[key], after[key]),
+  );
+}
+
+/** Items that both have are no change, wherever they stand; the others are compared in their order. */
+function listChanges(
+  path: string,
+  before: readonly unknown[],
+  after: readonly unknown[],
+): readonly PropertyChange[] {
+  const gone = without(before, after);
+  const come = without(after, before);
+  if (gone.length === 0 && come.length === 0) return [{ path: `${path} (order)`, before, after }];
+  if (gone.length === come.length) {
+    return gone.flatMap(({ index, item }, pair) =>
+      propertyChanges(`${path}[${index}]`, item, come[pair]?.item),
+    );
+  }
+  return [
+    ...gone.map(({ index, item }) => ({ path: `${path}[${index}]`, before: item })),
+    ...come.map(({ index, item }) => ({ path: `${path}[${index}]`, after: item })),
+  ];
+}
+
+interface Item {
+  readonly index: number;
+  readonly item: unknown;
+}
+
+/** Each item of `others` stands for one of `items`. */
+function without(items: readonly unknown[], others: readonly unknown[]): readonly Item[] {
+  const left = others.map((other) => JSON.stringify(other));
+  return items.flatMap((item, index) => {
+    const found = left.indexOf(JSON.stringify(item));
+    if (found < 0) return [{ index, item }];
+    left.splice(found, 1);
+    return [];
+  });
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A section that is one text, `Description`, is an element without a name. */
+const named = (value: unknown): Readonly<Record<string, unknown>> =>
+  value === undefined ? {} : isRecord(value) ? value : { '': value };
+
+const keysOf = (before: object, after: object): readonly string[] => [
+  ...new Set([...Object.keys(before), ...Object.keys(after)]),
+];
