@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changedCopy } from './change-cost/change.ts';
 import { aCommand } from './change-cost/command.ts';
 import { aConsolePage } from './change-cost/console-page.ts';
+import { aMetric } from './change-cost/metric.ts';
 import { aRuleKind } from './change-cost/rule-kind.ts';
 import { aUnit } from './change-cost/unit.ts';
 
-const CHANGES = [aUnit, aRuleKind, aConsolePage, aCommand];
+const CHANGES = [aUnit, aRuleKind, aConsolePage, aCommand, aMetric];
 
 let copy: ReturnType<typeof changedCopy>;
 beforeAll(() => {

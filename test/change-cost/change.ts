@@ -35,6 +35,7 @@ const CHECKED = [
   'functions',
   'relay/translate',
   'cdk/monitoring/alarms',
+  'cdk/monitoring/dashboard/rows.ts',
   'scripts/cli/commands.ts',
 ];
 
