@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changedCopy } from './change-cost/change.ts';
 import { aCommand } from './change-cost/command.ts';
 import { aConsolePage } from './change-cost/console-page.ts';
+import { aField } from './change-cost/field.ts';
 import { aMetric } from './change-cost/metric.ts';
 import { aRuleKind } from './change-cost/rule-kind.ts';
 import { aUnit } from './change-cost/unit.ts';
 
-const CHANGES = [aUnit, aRuleKind, aConsolePage, aCommand, aMetric];
+const CHANGES = [aUnit, aRuleKind, aConsolePage, aCommand, aMetric, aField];
 
 let copy: ReturnType<typeof changedCopy>;
 beforeAll(() => {
