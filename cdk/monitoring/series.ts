@@ -1,6 +1,11 @@
 /** What is measured, as plain data: nothing here loads the CDK, so that `tollgate cost` can count it. */
-import * as functionNames from '../../functions/names.ts';
-import * as relayNames from '../../relay/names.ts';
+import { FUNCTION_METRICS, METRIC_GITLAB_SILENT } from '../../functions/names.ts';
+import {
+  RELAY_ANSWER_LATENCY_MS,
+  RELAY_BATCH_JOBS,
+  RELAY_METRICS,
+  RELAY_STREAMS_OPEN,
+} from '../../relay/names.ts';
 
 export type ProgramName =
   | 'admit'
@@ -39,10 +44,25 @@ export type Series =
 
 export type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS' | 'AWS/Logs';
 
-interface OwnMetric {
-  readonly name: string;
-  readonly statistic: Statistic;
-}
+type OwnMetric = (typeof FUNCTION_METRICS | typeof RELAY_METRICS)[number];
+
+/** Where a formula says it shorter than the metric's name, which is its word otherwise: `liveHolds`. */
+const SHORTER = {
+  AnswerLatencyMs: 'latencyP99',
+  DirectoryAgeSeconds: 'directoryAge',
+  FallbackAnswers: 'fallbacks',
+  GitLabSilent: 'gitlabSilent',
+  OldestDueAgeSeconds: 'oldestDue',
+  RejectionsWithheld: 'withheld',
+  RelayDirectoryAgeSeconds: 'relayDirectoryAge',
+  SettlementLagSeconds: 'settlementLag',
+  StreamsOpen: 'streamsFewest',
+  UnreadableQuestions: 'unreadable',
+} as const satisfies { readonly [Name in OwnMetric['name']]?: string };
+
+type WordOf<Name extends string> = Name extends keyof typeof SHORTER
+  ? (typeof SHORTER)[Name]
+  : Uncapitalize<Name>;
 
 /** Uses the statistic that the metric's names.ts gives it, unless another is asked for. */
 const own = ({ name, statistic }: OwnMetric, other?: Statistic): Series => ({
@@ -50,6 +70,12 @@ const own = ({ name, statistic }: OwnMetric, other?: Statistic): Series => ({
   name,
   statistic: other ?? statistic,
 });
+const wordOf = (name: string): string =>
+  Object.entries<string>(SHORTER).find(([long]) => long === name)?.[1] ??
+  name.charAt(0).toLowerCase() + name.slice(1);
+const OWN_SERIES = Object.fromEntries(
+  [...RELAY_METRICS, ...FUNCTION_METRICS].map((metric) => [wordOf(metric.name), own(metric)]),
+) as Readonly<Record<WordOf<OwnMetric['name']>, Series>>;
 const lambda = (program: ProgramName, name: string, statistic: Statistic = 'Sum'): Series => ({
   from: 'aws',
   namespace: 'AWS/Lambda',
@@ -88,48 +114,17 @@ const logBytes = (of: ProgramName | 'relay'): Series => ({
 
 /** Every series there is, by the word that formulas use for it. */
 export const SERIES = {
-  questions: own(relayNames.RELAY_QUESTIONS),
-  admitted: own(relayNames.RELAY_ADMITTED),
-  rejected: own(relayNames.RELAY_REJECTED),
-  fallbacks: own(relayNames.RELAY_FALLBACK_ANSWERS),
-  unreadable: own(relayNames.RELAY_UNREADABLE_QUESTIONS),
-  schemaSuspect: own(relayNames.RELAY_SCHEMA_SUSPECT),
-  withheld: own(relayNames.RELAY_REJECTIONS_WITHHELD),
-  ownFaults: own(relayNames.RELAY_OWN_FAULTS),
+  ...OWN_SERIES,
   // The relay with the most streams: 0 means no stream anywhere.
-  streamsMost: own(relayNames.RELAY_STREAMS_OPEN, 'Maximum'),
-  streamsFewest: own(relayNames.RELAY_STREAMS_OPEN, 'Minimum'),
+  streamsMost: own(RELAY_STREAMS_OPEN, 'Maximum'),
   // Each relay writes one value a minute.
-  relayMinutes: own(relayNames.RELAY_STREAMS_OPEN, 'SampleCount'),
-  reconnects: own(relayNames.RELAY_RECONNECTS),
-  latencyMedian: own(relayNames.RELAY_ANSWER_LATENCY_MS, 'p50'),
-  latencyP99: own(relayNames.RELAY_ANSWER_LATENCY_MS),
-  batchJobs: own(relayNames.RELAY_BATCH_JOBS),
-  batchJobsMost: own(relayNames.RELAY_BATCH_JOBS, 'Maximum'),
-  unmeteredQueued: own(relayNames.RELAY_UNMETERED_QUEUED),
-  unmeteredDropped: own(relayNames.RELAY_UNMETERED_DROPPED),
-  relayDirectoryAge: own(relayNames.RELAY_DIRECTORY_AGE_SECONDS),
-  unknownGroups: own(functionNames.METRIC_UNKNOWN_GROUPS),
-  ledgerRetries: own(functionNames.METRIC_LEDGER_RETRIES),
-  clampedDurations: own(functionNames.METRIC_CLAMPED_DURATIONS),
-  limitsUnreadable: own(functionNames.METRIC_LIMITS_UNREADABLE),
-  jobEvents: own(functionNames.METRIC_JOB_EVENTS),
-  settlementLag: own(functionNames.METRIC_SETTLEMENT_LAG_SECONDS),
-  liveHolds: own(functionNames.METRIC_LIVE_HOLDS),
-  oldestDue: own(functionNames.METRIC_OLDEST_DUE_AGE_SECONDS),
-  gitlabSilent: own(functionNames.METRIC_GITLAB_SILENT),
+  relayMinutes: own(RELAY_STREAMS_OPEN, 'SampleCount'),
+  latencyMedian: own(RELAY_ANSWER_LATENCY_MS, 'p50'),
+  batchJobsMost: own(RELAY_BATCH_JOBS, 'Maximum'),
   // 1: it answered no run of the whole period.
-  gitlabSilentThroughout: own(functionNames.METRIC_GITLAB_SILENT, 'Minimum'),
+  gitlabSilentThroughout: own(METRIC_GITLAB_SILENT, 'Minimum'),
   // Each run says it once.
-  sweepRuns: own(functionNames.METRIC_GITLAB_SILENT, 'SampleCount'),
-  healedBySweep: own(functionNames.METRIC_HEALED_BY_SWEEP),
-  admittedYetFailed: own(functionNames.METRIC_ADMITTED_YET_FAILED),
-  bypassJobs: own(functionNames.METRIC_BYPASS_JOBS),
-  outOfScopeJobs: own(functionNames.METRIC_OUT_OF_SCOPE_JOBS),
-  ranJobs: own(functionNames.METRIC_RAN_JOBS),
-  driftedCounters: own(functionNames.METRIC_DRIFTED_COUNTERS),
-  rollupLeftOut: own(functionNames.METRIC_ROLLUP_LEFT_OUT),
-  directoryAge: own(functionNames.METRIC_DIRECTORY_AGE_SECONDS),
+  sweepRuns: own(METRIC_GITLAB_SILENT, 'SampleCount'),
 
   admitCalls: lambda('admit', 'Invocations'),
   admitErrors: lambda('admit', 'Errors'),

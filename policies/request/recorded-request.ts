@@ -1,31 +1,16 @@
 import type { Placement } from '../place/placement.ts';
-import type {
-  FilledFact,
-  JobFacts,
-  RecordedRequest,
-  RecordedService,
-  RecordedVariables,
+import {
+  type FilledFact,
+  type JobFacts,
+  RECORDED_AS_SENT,
+  type RecordedRequest,
+  type RecordedService,
+  type RecordedVariables,
+  SERVICE_AS_SENT,
 } from './recorded.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
 
 type Labels = Pick<JobFacts, 'jobName' | 'projectPath'>;
-
-const PLAIN = [
-  'image',
-  'pullPolicies',
-  'dockerUser',
-  'kubernetesUser',
-  'ref',
-  'refProtected',
-  'pipelineSource',
-  'environment',
-  'projectVisibility',
-  'jobTags',
-  'runnerTags',
-  'runnerId',
-  'suspicious',
-] as const;
-const PLAIN_OF_SERVICE = ['pullPolicies', 'dockerUser', 'kubernetesUser'] as const;
 
 /** @param labels - as the facts have them, perhaps cut. */
 export function recordedRequestOf(
@@ -37,7 +22,7 @@ export function recordedRequestOf(
   const filled = filledOf(request, placement);
   const { projectPath } = placement;
   return {
-    ...picked(request, PLAIN),
+    ...picked(request, RECORDED_AS_SENT),
     ...(services !== undefined && { services: services.map(recordedService) }),
     ...(variables !== undefined && { variables: recordedVariables(variables, hiddenVariables) }),
     ...(filled.length > 0 && { filled }),
@@ -67,7 +52,7 @@ export function requestOf(jobId: number, facts: JobFacts, recorded: RecordedRequ
     ...(namespaceId !== undefined && { namespaceId }),
     ...(rootNamespaceId !== undefined && { rootNamespaceId }),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-    ...picked(recorded, PLAIN),
+    ...picked(recorded, RECORDED_AS_SENT),
     ...(recorded.services !== undefined && { services: recorded.services.map(serviceOf) }),
     ...(recorded.variables === 'none' && { variables: {} }),
   };
@@ -98,13 +83,13 @@ const recordedVariables = (
 
 const recordedService = (service: ServiceRequest): RecordedService => ({
   name: service.name,
-  ...picked(service, PLAIN_OF_SERVICE),
+  ...picked(service, SERVICE_AS_SENT),
   ...(service.variables !== undefined && { variables: recordedVariables(service.variables) }),
 });
 
 const serviceOf = (service: RecordedService): ServiceRequest => ({
   name: service.name,
-  ...picked(service, PLAIN_OF_SERVICE),
+  ...picked(service, SERVICE_AS_SENT),
   ...(service.variables === 'none' && { variables: {} }),
 });
 

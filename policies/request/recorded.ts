@@ -1,24 +1,35 @@
+import type { AdmissionRequest, ServiceRequest } from './request.ts';
+
+/** Recorded as GitLab sent them. */
+export const RECORDED_AS_SENT = [
+  'image',
+  'pullPolicies',
+  'dockerUser',
+  'kubernetesUser',
+  'ref',
+  'refProtected',
+  'pipelineSource',
+  'environment',
+  'projectVisibility',
+  'jobTags',
+  'runnerTags',
+  'runnerId',
+  'suspicious',
+] as const satisfies readonly (keyof AdmissionRequest)[];
+export const SERVICE_AS_SENT = [
+  'pullPolicies',
+  'dockerUser',
+  'kubernetesUser',
+] as const satisfies readonly (keyof ServiceRequest)[];
+
 /**
  * What rules looked at beside a record's other facts, so that every rule can be asked about the job again. Variables'
  * values are never kept, and so no rule that reads them can be.
  */
-export interface RecordedRequest {
-  readonly image?: string;
-  readonly pullPolicies?: readonly string[];
-  readonly dockerUser?: string;
-  readonly kubernetesUser?: string;
+export interface RecordedRequest extends Pick<AdmissionRequest, (typeof RECORDED_AS_SENT)[number]> {
   readonly services?: readonly RecordedService[];
-  readonly ref?: string;
-  readonly refProtected?: boolean;
-  readonly pipelineSource?: string;
-  readonly environment?: string;
-  readonly projectVisibility?: string;
-  readonly jobTags?: readonly string[];
-  readonly runnerTags?: readonly string[];
-  readonly runnerId?: number;
   /** Absent: GitLab sent none at all. */
   readonly variables?: RecordedVariables;
-  readonly suspicious?: readonly string[];
   /** Facts that GitLab did not send: the directory or a default of the policy stood in. */
   readonly filled?: readonly FilledFact[];
   /** In full, where the fact was cut. */
@@ -26,11 +37,7 @@ export interface RecordedRequest {
   readonly projectPath?: string;
 }
 
-export interface RecordedService {
-  readonly name: string;
-  readonly pullPolicies?: readonly string[];
-  readonly dockerUser?: string;
-  readonly kubernetesUser?: string;
+export interface RecordedService extends Pick<ServiceRequest, 'name' | (typeof SERVICE_AS_SENT)[number]> {
   readonly variables?: RecordedVariables;
 }
 

@@ -5,7 +5,6 @@ import { rejection } from './rejection.ts';
 export const aUnit: Change = {
   what: 'a unit: minutes on GPUs',
   filesMax: 3,
-  sources: ['policies', 'functions/core', 'functions/names.ts'],
   patches: [
     {
       file: 'policies/units/units.ts',

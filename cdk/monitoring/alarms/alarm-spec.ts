@@ -23,6 +23,8 @@ export interface AlarmSpec {
   readonly missing: 'breaching' | 'notBreaching';
   /** Tells nobody by itself: the composite does, so that one outage is one page. */
   readonly toldBy?: typeof COMPOSITE.name;
+  /** Title of its own graph, in the row of the alarms it is listed with. Absent: it shares a graph of dashboard/rows.ts. */
+  readonly graph?: string;
 }
 
 /** What of the settings alarms depend on. */

@@ -27,6 +27,7 @@ const relayMissing = ({ relays }: Watched): AlarmSpec => ({
   // None with a stream anywhere is RelayDisconnected alone.
   formula: `IF(streamsMost < 1, ${relays}, IF(streamsFewest < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
   label: 'Relays with streams',
+  graph: 'Relays with streams',
   periodMinutes: 5,
   // A minute's value may fall into the next period; half a relay is no relay too few.
   breach: ['below', relays - 0.5],

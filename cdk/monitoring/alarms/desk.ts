@@ -24,6 +24,7 @@ const deskFailing = (watched: Watched): AlarmSpec => ({
     ...(watched.console ? ['FILL(consoleBroken, 0)', 'FILL(consoleThrottles, 0)'] : []),
   ].join(' + '),
   label: 'Pages and runs that failed',
+  graph: 'Pages and runs that failed',
   periodMinutes: PERIOD_MINUTES,
   breach: ['above', 0],
   // One failure is somebody's reload, or the next run's.
@@ -48,6 +49,7 @@ const noticesSilent = (everyMinutes: number): AlarmSpec => {
     // A whole period of runs of the other program by the clock: so long the deployment is there.
     formula: `IF(FILL(ssmLimitsCalls, 0) < ${runs}, 1, FILL(noticesCalls, 0))`,
     label: 'Times that owners were told what happened',
+    graph: 'Times that owners were told',
     periodMinutes,
     breach: ['below', 1],
     periods: 1,

@@ -48,6 +48,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     says: 'A reader of the table’s stream gave up on something.',
     formula: 'FILL(settleLetters, 0) + FILL(rollupLetters, 0)',
     label: 'Dead letters that wait',
+    graph: 'Dead letters',
     periodMinutes: 15,
     breach: ['above', 0],
     periods: 1,
@@ -60,6 +61,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     says: 'Owners of limits could not be told of a threshold, or the stream has items that nobody can read.',
     formula: 'rollupLeftOut',
     label: 'Items passed over and counters not told of',
+    graph: 'Left out of usage and mails',
     periodMinutes: 5,
     breach: ['above', 0],
     // A topic that refuses once takes the same with the next batch.
@@ -74,6 +76,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     says: 'Jobs fail that were admitted: GitLab reads our answers otherwise than they are meant, or somebody else refuses them.',
     formula: 'FILL(admittedYetFailed, 0)',
     label: 'Admitted jobs that the router failed',
+    graph: 'Admitted, yet failed by GitLab',
     periodMinutes: 15,
     // One or two are answers that arrived too late. Where answers are misread, every job fails.
     breach: ['above', 2],

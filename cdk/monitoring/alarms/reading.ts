@@ -11,6 +11,7 @@ const schemaSuspect: AlarmSpec = {
   says: 'The job router seems to speak another schema than the descriptors of the relays: nothing is rejected.',
   formula: 'schemaSuspect',
   label: 'Schema is suspect, 1 or 0',
+  graph: 'Schema',
   periodMinutes: 1,
   breach: ['above', 0],
   periods: 2,
@@ -25,6 +26,7 @@ const ownFaults: AlarmSpec = {
   says: 'A part of a relay fails by its own mistake: the jobs it concerns run past their limits.',
   formula: 'ownFaults',
   label: 'Mistakes of the relays themselves',
+  graph: 'Mistakes of the relays themselves',
   periodMinutes: 5,
   breach: ['above', 0],
   periods: 1,
@@ -54,6 +56,7 @@ const rejectionsWithheld: AlarmSpec = {
   // A schema that is suspect withholds all of them: SchemaSuspect has said so.
   formula: 'IF(schemaSuspect > 0, 0, withheld)',
   label: 'Rejections withheld',
+  graph: 'Rejections withheld',
   periodMinutes: 15,
   breach: ['above', 0],
   periods: 2,

@@ -8,6 +8,7 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     says: 'Limits cannot be read, or a parameter with limits is invalid: the last valid ones stay in force.',
     formula: 'limitsUnreadable',
     label: 'Times the limits could not be read',
+    graph: 'Limits',
     periodMinutes: 5,
     breach: ['above', 0],
     periods: 3,
@@ -21,6 +22,7 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     says: 'Jobs come from groups that are not in the directory: only some of their limits apply.',
     formula: 'unknownGroups',
     label: 'Admissions of unknown groups',
+    graph: 'Groups not in the directory',
     periodMinutes: 60,
     // A new group is unknown until the next sync, a few minutes.
     breach: ['above', 20],
@@ -35,6 +37,7 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     // A GitLab that answered no sweep for an hour lists no groups, either: that is SweepFailing alone.
     formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAge)',
     label: 'Since all groups were listed, seconds',
+    graph: 'Age of the directory',
     periodMinutes: 60,
     breach: ['above', 7_200],
     periods: 1,
@@ -48,6 +51,7 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     // A relay's list is no younger than the table's: where that one is old or nobody keeps it, DirectoryStale says so.
     formula: 'IF(FILL(directoryAge, 3600) > 1800, 0, relayDirectoryAge)',
     label: 'Age of the oldest list of groups in a relay, seconds',
+    graph: 'Age of the directory in relays',
     // Two listings in it, so that the clock's own jitter leaves none empty.
     periodMinutes: 10,
     breach: ['above', 1_800],

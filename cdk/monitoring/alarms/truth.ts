@@ -37,6 +37,7 @@ const truth: readonly AlarmSpec[] = [
       'FILL(driftErrors, 0)',
     ].join(' + '),
     label: 'Counters that drift, and checks that failed or did not run',
+    graph: 'Drift, by night',
     // Two hours more than from one night's check to the next one's.
     periodMinutes: 26 * 60,
     breach: ['above', 0],
@@ -65,6 +66,7 @@ const watchdogFailing: AlarmSpec = {
   says: 'The watchdog does not run, or could not reach GitLab when it had to: nobody would disarm the controller.',
   formula: 'watchdogErrors',
   label: 'Errors of the watchdog',
+  graph: 'Watchdog',
   periodMinutes: 5,
   breach: ['above', 0],
   periods: 3,

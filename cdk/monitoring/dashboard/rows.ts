@@ -1,5 +1,10 @@
-import type { Watched } from '../alarms/alarm-spec.ts';
-import { alarmsFor } from '../alarms/all-alarms.ts';
+import type { AlarmSpec, Watched } from '../alarms/alarm-spec.ts';
+import { answerAlarms } from '../alarms/answers.ts';
+import { deskAlarms } from '../alarms/desk.ts';
+import { endsOfJobsAlarms } from '../alarms/ends-of-jobs.ts';
+import { readingAlarms } from '../alarms/reading.ts';
+import { ruleAlarms } from '../alarms/rules.ts';
+import { truthAlarms } from '../alarms/truth.ts';
 import type { Graph, Row } from './panel.ts';
 import * as queries from './queries.ts';
 import { COST_PERIOD_MINUTES, usageCost } from './usage-cost.ts';
@@ -17,6 +22,12 @@ export const rowsFor = (watched: Watched): readonly Row[] => [
   groups,
   cost(watched),
 ];
+
+/** An alarm says itself that it has a graph of its own, so that no row has to know each of them. */
+const ownGraphs = (alarms: readonly AlarmSpec[]): readonly Graph[] =>
+  alarms.flatMap(({ name, graph }) =>
+    graph === undefined ? [] : [{ kind: 'graph', title: graph, alarm: name }],
+  );
 
 const answers = ({ deadlineMs }: Watched): Row => ({
   title: 'Answers',
@@ -55,9 +66,7 @@ const relays = (watched: Watched): Row => ({
       lines: [{ formula: 'streamsFewest', label: 'Streams of the relay with the fewest' }],
       right: [{ formula: 'reconnects', label: 'Reconnects' }],
     },
-    ...(watched.relays > 1
-      ? [{ kind: 'graph', title: 'Relays with streams', alarm: 'RelayMissing' } satisfies Graph]
-      : []),
+    ...ownGraphs(answerAlarms(watched)),
     {
       kind: 'graph',
       title: 'Jobs per batch',
@@ -81,15 +90,13 @@ const reading: Row = {
   title: 'Reading',
   says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
   panels: [
-    { kind: 'graph', title: 'Schema', alarm: 'SchemaSuspect' },
+    ...ownGraphs(readingAlarms),
     {
       kind: 'graph',
       title: 'Questions that could not be read',
       alarm: 'UnreadableQuestions',
       right: [{ formula: 'unreadable', label: 'Questions' }],
     },
-    { kind: 'graph', title: 'Rejections withheld', alarm: 'RejectionsWithheld' },
-    { kind: 'graph', title: 'Mistakes of the relays themselves', alarm: 'OwnFaults' },
   ],
 };
 
@@ -148,8 +155,7 @@ const endsOfJobs: Row = {
       alarm: 'StreamBehind',
       lines: [{ formula: 'settlementLag', label: 'From end to charge, p99' }],
     },
-    { kind: 'graph', title: 'Dead letters', alarm: 'DeadLetters' },
-    { kind: 'graph', title: 'Admitted, yet failed by GitLab', alarm: 'AdmittedYetFailed' },
+    ...ownGraphs(endsOfJobsAlarms),
     {
       kind: 'graph',
       title: 'Errors of the other functions',
@@ -170,7 +176,7 @@ const endsOfJobs: Row = {
   ],
 };
 
-const truth = ({ watchdog }: Watched): Row => ({
+const truth = (watched: Watched): Row => ({
   title: 'Truth',
   says: 'Whether the books agree with GitLab and with themselves.',
   panels: [
@@ -195,31 +201,21 @@ const truth = ({ watchdog }: Watched): Row => ({
         { formula: 'outOfScopeJobs', label: 'Out of scope, not charged' },
       ],
     },
-    { kind: 'graph', title: 'Drift, by night', alarm: 'Drift' },
-    { kind: 'graph', title: 'Left out of usage and mails', alarm: 'RollupLeavesOut' },
-    ...(watchdog ? [{ kind: 'graph', title: 'Watchdog', alarm: 'WatchdogFailing' } satisfies Graph] : []),
+    ...ownGraphs(truthAlarms(watched)),
   ],
 });
 
 const rulesAndDirectory: Row = {
   title: 'Rules and directory',
   says: 'What decisions rest on.',
-  panels: [
-    { kind: 'graph', title: 'Limits', alarm: 'LimitsUnreadable' },
-    { kind: 'graph', title: 'Groups not in the directory', alarm: 'UnknownGroups' },
-    { kind: 'graph', title: 'Age of the directory', alarm: 'DirectoryStale' },
-    { kind: 'graph', title: 'Age of the directory in relays', alarm: 'RelayDirectoryStale' },
-  ],
+  panels: ownGraphs(ruleAlarms),
 };
 
 const desk = (watched: Watched): Row => ({
   title: 'Desk',
   says: 'Where people see and change limits.',
   panels: [
-    { kind: 'graph', title: 'Pages and runs that failed', alarm: 'DeskFailing' },
-    ...(alarmsFor(watched).some(({ name }) => name === 'NoticesSilent')
-      ? [{ kind: 'graph', title: 'Times that owners were told', alarm: 'NoticesSilent' } satisfies Graph]
-      : []),
+    ...ownGraphs(deskAlarms(watched)),
     {
       kind: 'graph',
       title: 'Console: requests',
