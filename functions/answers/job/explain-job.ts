@@ -74,7 +74,7 @@ function explained(
 ): Explained {
   const { rootId: _root, userId: _user, ...where } = job;
   const path = (job.projectId && directory.projectById.get(job.projectId)?.path) || job.projectPath;
-  const url = jobUrl(gitlabUrl, path, told.jobId);
+  const url = jobUrl(gitlabUrl, { ...job, jobId: told.jobId }, directory);
   const seen = counters.filter(({ counter }) => tell.scope.sees(counter.subject));
   const { unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText, ...always } = told;
   return {

@@ -31,7 +31,7 @@ export async function rejectedJobs(
       const { projectId, projectPath, jobName } = record.facts;
       const disclosure = disclosureFor(placeOf(record, directory), policy.disclose);
       const path = (projectId && directory.projectById.get(projectId)?.path) || projectPath;
-      const url = jobUrl(gitlabUrl, path, record.jobId);
+      const url = jobUrl(gitlabUrl, { ...record.facts, jobId: record.jobId }, directory);
       return {
         jobId: record.jobId,
         decisionId: `d-${record.jobId}-${record.generation}`,
