@@ -3,6 +3,7 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { labelOf, NOWHERE, type Places } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
@@ -79,11 +80,7 @@ function explained(
   const { unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText, ...always } = told;
   return {
     ...always,
-    ...(unchecked !== undefined && { unchecked }),
-    ...(dueAtMs !== undefined && { dueAtMs }),
-    ...(endedAtMs !== undefined && { endedAtMs }),
-    ...(durationSeconds !== undefined && { durationSeconds }),
-    ...(rejectionText !== undefined && { rejectionText }),
+    ...withoutAbsent({ unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText }),
     job: { ...where, ...(path !== undefined && { projectPath: path }), ...(url !== undefined && { url }) },
     atDecision: termsOf(atDecision),
     ...(now !== undefined && { now: { ...termsOf(now), outcome: now.outcome } }),

@@ -4,6 +4,7 @@
  * directory as it was, and the next one goes on from there. The second of two runs to flip is lost.
  */
 
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
 import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
 import type { LedgerClock } from '../ledger/ledger.ts';
@@ -90,9 +91,11 @@ export async function syncDirectory(deps: SyncDeps): Promise<SyncReport> {
   const outcome = await draft.flip(
     {
       ...since,
-      ...(groupsListedAtMs !== undefined && { groupsListedAtMs }),
-      ...(groupsListed.pass !== undefined && { groupsPass: groupsListed.pass }),
-      ...(projectsListed.pass !== undefined && { projectsPass: projectsListed.pass }),
+      ...withoutAbsent({
+        groupsListedAtMs,
+        groupsPass: groupsListed.pass,
+        projectsPass: projectsListed.pass,
+      }),
     },
     live,
   );

@@ -3,9 +3,9 @@
 import { evaluate } from '../../../policies/evaluate.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Rules } from '../admission/decide-deps.ts';
 import type { JobTruth } from '../gitlab/job-truth.ts';
-import { withoutAbsent } from '../gitlab/without-absent.ts';
 import type { BypassAsk, JobEnd } from '../ledger/ledger.ts';
 
 /**
