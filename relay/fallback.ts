@@ -4,6 +4,7 @@ import type { AdmissionRequest } from '../policies/request/request.ts';
 import { plainLines } from '../policies/text/plain-text.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
 import type { Answer, RelayClock } from './exchange.ts';
+import { keepLatest } from './keep-latest.ts';
 import { RecentRejections } from './recent-rejections.ts';
 import type { StatelessCheck } from './stateless-check.ts';
 import type { FallbackCause, Verdict } from './verdict.ts';
@@ -187,9 +188,7 @@ export class UnreadableAllowance {
     }
     const taken = this.#taken.get(project) ?? 0;
     if (taken >= this.#perHour) return false;
-    this.#taken.set(project, taken + 1);
-    const [oldest] = this.#taken.keys();
-    if (this.#taken.size > PROJECTS_MAX && oldest !== undefined) this.#taken.delete(oldest);
+    keepLatest(this.#taken, project, taken + 1, PROJECTS_MAX);
     return true;
   }
 }

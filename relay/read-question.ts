@@ -1,6 +1,7 @@
 import { type Directory, pathKey } from '../policies/place/directory.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { Observe } from './events.ts';
+import { keepLatest } from './keep-latest.ts';
 import type { ReadQuestion } from './translate/question-reader.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
@@ -98,9 +99,7 @@ function isAnotherJob(
   const owner = `${projectId ?? projectPath} ${pipelineId}`;
   const known = ownerByJob.get(jobId);
   if (known !== undefined) return known !== owner;
-  ownerByJob.set(jobId, owner);
-  const [oldest] = ownerByJob.keys();
-  if (ownerByJob.size > JOBS_REMEMBERED && oldest !== undefined) ownerByJob.delete(oldest);
+  keepLatest(ownerByJob, jobId, owner, JOBS_REMEMBERED);
   return false;
 }
 

@@ -2,6 +2,7 @@ import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type Unit, unitRow } from '../policies/units/unit.ts';
 import { projectOf } from './commit/batch-job.ts';
+import { keepLatest } from './keep-latest.ts';
 import type { Verdict } from './verdict.ts';
 
 /** As long as the ledger itself gives a rejected job the same answer. */
@@ -28,7 +29,7 @@ interface Brake extends RememberedRejection {
   /** The job alone is larger than the limit, which says nothing about other jobs. */
   readonly onlyKind: boolean;
   /** Smaller jobs that the ledger has admitted since. */
-  readonly admittedKinds: Set<string>;
+  readonly admittedKinds: Map<string, true>;
 }
 
 type Admitted = Extract<Verdict, { outcome: 'admitted' }>;
@@ -66,7 +67,7 @@ export class RecentRejections {
       const rejection = { text: verdict.text, violations: verdict.violations, atMs: this.#monotonicMs() };
       for (const violation of verdict.violations) {
         const brake = brakeOf(violation, request, this.#subjectsOf(request));
-        if (brake !== undefined) this.#remember({ ...rejection, ...brake, admittedKinds: new Set() });
+        if (brake !== undefined) this.#remember({ ...rejection, ...brake, admittedKinds: new Map() });
       }
     }
   }
@@ -92,7 +93,7 @@ export class RecentRejections {
       if (verdict.shadow.some((violation) => isAbout(violation, brake))) continue;
       const sameKind = kind !== undefined && kind === brake.kind;
       if (sameKind || (!brake.onlyKind && asksAsMuch(verdict, brake))) this.#forget(brake);
-      else if (kind !== undefined) keep(kind, brake.admittedKinds);
+      else if (kind !== undefined) keepLatest(brake.admittedKinds, kind, true, KINDS_MAX);
     }
   }
 
@@ -178,14 +179,6 @@ function asksAsMuch({ terms }: Admitted, { asked }: Brake): boolean {
 
 const isAbout = ({ reason }: Violation, { limit }: Brake): boolean =>
   'limit' in reason && `${reason.subject} ${reason.limit}` === limit;
-
-function keep(kind: string, kinds: Set<string>): void {
-  kinds.delete(kind);
-  kinds.add(kind);
-  if (kinds.size <= KINDS_MAX) return;
-  const [oldest] = kinds;
-  if (oldest !== undefined) kinds.delete(oldest);
-}
 
 // What limits may be on, as far as a request says by itself: the subjects of a job in the words of `subjectKey`.
 /** @param groups - ids of the groups that are known to be above it. */

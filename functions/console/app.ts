@@ -4,6 +4,7 @@ import { bodyLimit } from 'hono/body-limit';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { ConsoleRead } from '../answers/contract.ts';
+import { HEALTH_PATH } from '../core/contract/admissions.ts';
 import type { Log } from '../core/environment/log.ts';
 import type { LimitsDesk } from '../core/limits/desk/contract.ts';
 import type { SignIn } from '../core/signin/create-sign-in.ts';
@@ -26,8 +27,6 @@ export interface ConsoleAppDeps {
   readonly clock: { nowMs(): number };
   readonly log: Log;
 }
-
-export const HEALTH_PATH = '/healthz';
 
 /** A file of 20 000 limits; Lambda takes 6 MB, of which base64 is a third. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,9 +1,10 @@
+import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { JobRecord } from '../core/ledger/ledger.ts';
 import type { CountRecordsDeps } from '../core/usage/count-records.ts';
 import { rebuildUsage, type UsageRebuild } from '../core/usage/rebuild-usage.ts';
 
 /** The stream keeps a day, and its reader gives up a little earlier: three nights look at whatever it lost. */
-export const MENDED_MS = 3 * 86_400_000;
+export const MENDED_MS = 3 * DAY_MS;
 
 /** Adds to usage what the stream never delivered of these records; says so only where something was missing. */
 export async function mendUsage(

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import type { LedgerClock } from '../core/environment/clock.ts';
+import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Log } from '../core/environment/log.ts';
 import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-hook.ts';
 import { isTerminal } from '../core/gitlab/job-truth.ts';
@@ -34,7 +35,7 @@ export interface SettleAppDeps {
 /** GitLab waits 10 s by default and never asks again. */
 const RECEIVE_TIMEOUT_MS = 5_000;
 /** Longer than people can resend a delivery from GitLab's list of recent events, which keeps two days. */
-const REMEMBERED_MS = 3 * 24 * 3_600_000;
+const REMEMBERED_MS = 3 * DAY_MS;
 
 /**
  * Takes GitLab's job webhooks: who sent it, before a byte is parsed; noise away; one inbox item; 200. Everything else

@@ -1,5 +1,6 @@
 /** Asks Parameter Store no faster than the account can bear, and again when it is throttled. */
-import type { LedgerClock } from '../core/environment/clock.ts';
+import { type LedgerClock } from '../core/environment/clock.ts';
+import { doubling } from '../core/store/retried.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';
 
 export interface AskingDeps {
@@ -16,8 +17,8 @@ export type Ask = <T>(question: () => Promise<T>) => Promise<T | undefined>;
 const PACE_MS = 50;
 /** Throttles last seconds; with these tries a question waits for half a minute at most. */
 const TRIES_MAX = 8;
-const BACK_OFF_MS_MIN = 200;
-const BACK_OFF_MS_MAX = 8_000;
+/** A random part of it is waited: whoever was throttled together does not come back together. */
+const backOffMs = doubling(200, 8_000);
 
 /** @returns a function that throws what the question threw when trying again does not help. */
 export function pacedAsking({ clock, random, endsAtMs }: AskingDeps): Ask {
@@ -32,12 +33,8 @@ export function pacedAsking({ clock, random, endsAtMs }: AskingDeps): Ask {
         return await question();
       } catch (error) {
         if (!(error instanceof SsmLimitsError) || !error.retryable || tries === TRIES_MAX) throw error;
-        notBeforeMs = clock.monotonicMs() + PACE_MS + backOffMs(tries, random);
+        notBeforeMs = clock.monotonicMs() + PACE_MS + random() * backOffMs(tries);
       }
     }
   };
 }
-
-/** Full jitter: whoever was throttled together does not come back together. */
-const backOffMs = (tries: number, random: () => number): number =>
-  random() * Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS_MIN * 2 ** tries);

@@ -5,6 +5,7 @@ import type { LedgerClock } from '../core/environment/clock.ts';
 import type { LimitsDesk } from '../core/limits/desk/contract.ts';
 import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
 import type { LimitsInForce } from '../core/rules/packed-rules.ts';
+import { retried } from '../core/store/retried.ts';
 import { editsElsewhere, SOURCE } from './edits-elsewhere.ts';
 import type { Marks, ParameterMark } from './marks.ts';
 import { type ChangedParameter, type ParameterPlan, planEdits } from './plan-edits.ts';
@@ -64,44 +65,49 @@ export async function publish(batch: Batch, deps: PublishDeps): Promise<Publishe
 type Tried =
   | { readonly outcome: 'done'; readonly plans: readonly ParameterPlan[] }
   | { readonly outcome: 'refused'; readonly problems: readonly string[] }
+  /** Others edited in between, or there is no time. */
   | { readonly outcome: 'left' };
 
-async function tryAll(
+function tryAll(parameters: readonly ChangedParameter[], actor: string, deps: PublishDeps): Promise<Tried> {
+  const { clock, random, endsAtMs } = deps;
+  const isTime = (): boolean => clock.monotonicMs() < endsAtMs;
+  return retried(
+    async (): Promise<Tried> => (isTime() ? tryOnce(parameters, actor, deps) : { outcome: 'left' }),
+    ({ outcome }) => outcome === 'left',
+    { clock, random, triesMax: TRIES_MAX, pauseMsMax: () => AGAIN_MS_MAX, isTimeFor: isTime },
+  );
+}
+
+async function tryOnce(
   parameters: readonly ChangedParameter[],
   actor: string,
-  { desk, policy, packed, marks, clock, random, endsAtMs }: PublishDeps,
+  { desk, policy, packed, marks }: PublishDeps,
 ): Promise<Tried> {
-  for (let tries = 1; tries <= TRIES_MAX && clock.monotonicMs() < endsAtMs; tries += 1) {
-    const live = await desk.live();
-    const changedElsewhere = await editsElsewhere(desk, oldestOf(parameters));
-    const plans: ParameterPlan[] = [];
-    for (const parameter of parameters)
-      plans.push(await planEdits(parameter, { changedElsewhere, policy, live: live ?? packed }));
-    const edits = plans.flatMap((plan) => plan.edits);
-    if (edits.length > 0) {
-      await marks.write(plans.flatMap((plan) => (plan.edits.length > 0 ? markBefore(plan) : [])));
-      const outcome = await desk.apply(edits, {
-        actor: actor.slice(0, ACTOR_CHARACTERS_MAX),
-        // Who may write the parameter is for IAM to say; what a rule forbids stays forbidden.
-        rights: [{ role: 'finance' }],
-        why: whyOf(parameters),
-        source: SOURCE,
-        base: live?.pointer.set,
-        // Every run would file it again.
-        filing: 'never',
-        confirmed: parameters.every(({ version }) => version?.wanted.confirmed ?? true),
-      });
-      if (outcome.outcome === 'stale') {
-        await clock.sleep(random() * AGAIN_MS_MAX);
-        continue;
-      }
-      const problems = problemsOf(outcome);
-      if (problems !== undefined) return { outcome: 'refused', problems };
-    }
-    await remember(plans, marks);
-    return { outcome: 'done', plans };
+  const live = await desk.live();
+  const changedElsewhere = await editsElsewhere(desk, oldestOf(parameters));
+  const plans: ParameterPlan[] = [];
+  for (const parameter of parameters)
+    plans.push(await planEdits(parameter, { changedElsewhere, policy, live: live ?? packed }));
+  const edits = plans.flatMap((plan) => plan.edits);
+  if (edits.length > 0) {
+    await marks.write(plans.flatMap((plan) => (plan.edits.length > 0 ? markBefore(plan) : [])));
+    const outcome = await desk.apply(edits, {
+      actor: actor.slice(0, ACTOR_CHARACTERS_MAX),
+      // Who may write the parameter is for IAM to say; what a rule forbids stays forbidden.
+      rights: [{ role: 'finance' }],
+      why: whyOf(parameters),
+      source: SOURCE,
+      base: live?.pointer.set,
+      // Every run would file it again.
+      filing: 'never',
+      confirmed: parameters.every(({ version }) => version?.wanted.confirmed ?? true),
+    });
+    if (outcome.outcome === 'stale') return { outcome: 'left' };
+    const problems = problemsOf(outcome);
+    if (problems !== undefined) return { outcome: 'refused', problems };
   }
-  return { outcome: 'left' };
+  await remember(plans, marks);
+  return { outcome: 'done', plans };
 }
 
 /** Nothing is asked about parameters that are gone. */

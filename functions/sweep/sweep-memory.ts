@@ -1,3 +1,5 @@
+import { keepLatest } from '../core/environment/keep-latest.ts';
+
 /**
  * What a process remembers from one sweep to the next. All of it saves calls: a process that starts anew learns it again.
  */
@@ -54,9 +56,7 @@ export function keepLive(memory: SweepMemory, liveIds: ReadonlySet<number>, nowM
 }
 
 export function rememberSeen({ seenAtMs }: SweepMemory, jobId: number, nowMs: number): void {
-  seenAtMs.set(jobId, nowMs);
-  const [oldest] = seenAtMs.size > SEEN_MAX ? seenAtMs.keys() : [];
-  if (oldest !== undefined) seenAtMs.delete(oldest);
+  keepLatest(seenAtMs, jobId, nowMs, SEEN_MAX);
 }
 
 /** In the order in which they were seen. */

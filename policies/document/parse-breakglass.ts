@@ -1,5 +1,6 @@
 import type { BreakGlass, Reviewed } from '../limits/break-glass.ts';
 import { DAY_MS } from '../limits/calendar.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
@@ -84,11 +85,7 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
     untilMs,
     ...(zone !== 'UTC' && { zone }),
     reason,
-    ...(owner !== undefined && { owner }),
-    ...(ticket !== undefined && { ticket }),
-    ...(by !== undefined && { by }),
-    ...(byUser !== undefined && { byUser }),
-    ...(reviewed !== undefined && { reviewed }),
+    ...withoutAbsent({ owner, ticket, by, byUser, reviewed }),
   };
 }
 

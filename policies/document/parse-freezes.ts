@@ -1,4 +1,5 @@
 import type { Freeze } from '../limits/freeze.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { neededText, readOwner, readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
@@ -49,8 +50,6 @@ function readFreeze(reading: Reading, ordinal: string, runnerClasses: readonly s
     zone,
     ...validity,
     reason,
-    ...(owner !== undefined && { owner }),
-    ...(by !== undefined && { by }),
-    ...(byUser !== undefined && { byUser }),
+    ...withoutAbsent({ owner, by, byUser }),
   };
 }

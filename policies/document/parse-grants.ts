@@ -1,6 +1,7 @@
 import type { Grant } from '../limits/grant.ts';
 import type { Limit } from '../limits/limit.ts';
 import { readUnits } from '../units/written.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readText } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
@@ -91,14 +92,7 @@ function readGrant(reading: Reading, limit: Limit): Grant | undefined {
     fromMs,
     untilMs,
     reason,
-    ...(ticket !== undefined && { ticket }),
-    ...(id !== undefined && { id }),
-    ...(by !== undefined && { by }),
-    ...(requestedBy !== undefined && { requestedBy }),
-    ...(approvedBy !== undefined && { approvedBy }),
-    ...(byUser !== undefined && { byUser }),
-    ...(requestedByUser !== undefined && { requestedByUser }),
-    ...(approvedByUser !== undefined && { approvedByUser }),
+    ...withoutAbsent({ ticket, id, by, requestedBy, approvedBy, byUser, requestedByUser, approvedByUser }),
   };
 }
 

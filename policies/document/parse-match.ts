@@ -1,6 +1,7 @@
 import type { Conditions, GroupCondition, ProjectCondition } from '../match/conditions.ts';
 import type { Match } from '../match/match.ts';
 import { NO_CLASS } from '../price.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { closest } from './closest.ts';
 import { readVariableConditions } from './parse-variables.ts';
 import { readPath, readSome } from './parse-wildcard.ts';
@@ -76,20 +77,20 @@ export function readConditions(reading: Reading, runnerClasses: readonly string[
   const jobs = readSome(reading.at('jobs'), 'job names', readPath);
   const variables = readVariableConditions(reading.at('variables'));
   const only = isProtected.isThere ? isProtected.boolean() : undefined;
-  return {
-    ...(classes !== undefined && { runnerClasses: new Set(classes) }),
-    ...(projects !== undefined && { projects }),
-    ...(groups !== undefined && { groups }),
-    ...(users !== undefined && { users: new Set(users) }),
-    ...(only !== undefined && { protected: only }),
-    ...(sources !== undefined && { sources: new Set(sources) }),
-    ...(runners !== undefined && { runnerIds: new Set(runners) }),
-    ...(tags !== undefined && { runnerTags: new Set(tags) }),
-    ...(refs !== undefined && { refs }),
-    ...(environments !== undefined && { environments }),
-    ...(jobs !== undefined && { jobs }),
-    ...(variables !== undefined && { variables }),
-  };
+  return withoutAbsent({
+    runnerClasses: classes && new Set(classes),
+    projects,
+    groups,
+    users: users && new Set(users),
+    protected: only,
+    sources: sources && new Set(sources),
+    runnerIds: runners && new Set(runners),
+    runnerTags: tags && new Set(tags),
+    refs,
+    environments,
+    jobs,
+    variables,
+  });
 }
 
 function readGroup(reading: Reading): GroupCondition | undefined {

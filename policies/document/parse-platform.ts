@@ -1,4 +1,5 @@
 import { NO_PLATFORM, type Platform } from '../platform.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { readDurationSeconds } from './duration.ts';
 import type { Reading } from './reading.ts';
 
@@ -45,9 +46,7 @@ function readJob(reading: Reading): Platform['job'] {
     ...(image !== undefined && { image }),
     ...(services !== undefined && { services: services.map((name) => ({ name })) }),
     ...(tags !== undefined && { jobTags: tags, runnerTags: tags }),
-    ...(ref !== undefined && { ref }),
-    ...(isProtected !== undefined && { refProtected: isProtected }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...withoutAbsent({ ref, refProtected: isProtected, timeoutSeconds }),
   };
 }
 

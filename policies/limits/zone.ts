@@ -1,3 +1,4 @@
+import { remembered } from '../match/remember.ts';
 import { type CalendarDay, DAY_MS, dayNumber } from './calendar.ts';
 
 /** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
@@ -34,7 +35,7 @@ export function clockIn(zone: string, atMs: number): ZonedClock {
 /** The day it is in a zone. */
 export const dayIn = (zone: string, atMs: number): CalendarDay => clockIn(zone, atMs);
 
-/** Some 100 bytes each: a year of days in the zones of a deployment. Beyond that it starts anew rather than grow. */
+/** Some 100 bytes each: a year of days in the zones of a deployment. */
 const STARTS_MAX = 10_000;
 const starts = new Map<string, number>();
 
@@ -44,13 +45,7 @@ const starts = new Map<string, number>();
  */
 export function dayStartMs(zone: string, day: CalendarDay): number {
   const wanted = dayNumber(day);
-  const name = `${wanted} ${zone}`;
-  const known = starts.get(name);
-  if (known !== undefined) return known;
-  if (starts.size >= STARTS_MAX) starts.clear();
-  const startMs = searchedStartMs(zone, wanted);
-  starts.set(name, startMs);
-  return startMs;
+  return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () => searchedStartMs(zone, wanted));
 }
 
 /**

@@ -1,19 +1,28 @@
-/** Enough for the images and paths of one rule; beyond that it starts anew rather than grow. */
+/** Enough for the images and paths of one rule. */
 const ANSWERS_MAX = 500;
 /** No real image or path is longer; what is made up to fill memory is not kept. */
 const TEXT_CHARACTERS_MAX = 512;
 
 /** A pure function of a text that remembers its answers: the same few images and paths come again and again. */
 export function remembering<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
-  const known = new Map<string, { readonly answer: Answer }>();
-  return (text) => {
-    if (text.length > TEXT_CHARACTERS_MAX) return answer(text);
-    let found = known.get(text);
-    if (found === undefined) {
-      found = { answer: answer(text) };
-      if (known.size >= ANSWERS_MAX) known.clear();
-      known.set(text, found);
-    }
-    return found.answer;
-  };
+  const known = new Map<string, Answer>();
+  return (text) =>
+    text.length > TEXT_CHARACTERS_MAX
+      ? answer(text)
+      : remembered(known, text, ANSWERS_MAX, () => answer(text));
+}
+
+/** What is known under a key, else what `answer` says; at so many it starts anew rather than grow. */
+export function remembered<Key, Answer>(
+  known: Map<Key, Answer>,
+  key: Key,
+  answersMax: number,
+  answer: () => Answer,
+): Answer {
+  const before = known.get(key);
+  if (before !== undefined || known.has(key)) return before as Answer;
+  const now = answer();
+  if (known.size >= answersMax) known.clear();
+  known.set(key, now);
+  return now;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Beat } from '../../functions/core/contract/heartbeat.ts';
 import type { Fetch } from '../admit-call.ts';
 import type { RelayConfig } from '../config.ts';
-import type { Beat } from '../heartbeat/heartbeat.ts';
 import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';
 import { invokeRoute } from '../route/invoke-route.ts';
 import { urlRoute } from '../route/url-route.ts';

@@ -1,23 +1,9 @@
+import type { Beat, BeatSchema } from '../../functions/core/contract/heartbeat.ts';
 import type { RelayClock } from '../exchange.ts';
 import type { RelayStatus } from '../health.ts';
 
 /** The watchdog gives up on us after 2 min: three beats may be lost on the way. */
 export const BEAT_EVERY_MS = 30_000;
-
-export interface Beat {
-  /** When, Unix ms. */
-  readonly atMs: number;
-  readonly openStreams: number;
-  readonly schema?: BeatSchema;
-}
-
-/** The descriptors this relay reads questions with, for whoever wants to arm. */
-export interface BeatSchema {
-  readonly source: string;
-  readonly hash?: string;
-  readonly placeholder?: boolean;
-  readonly standing?: string;
-}
 
 export interface HeartbeatDeps {
   readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> & {

@@ -1,3 +1,4 @@
+import type { Beat, BeatSchema } from '../../functions/core/contract/heartbeat.ts';
 import {
   HEARTBEAT_AT,
   HEARTBEAT_PK_SUFFIX,
@@ -13,7 +14,6 @@ import {
   VERSION_ATTRIBUTE,
 } from '../../functions/names.ts';
 import { type AwsJsonDeps, awsJson } from '../aws/aws-json.ts';
-import type { Beat, BeatSchema } from './heartbeat.ts';
 
 /** Well before the next beat. */
 const TIMEOUT_MS = 5_000;

@@ -35,16 +35,11 @@ interface Place {
 }
 
 /**
- * Batches of records, never empty, in the order of their shard; ends when the signal says so. A batch is handed out
- * once: who cannot work it off keeps it.
+ * Batches of what is written from now on, never empty, in the order of their shard; ends when the signal says so. Once
+ * this resolves, nothing is missed. A batch is handed out once: who cannot work it off keeps it.
  *
  * @throws {Error} naming the table when it has no stream.
  */
-export async function* tableStream(options: TableStreamOptions): AsyncGenerator<readonly StreamRecord[]> {
-  yield* read({ streamArn: await streamOf(options), started: new Set(), iterators: new Map() }, options);
-}
-
-/** The same from now on, instead of from the beginning: once this resolves, nothing that is written is missed. */
 export async function newInTable(
   options: TableStreamOptions,
 ): Promise<AsyncGenerator<readonly StreamRecord[]>> {

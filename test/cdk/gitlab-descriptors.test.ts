@@ -6,7 +6,8 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SettingsError } from '../../cdk/settings/mistake.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { deployments as fileDeployments } from '../../cdk/tollgate.config.ts';
-import { renamedAndRenumbered, renumbered, schemaVariant } from '../../scripts/local/router/schemas.ts';
+import { renumbered, schemaVariant } from '../../scripts/local/router/schemas.ts';
+import { renamedAndRenumbered } from '../support/relay/schema-variants.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { type Synthesized, synthesize } from './synthesized.ts';
 

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { ifArmed } from '../../functions/answers/shadow/if-armed.ts';
 import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
 import { usageOf } from '../../functions/core/usage/usage.ts';
-import { simulateShadow } from '../../scripts/cli/report/shadow-simulation.ts';
 import { readRules } from '../../scripts/cli/rules-flags.ts';
 import { aRequest, ledgerBench } from '../scripts/cli/ledger-bench.ts';
+import { simulateShadow } from '../support/simulate-shadow.ts';
 
 const RULES = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] }];
 

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { unknownFields } from '../../scripts/local/router/question.ts';
-import { extended, renamedAndRenumbered } from '../../scripts/local/router/schemas.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { until } from '../support/flow/until.ts';
+import { extended, renamedAndRenumbered } from '../support/relay/schema-variants.ts';
+import { unknownFields } from '../support/relay/unknown-fields.ts';
 
 const LIMITS = [{ on: { project: 1001 }, jobs: 1 }];
 

@@ -43,7 +43,7 @@ export const exceptionsOf =
             kind,
             id: text(entry.id ?? `${kind}-${index + 1}`),
             subject: on,
-            what: whatOf(kind, entry),
+            what: WHAT[kind](entry),
             from: text(entry.from),
             until,
             zone,
@@ -65,8 +65,8 @@ function zoneOf(kind: ExceptionRow['kind'], entry: Entry, limits: readonly Limit
   return typeof entry.zone === 'string' ? entry.zone : 'UTC';
 }
 
-function whatOf(kind: ExceptionRow['kind'], entry: Entry): string {
-  if (kind === 'grant')
-    return `+${String(entry.amount).replace(/^\+/, '')} on ${String(entry.limit ?? idOf(entry))}`;
-  return kind === 'breakglass' ? `${String(entry.jobs)} jobs, ${String(entry.per ?? 'once')}` : '';
-}
+const WHAT: Readonly<Record<ExceptionRow['kind'], (entry: Entry) => string>> = {
+  grant: (entry) => `+${String(entry.amount).replace(/^\+/, '')} on ${String(entry.limit ?? idOf(entry))}`,
+  freeze: () => '',
+  breakglass: (entry) => `${String(entry.jobs)} jobs, ${String(entry.per ?? 'once')}`,
+};

@@ -3,6 +3,7 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { labelOf, NOWHERE, type Places } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
@@ -74,16 +75,12 @@ function explained(
 ): Explained {
   const { rootId: _root, userId: _user, ...where } = job;
   const path = (job.projectId && directory.projectById.get(job.projectId)?.path) || job.projectPath;
-  const url = jobUrl(gitlabUrl, path, told.jobId);
+  const url = jobUrl(gitlabUrl, { ...job, jobId: told.jobId }, directory);
   const seen = counters.filter(({ counter }) => tell.scope.sees(counter.subject));
   const { unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText, ...always } = told;
   return {
     ...always,
-    ...(unchecked !== undefined && { unchecked }),
-    ...(dueAtMs !== undefined && { dueAtMs }),
-    ...(endedAtMs !== undefined && { endedAtMs }),
-    ...(durationSeconds !== undefined && { durationSeconds }),
-    ...(rejectionText !== undefined && { rejectionText }),
+    ...withoutAbsent({ unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText }),
     job: { ...where, ...(path !== undefined && { projectPath: path }), ...(url !== undefined && { url }) },
     atDecision: termsOf(atDecision),
     ...(now !== undefined && { now: { ...termsOf(now), outcome: now.outcome } }),

@@ -2,6 +2,7 @@ import { disclosureFor } from '../../../policies/disclosure.ts';
 import { place } from '../../../policies/place/placement.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { wasRejected } from '../../core/ledger/rejected.ts';
 import { jobPage, linkTo } from '../../core/notify/console-links.ts';
@@ -101,13 +102,13 @@ export function explanationOf(record: JobRecord, using: ExplainWith): Explanatio
     state: record.state,
     answered: record.answered,
     flagged: record.flagged,
-    ...present({
+    ...withoutAbsent({
       unchecked: record.unchecked,
       dueAtMs: record.dueAtMs,
       endedAtMs: record.endedAtMs,
       durationSeconds: record.durationSeconds,
     }),
-    job: present({
+    job: withoutAbsent({
       name: jobName,
       projectPath,
       projectId,
@@ -163,21 +164,21 @@ function textThen(record: JobRecord, decisionId: string, { rules, consoleUrl }: 
   const placed = place(
     {
       jobId,
-      ...present({ projectId, projectPath, namespaceId: groupId, rootNamespaceId: rootId }),
-      ...present({ projectVisibility: facts.asked?.projectVisibility }),
+      ...withoutAbsent({ projectId, projectPath, namespaceId: groupId, rootNamespaceId: rootId }),
+      ...withoutAbsent({ projectVisibility: facts.asked?.projectVisibility }),
     },
     directory,
   );
   const footer = footerOf(policy.rules, [first, ...rest]);
   return rejectionText({
-    request: { jobId, ...present({ jobName: facts.asked?.jobName ?? facts.jobName }) },
+    request: { jobId, ...withoutAbsent({ jobName: facts.asked?.jobName ?? facts.jobName }) },
     violations: [first, ...rest],
     terms: { ...termsThen(record), currency: policy.currency, group: placed.groupPath ?? '' },
     decisionId,
     nowMs: decidedAtMs,
     disclosure: disclosureFor(placed, policy.disclose),
     detailsUrl: linkTo(consoleUrl, jobPage(jobId)),
-    ...present({ footer }),
+    ...withoutAbsent({ footer }),
   });
 }
 
@@ -238,8 +239,3 @@ function notRecorded(record: JobRecord, again: AskedAgain | undefined): readonly
   );
   return missing;
 }
-
-type Defined<Shape> = { [Key in keyof Shape]?: Exclude<Shape[Key], undefined> };
-
-const present = <Shape extends object>(fields: Shape): Defined<Shape> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Shape>;

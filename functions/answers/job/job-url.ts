@@ -1,13 +1,21 @@
+import type { Directory } from '../../../policies/place/directory.ts';
+
 /** The ledger cuts paths that make a record too large, to these lengths: a link made of one may lead nowhere. */
 const CUT_LENGTHS: ReadonlySet<number> = new Set([60, 240]);
 
-/** The job's page in GitLab, as far as its address is known. */
+/** The job's page in GitLab, as far as its address is known: a path of the directory is whole. */
 export function jobUrl(
   gitlabUrl: string | undefined,
-  projectPath: string | undefined,
-  jobId: number,
+  {
+    jobId,
+    projectId,
+    projectPath,
+  }: { readonly jobId: number; readonly projectId?: number; readonly projectPath?: string },
+  { projectById }: Directory,
 ): string | undefined {
-  if (gitlabUrl === undefined || projectPath === undefined || CUT_LENGTHS.has(projectPath.length))
-    return undefined;
-  return `${gitlabUrl}/${projectPath.split('/').map(encodeURIComponent).join('/')}/-/jobs/${jobId}`;
+  const known = projectId === undefined ? undefined : projectById.get(projectId)?.path;
+  const recorded = projectPath !== undefined && CUT_LENGTHS.has(projectPath.length) ? undefined : projectPath;
+  const path = known || recorded;
+  if (gitlabUrl === undefined || path === undefined || path === '') return undefined;
+  return `${gitlabUrl}/${path.split('/').map(encodeURIComponent).join('/')}/-/jobs/${jobId}`;
 }

@@ -1,5 +1,6 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
 import { place } from '../../../policies/place/placement.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import type { Places } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
@@ -31,15 +32,12 @@ export async function rejectedJobs(
       const { projectId, projectPath, jobName } = record.facts;
       const disclosure = disclosureFor(placeOf(record, directory), policy.disclose);
       const path = (projectId && directory.projectById.get(projectId)?.path) || projectPath;
-      const url = jobUrl(gitlabUrl, path, record.jobId);
+      const url = jobUrl(gitlabUrl, { ...record.facts, jobId: record.jobId }, directory);
       return {
         jobId: record.jobId,
         decisionId: `d-${record.jobId}-${record.generation}`,
         atMs: record.decidedAtMs,
-        ...(projectId !== undefined && { projectId }),
-        ...(path !== undefined && { projectPath: path }),
-        ...(jobName !== undefined && { jobName }),
-        ...(url !== undefined && { url }),
+        ...withoutAbsent({ projectId, projectPath: path, jobName, url }),
         reasons: record.violations.map(({ rule, reason }) => ({
           rule,
           code: reason.code,
@@ -55,11 +53,13 @@ export function placeOf({ jobId, facts }: JobRecord, directory: Places['director
   return place(
     {
       jobId,
-      ...(projectId !== undefined && { projectId }),
-      ...(projectPath !== undefined && { projectPath }),
-      ...(groupId !== undefined && { namespaceId: groupId }),
-      ...(rootId !== undefined && { rootNamespaceId: rootId }),
-      ...(asked?.projectVisibility !== undefined && { projectVisibility: asked.projectVisibility }),
+      ...withoutAbsent({
+        projectId,
+        projectPath,
+        namespaceId: groupId,
+        rootNamespaceId: rootId,
+        projectVisibility: asked?.projectVisibility,
+      }),
     },
     directory,
   );

@@ -8,6 +8,7 @@
 
 import { counterName } from '../../../policies/claim.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
+import { keepLatest } from '../../core/environment/keep-latest.ts';
 import { firstOfMonth } from '../../core/usage/group-sum.ts';
 import { NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
@@ -35,6 +36,7 @@ const RECENT_MS = 60_000;
 const PERIOD_BEFORE_RECENT_MS = 15 * 60_000;
 /** Groups without a budget that are metered for the order, nearest the top first: what they use includes all below them. */
 const METERED_MAX = 200;
+const METERED_KEPT_MAX = 10 * METERED_MAX;
 const METERED_RECENT_MS = 5 * 60_000;
 
 export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Viewer) => Promise<Overview> {
@@ -135,10 +137,9 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
       span,
       reading.usage,
     );
-    if (metered.size > METERED_MAX * 10) metered.clear();
     for (const [subject, days] of usage) {
       const { settledMicros, heldMicros } = meteredOf(days, from);
-      metered.set(subject, { micros: settledMicros + heldMicros, atMs: nowMs });
+      keepLatest(metered, subject, { micros: settledMicros + heldMicros, atMs: nowMs }, METERED_KEPT_MAX);
     }
     return new Map(
       nearest.flatMap(({ place }) => {

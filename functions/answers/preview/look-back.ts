@@ -1,6 +1,6 @@
 /** How many jobs of the last weeks an amount would have stopped. An estimate from days' totals; no record is read. Pure. */
 
-import { dayNumber } from '../../../policies/limits/calendar.ts';
+import { DAY_MS, dayNumber } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
@@ -10,7 +10,6 @@ import { usedOn } from '../standing/outlook.ts';
 import type { LookBack } from './model.ts';
 
 export const LOOK_BACK_DAYS = 30;
-const DAY_MS = 86_400_000;
 /** A year, and the days looked back on. */
 const SPAN_MAX = 396;
 

@@ -3,6 +3,7 @@
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { ChangeRow, Preview } from '../../core/limits/desk/outcome.ts';
 import type { LimitsNow } from '../reading/limits-now.ts';
@@ -113,9 +114,7 @@ async function effectsOf(
       subject,
       path: labelOf(subject, directory),
       limit,
-      ...(rowBefore !== undefined && { before: rowBefore }),
-      ...(rowAfter !== undefined && { after: rowAfter }),
-      ...(lookBack !== undefined && { lookBack }),
+      ...withoutAbsent({ before: rowBefore, after: rowAfter, lookBack }),
     };
   }
 }

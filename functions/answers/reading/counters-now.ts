@@ -1,5 +1,6 @@
 /** How counters stand, read in parts: the overview orders thousands of groups by theirs. Keep one per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { keepLatest } from '../../core/environment/keep-latest.ts';
 import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
 
 export type CountersByName = ReadonlyMap<string, Counter>;
@@ -19,7 +20,7 @@ export interface RecentCounters {
 
 /** Twenty requests of a hundred keys at once. */
 const PART_KEYS = 2_000;
-/** Some 20 MB. Beyond it all are read anew. */
+/** Some 20 MB. What was read longest ago is read anew beyond it. */
 const REMEMBERED_MAX = 100_000;
 
 export function countersNow(ledger: Pick<Ledger, 'readCounters'>, clock: { nowMs(): number }): CountersNow {
@@ -55,9 +56,8 @@ export function countersNow(ledger: Pick<Ledger, 'readCounters'>, clock: { nowMs
       }
       if (missing.length > 0) {
         const read = await fresh(missing);
-        if (remembered.size + read.size > REMEMBERED_MAX) remembered.clear();
         for (const [name, counter] of read) {
-          remembered.set(name, { counter, atMs: nowMs });
+          keepLatest(remembered, name, { counter, atMs: nowMs }, REMEMBERED_MAX);
           counters.set(name, counter);
         }
       }

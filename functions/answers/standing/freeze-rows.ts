@@ -1,6 +1,7 @@
 import type { Freeze } from '../../../policies/limits/freeze.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { labelOf } from '../reading/places.ts';
 import { subjectsAbove } from '../reading/subjects-above.ts';
 import type { FreezeRow } from './model.ts';
@@ -30,9 +31,7 @@ const freezeRow = (
 ): FreezeRow => ({
   id,
   reason,
-  ...(owner !== undefined && { owner }),
-  ...(fromMs !== undefined && { fromMs }),
-  ...(untilMs !== undefined && { untilMs }),
+  ...withoutAbsent({ owner, fromMs, untilMs }),
   zone,
   ...(above !== undefined && { above }),
 });

@@ -7,6 +7,7 @@ import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter } from '../../core/ledger/ledger.ts';
 import { writtenCarry, writtenSoft } from '../../core/limits/changes/fields.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
@@ -43,11 +44,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     baseAmount: written.amount,
     granted: grantedAt(written.grants ?? [], nowMs),
     carried: carriedOf(written, period?.key),
-    ...(softAmount !== undefined && { softAmount }),
-    ...(baseSoft !== undefined && { baseSoft }),
-    ...(baseCarry !== undefined && { baseCarry }),
-    ...(graceAmount !== undefined && { graceAmount }),
-    ...(per !== undefined && { per }),
+    ...withoutAbsent({ softAmount, baseSoft, baseCarry, graceAmount, per }),
     ...(period !== undefined && {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
     }),
@@ -59,13 +56,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     fitted,
     ...(left !== undefined && { left }),
     ...(typeof amount === 'number' && { percent: percentOf(committed, amount) }),
-    ...(forecast !== undefined && { forecast }),
-    ...(owner !== undefined && { owner }),
-    ...(contact !== undefined && { contact }),
-    ...(costCenter !== undefined && { costCenter }),
-    ...(reason !== undefined && { reason }),
-    ...(fromMs !== undefined && { fromMs }),
-    ...(untilMs !== undefined && { untilMs }),
+    ...withoutAbsent({ forecast, owner, contact, costCenter, reason, fromMs, untilMs }),
     ...(byDefault && { byDefault: true }),
     inForce: isValidAt(limit, nowMs),
   };

@@ -25,8 +25,6 @@ export const PeriodRowSchema = z
   })
   .openapi('Period');
 
-export type PeriodRow = z.infer<typeof PeriodRowSchema>;
-
 const ForecastRowSchema = z
   .object({
     outcome: z.enum(['runs_out', 'lasts', 'used_up']),
@@ -148,5 +146,3 @@ export const PoolNoteSchema = z
   .openapi('Pool', {
     description: 'It is given to its children more than once: whoever comes first has it.',
   });
-
-export type PoolNote = z.infer<typeof PoolNoteSchema>;

@@ -1,5 +1,7 @@
 /** Every limit of one subject with its numbers. */
+
 import { counterName } from '../../../policies/claim.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -45,7 +47,7 @@ export const subjectRow = ({ limit, byDefault }: Having, from: SubjectRowsFrom):
 };
 
 /** People ask why there was more last week. */
-const OVER_SHOWN_MS = 30 * 86_400_000;
+const OVER_SHOWN_MS = 30 * DAY_MS;
 
 /** In force first, then what comes, then what is over. */
 export function grantRows(havings: readonly Having[], nowMs: number): readonly GrantRow[] {

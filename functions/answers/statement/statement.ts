@@ -1,4 +1,5 @@
 /** What a group is charged for a month: first what is meant, then what the books say. */
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { isZone } from '../../../policies/limits/zone.ts';
 import type { StatementBooks } from '../reading/statement-books.ts';
 import { type BilledGroup, billedGroup } from './billed-group.ts';
@@ -9,7 +10,7 @@ import { StatementTally, type TallyOptions } from './statement-tally.ts';
 
 const READ_TIMEOUT_MS = 15_000;
 /** The ledger keeps a month's records at least this long after the month. */
-const KEPT_MS = 90 * 86_400_000;
+const KEPT_MS = 90 * DAY_MS;
 
 export interface StatementTerms extends LimitsThen {
   readonly currency: string;

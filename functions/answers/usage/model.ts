@@ -101,8 +101,6 @@ export interface UsageAsked {
 
 const UsageDaySchema = z.object({ day: day(), admitted: count(), ...counted }).openapi('UsageDay');
 
-export type UsageDay = z.infer<typeof UsageDaySchema>;
-
 export const UsageDaysViewSchema = z
   .object({
     subject: subject(),

@@ -1,4 +1,5 @@
 import type { Decision, Notice } from '../../../policies/decision.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
@@ -107,7 +108,7 @@ export interface Rejection {
 }
 
 /** Retries come within minutes; a pipeline that is retried the next day is worth telling again. */
-const NOTICE_TTL_MS = 24 * 3_600_000;
+const NOTICE_TTL_MS = DAY_MS;
 /** One small write takes about 5 ms. The decision stands already, so nobody waits much longer for this. */
 const ANNOUNCE_MS_MAX = 150;
 /** A write with less time left would be cut off, and the answer has to travel, too. */

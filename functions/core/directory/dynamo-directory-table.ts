@@ -9,7 +9,7 @@ import type { InstanceTable, Table } from '../store/operation.ts';
 import { itemAt, putItem } from '../store/put.ts';
 import { queryPages } from '../store/query.ts';
 import { SK, TTL_ATTRIBUTE } from '../store/table.ts';
-import { failureText } from '../store/table-failure.ts';
+import { answered } from '../store/table-failure.ts';
 import { TimeLimit } from '../store/time-limit.ts';
 import { changeItem } from '../store/update.ts';
 import { DirectoryError } from './directory-error.ts';
@@ -134,20 +134,22 @@ export class DynamoDirectoryTable implements DirectoryTable {
     );
   }
 
-  async #answered<T>(
+  #answered<T>(
     doing: string,
     { timeoutMs }: ReadOptions,
     call: (limit: TimeLimit) => Promise<T>,
   ): Promise<T> {
-    try {
-      return await call(new TimeLimit(timeoutMs));
-    } catch (error) {
-      const isDamaged = error instanceof LimitsError && !error.retryable;
-      throw new DirectoryError(
-        isDamaged ? 'directory_unreadable' : 'directory_unavailable',
-        `could not ${doing} the directory in ${this.#table.tableName} (${failureText(error)})`,
-      );
-    }
+    return answered(
+      doing,
+      (what, why, error) => {
+        const isDamaged = error instanceof LimitsError && !error.retryable;
+        return new DirectoryError(
+          isDamaged ? 'directory_unreadable' : 'directory_unavailable',
+          `could not ${what} the directory in ${this.#table.tableName} (${why})`,
+        );
+      },
+      () => call(new TimeLimit(timeoutMs)),
+    );
   }
 }
 

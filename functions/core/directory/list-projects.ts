@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { GitLabDirectory, GitLabProject } from '../gitlab/gitlab-directory.ts';
 import { beforeProjectChunk, projectChunkNamed, projectChunkNumber, projectChunkNumberOf } from './chunks.ts';
 import type { Draft } from './draft.ts';
@@ -6,7 +7,7 @@ import { type ChangedProjects, chunkNumberOfLast, writeListed } from './project-
 import type { RunBudget } from './run-budget.ts';
 
 /** Deleted projects run no jobs: finding them can wait for a day. */
-const LIST_AGAIN_MS = 24 * 60 * 60_000;
+const LIST_AGAIN_MS = DAY_MS;
 /** GitLab's clock and ours may differ by so much, and an answer may be so late. */
 const OVERLAP_MS = 10 * 60_000;
 /** More changes than these, after an outage, are no fewer calls than listing everything. */

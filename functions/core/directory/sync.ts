@@ -5,6 +5,7 @@
  */
 
 import type { LedgerClock } from '../environment/clock.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
 import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
 import type { DirectoryTable, Wish } from './directory-table.ts';
@@ -90,9 +91,11 @@ export async function syncDirectory(deps: SyncDeps): Promise<SyncReport> {
   const outcome = await draft.flip(
     {
       ...since,
-      ...(groupsListedAtMs !== undefined && { groupsListedAtMs }),
-      ...(groupsListed.pass !== undefined && { groupsPass: groupsListed.pass }),
-      ...(projectsListed.pass !== undefined && { projectsPass: projectsListed.pass }),
+      ...withoutAbsent({
+        groupsListedAtMs,
+        groupsPass: groupsListed.pass,
+        projectsPass: projectsListed.pass,
+      }),
     },
     live,
   );

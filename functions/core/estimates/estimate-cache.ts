@@ -1,10 +1,11 @@
 import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
 import { NO_HISTORY, type ProjectHistory } from '../../../policies/estimate/project-history.ts';
-import type { EstimateSettings } from '../../../policies/estimate.ts';
+import { type EstimateSettings } from '../../../policies/estimate.ts';
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { EstimateSource } from './estimate-source.ts';
+import { type AdmissionRequest } from '../../../policies/request/request.ts';
+import { type LedgerClock } from '../environment/clock.ts';
+import { keepLatest } from '../environment/keep-latest.ts';
+import { type EstimateSource } from './estimate-source.ts';
 
 export interface EstimateCache {
   /**
@@ -66,10 +67,7 @@ export function createEstimateCache({
   const estimator = historyEstimator((projectId) => cached.get(projectId)?.history);
 
   const keep = (projectId: number, history: ProjectHistory, forMs: number): void => {
-    cached.delete(projectId);
-    cached.set(projectId, { history, freshUntilMs: clock.monotonicMs() + forMs });
-    const [oldest] = cached.keys();
-    if (cached.size > PROJECTS_MAX && oldest !== undefined) cached.delete(oldest);
+    keepLatest(cached, projectId, { history, freshUntilMs: clock.monotonicMs() + forMs }, PROJECTS_MAX);
   };
 
   const read = async (projectIds: readonly number[]): Promise<void> => {

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../policies/document/reading.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { JobReader, type UnreadableJob } from './job-reader.ts';
 import type { JobTruth } from './job-truth.ts';
-import { withoutAbsent } from './without-absent.ts';
 
 /** The value of `X-Gitlab-Event` on deliveries that {@link parseJobHook} reads. */
 export const JOB_HOOK_EVENT = 'Job Hook';

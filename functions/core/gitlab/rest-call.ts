@@ -1,3 +1,4 @@
+import { doubling, retried } from '../store/retried.ts';
 import { GitLabError } from './gitlab.ts';
 
 /** The ledger's clock fits. */
@@ -54,19 +55,27 @@ export async function restCall(
 ): Promise<RestAnswer> {
   const { clock, random = Math.random } = deps;
   const endMs = clock.monotonicMs() + (deps.deadlineMs ?? DEADLINE_MS);
-  for (let tries = 1; ; tries += 1) {
+  const ask = (): Promise<RestAnswer | GitLabError> => {
     const leftMs = endMs - clock.monotonicMs();
     const timeoutMs = Math.max(TRY_MS_MIN, Math.min(deps.timeoutMs ?? TIMEOUT_MS, Math.floor(leftMs)));
-    try {
-      return await tryOnce(path, query, timeoutMs, deps);
-    } catch (error) {
-      if (!(error instanceof GitLabError) || error.code !== 'gitlab_unavailable') throw error;
-      const delayMs = random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** tries);
-      if (tries >= TRIES_MAX || endMs - clock.monotonicMs() - delayMs < TRY_MS_MIN) throw error;
-      await clock.sleep(delayMs);
-    }
-  }
+    return tryOnce(path, query, timeoutMs, deps).catch((error: unknown) => {
+      if (error instanceof GitLabError) return error;
+      throw error;
+    });
+  };
+  const answer = await retried(ask, isUnavailable, {
+    clock,
+    random,
+    triesMax: TRIES_MAX,
+    pauseMsMax: doubling(BACKOFF_MS_MIN, BACKOFF_MS_MAX),
+    isTimeFor: (pauseMs) => endMs - clock.monotonicMs() - pauseMs >= TRY_MS_MIN,
+  });
+  if (answer instanceof GitLabError) throw answer;
+  return answer;
 }
+
+const isUnavailable = (answer: RestAnswer | GitLabError): boolean =>
+  answer instanceof GitLabError && answer.code === 'gitlab_unavailable';
 
 async function tryOnce(
   path: string,

@@ -1,11 +1,11 @@
 import { isRecord } from '../../../policies/document/reading.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { GitLabError } from './gitlab.ts';
 import type { GitLabDirectory, GitLabGroup, GitLabProject, ProjectsPage } from './gitlab-directory.ts';
 import { JobReader } from './job-reader.ts';
 import { checkBaseUrl, found, list, pageEnd } from './rest-answers.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
 import { pageQuery } from './rest-pages.ts';
-import { withoutAbsent } from './without-absent.ts';
 
 /** A tenth of the fields, and the visibility and the namespace are among them. */
 const FEW_FIELDS = { simple: 'true' } as const;

@@ -1,11 +1,11 @@
 import { isRecord } from '../../../policies/document/reading.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type GitLab, GitLabError, type JobsPage } from './gitlab.ts';
 import { JobReader, type UnreadableJob } from './job-reader.ts';
 import type { JobTruth } from './job-truth.ts';
 import { checkBaseUrl, found, list, pageEnd } from './rest-answers.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
 import { pageQuery } from './rest-pages.ts';
-import { withoutAbsent } from './without-absent.ts';
 
 /**
  * GitLab over its REST API. An entry of a list that cannot be read is left out and counted in the page's `unreadable`: one

@@ -15,7 +15,4 @@ export function announcementItem(announcement: Announcement, keys: LedgerKeys): 
   };
 }
 
-/** Whether what was announced still stands; an item that outlived its time does not. */
-export const standsAt = (item: Item, atMs: number): boolean => Number(item[TTL_ATTRIBUTE]?.N) > seconds(atMs);
-
 export const seconds = (ms: number): number => Math.ceil(ms / 1000);

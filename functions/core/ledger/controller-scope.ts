@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+
 /**
  * The jobs GitLab asks us about, as the sweep last read it. It lies beside the books for whoever learns of jobs and cannot
  * ask GitLab: a job nobody was to be asked about is no bypass.
@@ -22,7 +24,7 @@ export interface ControllerScopeStore {
 }
 
 /** Older than that nobody keeps it up any more: then every job is to be asked about, as where it was never read. */
-const BELIEVED_MS = 24 * 3_600_000;
+const BELIEVED_MS = DAY_MS;
 
 /**
  * Whether GitLab was not to ask about this job. A job that started before its runner came into scope is out of it; where the

@@ -1,4 +1,5 @@
 import { counterName } from '../../../policies/claim.ts';
+import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
 import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 import type { HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
 
@@ -40,8 +41,6 @@ function otherwiseOf(
 
 /** The sums of a whole pack must stay safe integers. */
 export const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
-/** Checked when the policy loads; more would crowd every other job out of the transaction. */
-export const COUNTERS_PER_JOB_MAX = 24;
 
 const isLawful = (claims: HoldAsk['claims'], { jobId }: HoldAsk): boolean =>
   isAmount(jobId) &&

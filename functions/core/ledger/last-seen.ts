@@ -1,4 +1,5 @@
 /** What this process last saw of the busiest counters: a hint for reading before writing, never a reason to refuse. */
+import { keepLatest } from '../environment/keep-latest.ts';
 import type { Job } from './job.ts';
 import { fitsBound } from './merge.ts';
 import type { KnownCounter } from './weighing.ts';
@@ -14,11 +15,8 @@ export class LastSeen {
   readonly #counters = new Map<string, Seen>();
 
   see(name: string, seen: Seen): void {
-    this.#counters.delete(name);
-    this.#counters.set(name, { committed: seen.committed, fitted: seen.fitted });
-    if (this.#counters.size <= COUNTERS_MAX) return;
-    const [oldest] = this.#counters.keys();
-    if (oldest !== undefined) this.#counters.delete(oldest);
+    const { committed, fitted } = seen;
+    keepLatest(this.#counters, name, { committed, fitted }, COUNTERS_MAX);
   }
 
   /** Our own write moved it. A counter never seen stays unknown. */

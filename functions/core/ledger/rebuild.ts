@@ -2,6 +2,7 @@
  * Recounts every counter from what it was made of, as far as that is still there. A scan is no snapshot, so a difference is drift only if two passes
  * show the same one while nobody wrote the counter: `rev` unchanged from the first pass until after the second.
  */
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { isPipelineCounter } from '../../../policies/limits/grace.ts';
 import { sameAmounts } from './amounts.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
@@ -14,7 +15,6 @@ import type { CounterReset } from './store.ts';
 /** Nobody waits for a repair; this only bounds a table that does not answer. */
 const REPAIR_TIMEOUT_MS = 10_000;
 const READ_TIMEOUT_MS = 5_000;
-const DAY_MS = 86_400_000;
 
 export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promise<RebuildReport> {
   // It only names suspects, at half the price: what it has not seen yet makes one too many, or one that the next night

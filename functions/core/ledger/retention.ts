@@ -1,4 +1,5 @@
 import type { CounterKey } from '../../../policies/claim.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { isPipelineCounter } from '../../../policies/limits/grace.ts';
 import { longestDays } from '../../../policies/limits/period.ts';
 import { overEverywhereMs } from '../../../policies/limits/period-end.ts';
@@ -20,7 +21,6 @@ const WINDOW_DAYS = 2;
 const SETTLING_MS = 3_600_000;
 
 const DAY_SECONDS = 24 * 3_600;
-const DAY_MS = DAY_SECONDS * 1000;
 
 /**
  * When garbage collection may take what counts since an instant, Unix seconds, as DynamoDB's TTL wants them: 90 days

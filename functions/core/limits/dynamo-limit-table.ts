@@ -97,7 +97,7 @@ export class DynamoLimitTable implements LimitTable {
       const flipped = await retried(
         () => transactItems(this.#table, writes, limit),
         ({ outcome }) => outcome === 'conflict',
-        { ...this.#options, triesMax: CONFLICTS_MAX, pauseMs: CONFLICT_PAUSE_MS },
+        { ...this.#options, triesMax: CONFLICTS_MAX, pauseMsMax: () => CONFLICT_PAUSE_MS },
       );
       switch (flipped.outcome) {
         case 'written':

@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   ENV_ADMIN_GROUP_ID,
   ENV_CONSOLE_URL,
@@ -69,10 +70,7 @@ export function readSignInConfig(
       clientSecretParameter: env[ENV_SIGNIN_SECRET_PARAMETER] ?? '',
       redirectUrl,
       roles: {
-        ...(adminGroupId !== undefined && { adminGroupId }),
-        ...(financeGroupId !== undefined && { financeGroupId }),
-        ...(ownersFrom !== undefined && { ownersFrom }),
-        ...(viewersFrom !== undefined && { viewersFrom }),
+        ...withoutAbsent({ adminGroupId, financeGroupId, ownersFrom, viewersFrom }),
       },
     },
   };

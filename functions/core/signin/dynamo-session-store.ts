@@ -4,6 +4,7 @@ import { ledgerKeys } from '../store/keys.ts';
 import type { InstanceTable } from '../store/operation.ts';
 import { itemAt, putItem } from '../store/put.ts';
 import { TTL_ATTRIBUTE } from '../store/table.ts';
+import { answered, type TableFailure } from '../store/table-failure.ts';
 import { TimeLimit } from '../store/time-limit.ts';
 import { changeItem } from '../store/update.ts';
 import { changeAttributes, sessionAttributes, sessionOf } from './session-item.ts';
@@ -20,33 +21,30 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
   const keys = ledgerKeys(instance);
   return {
     create: (idHash, session) =>
-      answered('write', async (limit) => {
+      tried('write', async (limit) => {
         const ttl = { N: String(Math.ceil(session.endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
         const item = itemAt(keys.session(idHash), { ...sessionAttributes(session), [TTL_ATTRIBUTE]: ttl });
         await putItem(table, item, limit);
       }),
     read: (idHash) =>
-      answered('read', async (limit) => {
+      tried('read', async (limit) => {
         const item = await getItem(table, keys.session(idHash), limit);
         return item && sessionOf(item);
       }),
     // A sign-out meanwhile is not undone.
     change: (idHash, change) =>
-      answered('change', (limit) => changeItem(table, keys.session(idHash), changeAttributes(change), limit)),
-    remove: (idHash) => answered('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
+      tried('change', (limit) => changeItem(table, keys.session(idHash), changeAttributes(change), limit)),
+    remove: (idHash) => tried('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
   };
 }
 
+const tried = <T>(doing: string, call: (limit: TimeLimit) => Promise<T>): Promise<T> =>
+  answered(doing, failure, () => call(new TimeLimit(TIMEOUT_MS)));
+
 /** People read it: why it failed goes on by its name alone. */
-async function answered<T>(doing: string, call: (limit: TimeLimit) => Promise<T>): Promise<T> {
-  try {
-    return await call(new TimeLimit(TIMEOUT_MS));
-  } catch (error) {
-    const why = error instanceof Error ? error.name : typeof error;
-    throw new SignInError(
-      'sessions_unavailable',
-      `Tollgate could not ${doing} its record of who is signed in (${why}).`,
-      'Try again in a minute.',
-    );
-  }
-}
+const failure: TableFailure = (doing, _, error) =>
+  new SignInError(
+    'sessions_unavailable',
+    `Tollgate could not ${doing} its record of who is signed in (${error instanceof Error ? error.name : typeof error}).`,
+    'Try again in a minute.',
+  );

@@ -1,3 +1,5 @@
+import { keepLatest } from '../environment/keep-latest.ts';
+
 /** Sessions this process has seen alive: whoever has one is asked nothing because of what others behind their address send. */
 export interface KnownSessions {
   has(idHash: string): boolean;
@@ -5,16 +7,15 @@ export interface KnownSessions {
   remove(idHash: string): void;
 }
 
-/** Some 1 MB. Beyond it all are forgotten, and known again with their next request. */
+/** Some 1 MB. Who is forgotten beyond it is known again with the next request. */
 const SESSIONS_MAX = 10_000;
 
 export function knownSessions(): KnownSessions {
-  const known = new Set<string>();
+  const known = new Map<string, true>();
   return {
     has: (idHash) => known.has(idHash),
     add(idHash) {
-      if (known.size >= SESSIONS_MAX && !known.has(idHash)) known.clear();
-      known.add(idHash);
+      keepLatest(known, idHash, true, SESSIONS_MAX);
     },
     remove(idHash) {
       known.delete(idHash);

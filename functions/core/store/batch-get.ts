@@ -2,6 +2,7 @@ import type { LedgerClock } from '../environment/clock.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { keyOf, type Table } from './operation.ts';
+import { retried } from './retried.ts';
 import { TimeLimit } from './time-limit.ts';
 
 export interface BatchGetDeps {
@@ -43,14 +44,18 @@ async function readBatch(
   { table, clock, random }: BatchGetDeps,
 ): Promise<void> {
   let keys = batch;
-  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+  const readRest = async (): Promise<void> => {
     const { items, left } = await table.send('BatchGetItem', { keys }, limit);
     for (const item of items) found.set(nameOf(keyOf(item)), item);
-    if (left.length === 0) return;
     keys = left;
-    await clock.sleep(random() * PAUSE_MS * round);
-  }
-  throw new Error(`${keys.length} keys left unread after ${ROUNDS_MAX} rounds`);
+  };
+  await retried(readRest, () => keys.length > 0, {
+    clock,
+    random,
+    triesMax: ROUNDS_MAX,
+    pauseMsMax: (rounds) => PAUSE_MS * rounds,
+  });
+  if (keys.length > 0) throw new Error(`${keys.length} keys left unread after ${ROUNDS_MAX} rounds`);
 }
 
 const nameOf = (key: Key): string => `${key.pk}\n${key.sk}`;

@@ -3,6 +3,7 @@
  * answers at once, so nothing conflicts and nothing is throttled. What is stored is never shared with a caller's bytes.
  */
 
+import { keepLatest } from '../environment/keep-latest.ts';
 import type { AttributeValue, Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { inOrder, invalid, meets, updated } from './meets.ts';
@@ -158,10 +159,7 @@ export class MemoryTable implements Table {
   }
 
   #remember(token: string): void {
-    this.#tokens.set(token, this.#nowMs());
-    if (this.#tokens.size <= TOKENS_MAX) return;
-    const [oldest] = this.#tokens.keys();
-    if (oldest !== undefined) this.#tokens.delete(oldest);
+    keepLatest(this.#tokens, token, this.#nowMs(), TOKENS_MAX);
   }
 
   #nowMs(): number {

@@ -1,5 +1,6 @@
 import * as names from '../../names.ts';
 import { SK } from '../../names.ts';
+import type { Beat } from '../contract/heartbeat.ts';
 import type { Item } from './item-bytes.ts';
 import { ledgerKeys } from './keys.ts';
 import type { InstanceTable } from './operation.ts';
@@ -11,23 +12,8 @@ import { TimeLimit } from './time-limit.ts';
 export const SILENT_MS = 120_000;
 
 /** The last sign of life of one relay; kept for an hour. */
-export interface RelayBeat {
+export interface RelayBeat extends Beat {
   readonly relayId: string;
-  /** Unix ms, by the relay's own clock. */
-  readonly atMs: number;
-  readonly openStreams: number;
-  /** Absent: this relay does not tell. */
-  readonly schema?: BeatSchema;
-}
-
-/** The descriptors a relay reads GitLab's questions with. */
-export interface BeatSchema {
-  readonly source: string;
-  readonly hash?: string;
-  /** Those that come along with Tollgate: no GitLab has their field numbers. */
-  readonly placeholder?: boolean;
-  /** Whether real questions were explained by them: `proven` and whatever else the relay calls it. */
-  readonly standing?: string;
 }
 
 /** Read by people who want to arm; no job waits for it. */

@@ -23,14 +23,14 @@ export const failureText = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
 /** An error of the caller's folder, from what could not be done and why: `read the pointer of`. */
-export type TableFailure = (doing: string, why: string) => Error;
+export type TableFailure = (doing: string, why: string, error: unknown) => Error;
 
 /** @throws {Error} what `failure` makes of anything that `call` throws. */
 export async function answered<T>(doing: string, failure: TableFailure, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    throw failure(doing, failureText(error));
+    throw failure(doing, failureText(error), error);
   }
 }
 

@@ -1,5 +1,7 @@
 /** Which levels were told. Kept by the ledger's announcements, so that it outlives every process. */
+
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { longestDays } from '../../../policies/limits/period.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Crossing } from './crossings.ts';
@@ -9,7 +11,6 @@ import type { Level } from './level.ts';
 const LATE_DAYS = 35;
 /** For what never starts anew: an item needs some end. */
 const ONCE_DAYS = 3_660;
-const DAY_MS = 86_400_000;
 const TIMEOUT_MS = 2_000;
 /** An announcement that ended before it began never stands, not even for a clock ten minutes behind: it only asks. */
 const ASKING_TTL_MS = -600_000;

@@ -1,17 +1,18 @@
 /** A job that ran without having been asked about: what it would have asked for, by the rules of now. */
 
 import { evaluate } from '../../../policies/evaluate.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Rules } from '../admission/decide-deps.ts';
 import type { JobTruth } from '../gitlab/job-truth.ts';
-import { withoutAbsent } from '../gitlab/without-absent.ts';
 import type { BypassAsk, JobEnd } from '../ledger/ledger.ts';
 
 /**
  * What started longer ago is charged to the period of today: its own may be closed, and a closed period takes no new
  * records. Shorter than the month for which the books of a period stay open after its end.
  */
-const LATE_MS = 28 * 24 * 3_600_000;
+const LATE_MS = 28 * DAY_MS;
 
 export interface BypassFound {
   readonly ask: BypassAsk;

@@ -15,6 +15,7 @@ import type { JobRecord } from '../ledger/ledger.ts';
 import { packs } from '../ledger/pack.ts';
 import { recordExpiresAtSeconds } from '../ledger/retention.ts';
 import { LedgerError } from '../store/ledger-error.ts';
+import { retried } from '../store/retried.ts';
 import { type Contribution, contributionOf, type Place } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
 import { addTo, negated } from './tally.ts';
@@ -50,10 +51,14 @@ const AFTER_RECORD_SECONDS = 30 * 86_400;
 export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<Applied> {
   let left = newest(records);
   const changes: Change[] = [];
-  for (let pass = 1; pass <= PASSES_MAX && left.length > 0; pass += 1) {
-    if (pass > 1) await deps.clock.sleep(deps.random() * PAUSE_MS_MAX);
-    left = await applyOnce(left, changes, deps);
-  }
+  const applyLeft = async (): Promise<void> => {
+    left = left.length === 0 ? left : await applyOnce(left, changes, deps);
+  };
+  await retried(applyLeft, () => left.length > 0, {
+    ...deps,
+    triesMax: PASSES_MAX,
+    pauseMsMax: () => PAUSE_MS_MAX,
+  });
   return { changes, failedJobIds: new Set(left.map(({ jobId }) => jobId)) };
 }
 

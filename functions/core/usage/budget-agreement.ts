@@ -3,7 +3,7 @@
  * and tables add up, and the records that statements are made of. They come by different ways; this says whether they agree.
  */
 
-import { calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
+import { dayNumber } from '../../../policies/limits/calendar.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
 import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
@@ -72,13 +72,6 @@ export function agreementDays(
   const from = dayNumber(dayIn(zone, period.startMs));
   return to - from >= DAYS_MAX ? undefined : { from, to };
 }
-
-/** Keys of these days: `2026-11-21`. */
-export const agreementDayKeys = ({ from, to }: { readonly from: number; readonly to: number }): string[] =>
-  Array.from({ length: to - from + 1 }, (_, index) => {
-    const { year, month, day } = calendarDay(from + index);
-    return `${year}-${two(month)}-${two(day)}`;
-  });
 
 export interface AgreementFrom {
   /** The budget's days of usage, as {@link agreementDays} tells them. */

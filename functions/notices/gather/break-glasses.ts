@@ -1,5 +1,6 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type BreakGlass, breakGlassCounter } from '../../../policies/limits/break-glass.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import {
   addresseeKey,
   addresseeOf,
@@ -14,8 +15,8 @@ import { at, counted, name, saying, type Telling } from '../telling.ts';
 import type { Due, DueAsked } from './due-asked.ts';
 
 /** As long as nobody has looked at what was done with it, somebody is asked to. */
-const ASKED_AGAIN_AFTER_MS = 24 * 3_600_000;
-const STEP_MS = { hour: 3_600_000, day: 86_400_000, once: Number.POSITIVE_INFINITY } as const;
+const ASKED_AGAIN_AFTER_MS = DAY_MS;
+const STEP_MS = { hour: 3_600_000, day: DAY_MS, once: Number.POSITIVE_INFINITY } as const;
 /** One may be open for seven days: so many hours, and one that was begun. */
 const PERIODS_MAX = 7 * 24 + 1;
 const NOTHING_TOLD: ToldBreakGlass = { used: 0, reviews: 0, atMs: 0 };

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Grant } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { relativeText } from '../../../policies/text/duration-text.ts';
@@ -11,7 +12,7 @@ import { amount, saying, type Telling } from '../telling.ts';
 import { allLimits, type Due } from './due-asked.ts';
 
 /** So long before its end a grant is told of; one that is shorter was told when it was given. */
-const TOLD_BEFORE_MS = 24 * 3_600_000;
+const TOLD_BEFORE_MS = DAY_MS;
 
 export function noticesOfEnding(
   told: Cursor['ending'],

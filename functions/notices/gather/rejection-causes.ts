@@ -5,6 +5,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { bindingFirst } from '../../../policies/text/binding.ts';
 import { limitNameFirst } from '../../../policies/text/limit-name.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import {
   type Addressee,
@@ -68,10 +69,12 @@ function placeOf({ jobId, facts }: JobRecord, { ownership }: CausesFor) {
   return place(
     {
       jobId,
-      ...(projectId !== undefined && { projectId }),
-      ...(groupId !== undefined && { namespaceId: groupId }),
-      ...(rootId !== undefined && { rootNamespaceId: rootId }),
-      ...(asked?.projectVisibility !== undefined && { projectVisibility: asked.projectVisibility }),
+      ...withoutAbsent({
+        projectId,
+        namespaceId: groupId,
+        rootNamespaceId: rootId,
+        projectVisibility: asked?.projectVisibility,
+      }),
     },
     ownership.directory,
   );

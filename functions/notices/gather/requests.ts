@@ -1,5 +1,6 @@
 /** What somebody asked for: to those who may give it, and what became of it to those it is for. */
 
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/validity.ts';
@@ -27,7 +28,7 @@ import type { Notice } from '../notice.ts';
 import { amount, at, counted, name, saying, type Telling, whenWritten } from '../telling.ts';
 
 /** Whoever has not decided by then is asked again, and finance beside them. */
-const REMINDED_AFTER_MS = 24 * 3_600_000;
+const REMINDED_AFTER_MS = DAY_MS;
 
 export interface RequestsTold {
   readonly notices: readonly Notice[];

@@ -1,5 +1,6 @@
 import { DAY_MS, dayNumber, weekday } from '../../limits/calendar.ts';
 import { clockIn } from '../../limits/zone.ts';
+import { remembered } from '../../match/remember.ts';
 import type { Span } from './freeze-window.ts';
 
 /** The same clock times on the same days of every week; at most 24 hours long. */
@@ -12,7 +13,7 @@ export interface WeeklyWindow {
   readonly untilMinute: number;
 }
 
-/** Far more than one question looks at; beyond that it starts anew rather than grow. */
+/** Far more than one question looks at. */
 const DAYS_REMEMBERED_MAX = 200;
 
 /** The windows that may be open at an instant, on the calendar and the clocks of a zone; the same days come again and again. */
@@ -21,15 +22,10 @@ export function weeklySpans(
   zone: string,
 ): (atMs: number) => readonly Span[] {
   const known = new Map<number, readonly Span[]>();
-  const spansOf = (day: number): readonly Span[] => {
-    let spans = known.get(day);
-    if (spans === undefined) {
-      spans = windows.filter(({ days }) => days.has(weekday(day))).map((each) => spanOn(each, day, zone));
-      if (known.size >= DAYS_REMEMBERED_MAX) known.clear();
-      known.set(day, spans);
-    }
-    return spans;
-  };
+  const spansOf = (day: number): readonly Span[] =>
+    remembered(known, day, DAYS_REMEMBERED_MAX, () =>
+      windows.filter(({ days }) => days.has(weekday(day))).map((each) => spanOn(each, day, zone)),
+    );
   return (atMs) => {
     if (windows.length === 0) return [];
     // The zone's day is at most one off, and a window that is still open may have begun on the day before it.

@@ -2,6 +2,7 @@ import { backtest } from '../../../functions/answers/backtest/backtest.ts';
 import type { BacktestFigures } from '../../../functions/answers/backtest/figures.ts';
 import { JobSubjects } from '../../../functions/answers/backtest/job-subjects.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { DeskIo } from '../../terminal/command.ts';
 import type { Budget } from '../api/open-api.ts';
@@ -40,7 +41,7 @@ export async function backtestEdit(
   const counts = countsOf(subject, directory);
   const replay = (limits: LimitSet): Promise<BacktestFigures> =>
     backtest(ledger, {
-      sinceMs: untilMs - BACKTEST_DAYS * 86_400_000,
+      sinceMs: untilMs - BACKTEST_DAYS * DAY_MS,
       untilMs,
       rules: { policy, limits, directory },
       counts,

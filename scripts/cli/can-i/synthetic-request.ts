@@ -2,6 +2,7 @@ import type { EvaluationRules } from '../../../functions/answers/job/rule-result
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { resolveContainers } from '../../../policies/variables/resolve-containers.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readWhole } from '../../terminal/flags.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
@@ -54,9 +55,7 @@ export function syntheticRequest(
   const request: AdmissionRequest = {
     ...readPlace(flags, documents.directory),
     jobId: JOB_ID,
-    ...(job !== undefined && { jobName: job }),
-    ...(environment !== undefined && { environment }),
-    ...(image !== undefined && { image }),
+    ...withoutAbsent({ jobName: job, environment, image }),
     ...(pullPolicies.length > 0 && { pullPolicies }),
     services: flags.service.map((name) => ({ name, variables: {} })),
     // A runner of the class has at least its tags; what others it has only GitLab can say.

@@ -1,5 +1,6 @@
 import type { VariableAllowlist } from '../../../policies/policy.ts';
 import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
 import type { Place } from '../evaluation/place-flags.ts';
 import type { ExpandedJob } from '../pipeline/expanded-job.ts';
@@ -34,11 +35,7 @@ export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionR
     jobName: job.name,
     jobStage: job.stage,
     jobTags: job.tags,
-    ...(environment !== undefined && { environment }),
-    ...(image !== undefined && { image }),
-    ...(pullPolicies !== undefined && { pullPolicies }),
-    ...(dockerUser !== undefined && { dockerUser }),
-    ...(kubernetesUser !== undefined && { kubernetesUser }),
+    ...withoutAbsent({ environment, image, pullPolicies, dockerUser, kubernetesUser }),
     services: job.services.map((service) => serviceOf(service, job.variables, raw)),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     variables: kept,

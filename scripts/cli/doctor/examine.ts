@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Policy } from '../../../policies/policy.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget } from '../../../relay/router/target.ts';
@@ -64,9 +65,7 @@ interface Parts {
 function readParts(options: DoctorOptions, found: (finding: Finding) => void): Parts | undefined {
   const { caFile, certFile, keyFile } = options;
   const tlsFiles: TlsFiles = {
-    ...(caFile !== undefined && { caFile }),
-    ...(certFile !== undefined && { certFile }),
-    ...(keyFile !== undefined && { keyFile }),
+    ...withoutAbsent({ caFile, certFile, keyFile }),
   };
   const attempt = <T>(check: string, read: () => T, describe: (value: T) => Finding): T | undefined => {
     try {

@@ -1,4 +1,5 @@
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type DeskIo, UsageError } from '../../terminal/command.ts';
 
 /** Put into a command's flags by `...LEDGER_FLAGS`. */
@@ -51,8 +52,6 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<DeskIo, 'env'>): Ledger
   return {
     kind: 'table',
     tableName: ledger,
-    ...(instance !== undefined && { instance }),
-    ...(region !== undefined && { region }),
-    ...(endpoint !== undefined && { endpoint }),
+    ...withoutAbsent({ instance, region, endpoint }),
   };
 }

@@ -1,6 +1,7 @@
+import { jobUrl } from '../../../functions/answers/job/job-url.ts';
 import type { ArmedForecast, ArmedRow } from '../../../functions/answers/shadow/if-armed.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { jobUrl, labelOf, type ReportJob, type ReportWith } from './shadow-report.ts';
+import { labelOf, type ReportJob, type ReportWith } from './shadow-report.ts';
 import { jobOf } from './shadow-row.ts';
 import { count, shareText } from './shadow-words.ts';
 
@@ -31,7 +32,7 @@ function rowOf(row: ArmedRow, { directory, gitlabUrl }: Pick<ReportWith, 'direct
     group: labelOf(rest.groupId, path, directory),
     examples: examples.map((record) => {
       const job = jobOf(record);
-      const url = gitlabUrl === undefined ? undefined : jobUrl(job, directory, gitlabUrl);
+      const url = jobUrl(gitlabUrl, job, directory);
       return { ...job, ...(url !== undefined && { url }) };
     }),
   };

@@ -1,5 +1,6 @@
+import { jobUrl } from '../../../functions/answers/job/job-url.ts';
 import type { ArmedForecast } from '../../../functions/answers/shadow/if-armed.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
 import { type ArmedReport, armedReport } from './armed-report.ts';
 import type { ShadowFigures, ShadowJob, ShadowRow } from './shadow-figures.ts';
 import type { ZonedSpan } from './span.ts';
@@ -71,7 +72,7 @@ function reportRow(row: ShadowRow, directory: Directory, gitlabUrl: string | und
     root: labelOf(row.rootId, path?.split('/')[0], directory),
     group: labelOf(row.groupId, path, directory),
     examples: examples.map((job) => {
-      const url = gitlabUrl === undefined ? undefined : jobUrl(job, directory, gitlabUrl);
+      const url = jobUrl(gitlabUrl, job, directory);
       return { ...job, ...(url !== undefined && { url }) };
     }),
   };
@@ -79,18 +80,3 @@ function reportRow(row: ShadowRow, directory: Directory, gitlabUrl: string | und
 
 export const labelOf = (id: number | undefined, path: string | undefined, directory: Directory): string =>
   (id === undefined ? undefined : directory.groupById.get(id)?.path) || path || String(id ?? 'unknown');
-
-/** The ledger cuts paths that make a record too large, to these lengths: a link made of one may lead nowhere. */
-const CUT_LENGTHS: ReadonlySet<number> = new Set([60, 240]);
-
-export function jobUrl(
-  { jobId, projectId, projectPath }: ShadowJob,
-  directory: Directory,
-  gitlabUrl: string,
-): string | undefined {
-  const known = projectId === undefined ? undefined : directory.projectById.get(projectId)?.path;
-  const path =
-    known ?? (projectPath !== undefined && !CUT_LENGTHS.has(projectPath.length) ? projectPath : undefined);
-  if (path === undefined || pathKey(path) === '') return undefined;
-  return `${gitlabUrl}/${path.split('/').map(encodeURIComponent).join('/')}/-/jobs/${jobId}`;
-}

@@ -155,13 +155,6 @@ export class ShadowSimulation {
   }
 }
 
-/** The same at once, for records at hand. */
-export function simulateShadow(records: Iterable<JobRecord>, options: ShadowOptions): ShadowFigures {
-  const simulation = new ShadowSimulation(options);
-  for (const record of records) simulation.add(record);
-  return simulation.figures();
-}
-
 const byWeight = (a: ShadowRow, b: ShadowRow): number =>
   b.jobs - a.jobs || (b.naive ?? 0) - (a.naive ?? 0) || (nameOf(a) < nameOf(b) ? -1 : 1);
 

@@ -1,4 +1,5 @@
 import { readInstant } from '../../../policies/document/instant.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 /** Half-open: the instant `untilMs` is not part of it. Unix ms. */
@@ -17,7 +18,7 @@ export interface ZonedSpan extends Span {
 export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;
 
 const AGO = /^(\d{1,4})([hdw])$/;
-const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 const EXPECTED = 'expected a time ago (36h, 14d, 2w), a day (2026-11-01) or an instant (2026-11-01T18:00Z)';
 
 /**

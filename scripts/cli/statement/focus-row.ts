@@ -1,9 +1,6 @@
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { decimal } from './statement-csv.ts';
 
-/** The version of the specification the columns are those of. https://focus.finops.org/focus-specification/v1-2/ */
-export const FOCUS_VERSION = '1.2';
-
 /** A column: text is anybody's and made harmless in CSV, everything else is written by us. `null` is an empty field. */
 export interface FocusColumn {
   readonly name: string;
@@ -14,7 +11,7 @@ export interface FocusColumn {
 /**
  * Columns of FOCUS 1.2 that a charge for runner minutes has something to say in: all mandatory ones, and those of
  * accounts, resources, prices and usage. There are no discounts, so all four costs are the same. What Tollgate knows
- * beyond FOCUS is in `x_` columns.
+ * beyond FOCUS is in `x_` columns. See https://focus.finops.org/focus-specification/v1-2/
  */
 export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   number('BilledCost', costOf),

@@ -20,7 +20,7 @@ export class Faults {
   endStreamsAtOnce = false;
   /** Never ends a stream that was answered, however long ago. */
   keepAnsweredStreams = false;
-  /** Bytes appended to every question, e.g. fields of a newer GitLab: `unknownFields()` in question.ts makes them. */
+  /** Bytes appended to every question, e.g. fields of a newer GitLab. */
   appendToQuestions: Uint8Array | undefined;
 
   #cuts: { point: CutPoint; means: CutMeans; left: number }[] = [];

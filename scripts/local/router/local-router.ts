@@ -27,7 +27,7 @@ export type { LocalRouterOptions } from './options.ts';
 export interface AskOptions {
   /** Sent instead of the encoded job: poison, or a question encoded before. */
   readonly bytes?: Uint8Array;
-  /** Appended to this question: unknown or oversized fields, see `unknownFields`. */
+  /** Appended to this question: unknown or oversized fields. */
   readonly append?: Uint8Array;
 }
 

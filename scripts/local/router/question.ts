@@ -24,14 +24,6 @@ export function questionEncoder(desc: DescMessage, strict: boolean): (job: JobQu
   };
 }
 
-/** A field no schema explains: `payload` under a high field number. For unknown and oversized fields. */
-export function unknownFields(payload: Uint8Array, fieldNumber = UNKNOWN_FIELD): Uint8Array {
-  return new BinaryWriter().tag(fieldNumber, WireType.LengthDelimited).bytes(payload).finish();
-}
-
-/** Far above any number in use, below protobuf's own limit of 2^29. */
-const UNKNOWN_FIELD = 50_000;
-
 type WriteMessage = (writer: BinaryWriter, message: JobQuestion) => void;
 type WriteField = (writer: BinaryWriter, value: unknown) => void;
 

@@ -27,32 +27,8 @@ export interface SchemaVariant {
   readonly removed?: Readonly<Record<string, readonly string[]>>;
 }
 
-const CONTROLLER_PACKAGE = 'gitlab.agent.runner_controller.rpc';
-
-/** The service moved to another package. */
-export const renamedPackage = (): Uint8Array =>
-  schemaVariant({ packages: { [CONTROLLER_PACKAGE]: 'gitlab.agent.runner_controller.v2.rpc' } });
-
 /** Every number is another one, and the answer's arms have changed places: the worst a wrong schema can do. */
-export const renumbered = (): Uint8Array =>
-  schemaVariant({ renumber: (number, message) => renumberedField(number, message) });
-
-/** A renamed package and other numbers at once. */
-export const renamedAndRenumbered = (): Uint8Array =>
-  schemaVariant({
-    packages: { [CONTROLLER_PACKAGE]: 'gitlab.agent.runner_controller.v2.rpc' },
-    renumber: renumberedField,
-  });
-
-/** A newer GitLab that sends more than our descriptors explain. */
-export const extended = (): Uint8Array =>
-  schemaVariant({
-    addedStrings: { AdmitJobRequest: ['admission_nonce'], JobInfo: ['region'], Image: ['digest'] },
-  });
-
-/** GitLab before about 19.4: no tags. */
-export const withoutTags = (): Uint8Array =>
-  schemaVariant({ removed: { JobInfo: ['tags'], RunnerInfo: ['tags'] } });
+export const renumbered = (): Uint8Array => schemaVariant({ renumber: renumberedField });
 
 export function schemaVariant(variant: SchemaVariant): Uint8Array {
   const set = fromBinary(FileDescriptorSetSchema, readFileSync(DEFAULT_DESCRIPTORS));
@@ -94,7 +70,8 @@ function varyMessage(message: DescriptorProto, variant: SchemaVariant): void {
 /** Above every number in use, below the reserved range of 19 000. */
 const ADDED_FROM = 900;
 
-function renumberedField(number: number, message: string): number {
+/** Another number for every field, and the arms of the answer in each other's place. */
+export function renumberedField(number: number, message: string): number {
   if (message === 'AdmitJobResponse') return 3 - number;
   return 140 - 3 * number;
 }

@@ -1,4 +1,5 @@
 /** The sweep after a long silence of webhooks: how many calls ten thousand due holds cost, and whether memory stays flat. */
+
 import type { JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
@@ -8,6 +9,7 @@ import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import type { SweepLedger } from '../../../functions/sweep/sweep-run.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { VirtualTime } from '../../local/clock/virtual-time.ts';
 import type { Figure } from './figure.ts';
 
@@ -17,7 +19,6 @@ const RUNNERS = 10;
 /** GitLab's answer, modelled. */
 const CALL_MS = 100;
 const TIMEOUT_SECONDS = 3_600;
-const DAY_MS = 86_400_000;
 
 export async function sweepFigures(): Promise<readonly Figure[]> {
   const told = await sweepOnce({ holds: HOLDS, runnersTold: true });

@@ -1,4 +1,5 @@
 /** One group's month as SVG: pure text, the same course gives the same bytes. Readable on light and dark ground. */
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Course, HourOfCourse } from './course.ts';
 import { MONTH_DAYS, MONTH_END_MS, MONTH_START_MS } from './workload.ts';
 
@@ -7,7 +8,6 @@ const HEIGHT = 560;
 /** Where the money is drawn, and below it the rejections. */
 const MONEY = { left: 76, right: 612, top: 96, bottom: 380 } as const;
 const REJECTIONS = { top: 420, bottom: 500 } as const;
-const DAY_MS = 86_400_000;
 const DAYS_PER_TICK = 5;
 const MICROS = 1_000_000;
 

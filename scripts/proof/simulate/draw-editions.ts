@@ -1,4 +1,5 @@
 /** What people change while the month goes on: limits, grants and where groups are. */
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { between } from '../../local/workload/draws.ts';
 import type { Place } from './draw-groups.ts';
@@ -19,7 +20,6 @@ interface Change {
 }
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Oldest first. */
 export function drawEditions(workload: Workload): readonly DatedEdition[] {

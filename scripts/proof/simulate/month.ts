@@ -1,6 +1,8 @@
 /** One month with one way of estimating: questions, ends, losses and sweeps in the order of their time. */
+
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { handClock } from '../../local/clock/hand-clock.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import type { Admissions } from './admissions.ts';
@@ -70,7 +72,6 @@ export interface MonthOptions {
 const BATCH_MS = 250;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export async function simulateMonth({
   workload,

@@ -2,11 +2,11 @@
  * The workload of the simulated month: every number that shapes it stands in this file, and was fixed before any
  * estimator was tuned on it. The same seed gives the same month.
  */
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { PriceVersion } from './expected/edition.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** November 2026 in Berlin, which has no daylight saving then: one offset for the whole month. */
 export const ZONE = 'Europe/Berlin';

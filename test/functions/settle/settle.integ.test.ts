@@ -12,7 +12,7 @@ import { createSettleApp } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
 import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
-import { tableStream } from '../../../scripts/local/table-stream.ts';
+import { newInTable } from '../../../scripts/local/table-stream.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
@@ -83,6 +83,13 @@ test('from webhook through the real stream to the ledger: settled, released, byp
     });
     return response.status;
   };
+  const done = new AbortController();
+  const written = await newInTable({
+    client: streams,
+    tableName: TABLE,
+    signal: done.signal,
+    pause: () => systemClock.sleep(20),
+  });
   const ran = { build_started_at_iso: new Date(Date.now() - 90_000).toISOString(), build_duration: 90 };
   const deliveries = [
     deliver(1, 'a', ran),
@@ -93,7 +100,6 @@ test('from webhook through the real stream to the ledger: settled, released, byp
   ];
   expect(await Promise.all(deliveries)).toEqual([200, 200, 200, 200, 200]);
 
-  const done = new AbortController();
   const deps = {
     ledger,
     keys: ledgerKeys(INSTANCE),
@@ -103,13 +109,7 @@ test('from webhook through the real stream to the ledger: settled, released, byp
   };
   const states = async (): Promise<(string | undefined)[]> =>
     (await ledger.readRecords([1, 2, 3])).map((record) => record?.state);
-  const pause = () => systemClock.sleep(20);
-  for await (const Records of tableStream({
-    client: streams,
-    tableName: TABLE,
-    signal: done.signal,
-    pause,
-  })) {
+  for await (const Records of written) {
     expect(await consume({ Records }, deps)).toEqual({ batchItemFailures: [] });
     // What was settled comes by in the stream as well, so there is always another batch to look at.
     if (`${await states()}` === 'SETTLED,RELEASED,SETTLED') done.abort();

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { BEAT_EVERY_MS, type Beat, startHeartbeat } from '../../../relay/heartbeat/heartbeat.ts';
+import type { Beat } from '../../../functions/core/contract/heartbeat.ts';
+import { BEAT_EVERY_MS, startHeartbeat } from '../../../relay/heartbeat/heartbeat.ts';
 import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 const HERE = { everConnected: true, downMs: undefined, openStreams: 8 };

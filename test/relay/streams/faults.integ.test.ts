@@ -9,10 +9,10 @@ import {
   type LocalRouterOptions,
   startLocalRouter,
 } from '../../../scripts/local/router/local-router.ts';
-import { unknownFields } from '../../../scripts/local/router/question.ts';
-import { renamedAndRenumbered } from '../../../scripts/local/router/schemas.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
+import { renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
+import { unknownFields } from '../../support/relay/unknown-fields.ts';
 
 async function aRouter(options: Partial<LocalRouterOptions> = {}): Promise<LocalRouter> {
   const router = await startLocalRouter({

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema, parseSchema, type WireSchema } from '../../../relay/wire/schema.ts';
-import { extended, renamedAndRenumbered } from '../../../scripts/local/router/schemas.ts';
+import { extended, renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
 
 const ours = loadSchema();
 const job = {

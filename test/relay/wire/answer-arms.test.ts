@@ -9,7 +9,8 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
 import { descriptorsHash, loadSchema, PLACEHOLDER_HASH, parseSchema } from '../../../relay/wire/schema.ts';
-import { renamedAndRenumbered, schemaVariant } from '../../../scripts/local/router/schemas.ts';
+import { schemaVariant } from '../../../scripts/local/router/schemas.ts';
+import { renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
 
 const DESCRIPTORS = readFileSync(new URL('../../../relay/wire/default.binpb', import.meta.url));
 

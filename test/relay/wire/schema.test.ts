@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { encodeAdmitted, encodeRejected, parseSchema } from '../../../relay/wire/schema.ts';
-import { renamedAndRenumbered } from '../../../scripts/local/router/schemas.ts';
+import { renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
 
 test('answers are encoded as the schema says, whatever their numbers', () => {
   const theirs = parseSchema(renamedAndRenumbered(), 'theirs');

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+
 /** Steps that people count in. */
 const STEPS: readonly number[] = [1, 2, 2.5, 5, 10];
 const TICKS = 4;
@@ -10,8 +12,6 @@ export function roundTicks(highest: number): readonly number[] {
   const count = Math.ceil(Math.max(highest, 1) / step);
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
-
-const DAY_MS = 86_400_000;
 
 /** Days as numbers that can be placed side by side. */
 export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);

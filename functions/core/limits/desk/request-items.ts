@@ -1,5 +1,7 @@
 /** Requests as they are kept: filed once, decided once, gone after a while. */
+
 import { isRecord } from '../../../../policies/document/reading.ts';
+import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import type { LimitTable } from '../limit-table.ts';
 import { LimitsError } from '../limits-error.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
@@ -7,7 +9,7 @@ import type { LimitRequest } from './limit-request.ts';
 import { isSame, mayBeSame, type Person } from './person.ts';
 
 /** A request that nobody decided for so long is no need any more. */
-export const KEPT_MS = 30 * 86_400_000;
+export const KEPT_MS = 30 * DAY_MS;
 /** All requesters together; with the decided ones there are twice as many at most. */
 export const PENDING_MAX = 500;
 export const PENDING_OF_ONE_MAX = 5;

@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import { entriesAt, listOf, type Warning, type Written } from './warning.ts';
 
 /** Soon enough to ask for more time. */
 const SOON_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 /** Exemptions that are over, or will be within 30 days. */
 export function exemptionEnds({ policy, policyDocument, nowMs }: Written): readonly Warning[] {

@@ -9,8 +9,9 @@ import { examine } from '../../../../scripts/cli/doctor/examine.ts';
 import { type Finding, formatFinding } from '../../../../scripts/cli/doctor/finding.ts';
 import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
 import { type LocalRouterOptions, startLocalRouter } from '../../../../scripts/local/router/local-router.ts';
-import { extended, renumbered } from '../../../../scripts/local/router/schemas.ts';
+import { renumbered } from '../../../../scripts/local/router/schemas.ts';
 import { cert, key } from '../../../support/certificate.ts';
+import { extended } from '../../../support/relay/schema-variants.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'doctor-'));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { type ShadowOptions, simulateShadow } from '../../../../scripts/cli/report/shadow-simulation.ts';
+import type { ShadowOptions } from '../../../../scripts/cli/report/shadow-simulation.ts';
 import { anAsk, counter, shadowClaim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { simulateShadow } from '../../../support/simulate-shadow.ts';
 
 const ALL: ShadowOptions = {
   sinceMs: 0,

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import type { Reason, Violation } from '../../../../policies/reason.ts';
-import { type ShadowOptions, simulateShadow } from '../../../../scripts/cli/report/shadow-simulation.ts';
+import type { ShadowOptions } from '../../../../scripts/cli/report/shadow-simulation.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { counter, someFacts } from '../../../support/ledger/asks.ts';
+import { simulateShadow } from '../../../support/simulate-shadow.ts';
 
 const T = 1_000_000;
 const BOUND = 100;

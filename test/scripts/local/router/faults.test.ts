@@ -7,7 +7,7 @@ import {
   type LocalRouterOptions,
   startLocalRouter,
 } from '../../../../scripts/local/router/local-router.ts';
-import { unknownFields } from '../../../../scripts/local/router/question.ts';
+import { unknownFields } from '../../../support/relay/unknown-fields.ts';
 import { type BareClient, type BareClientOptions, bareClient } from './bare-client.ts';
 
 const schema = loadSchema();

@@ -3,13 +3,13 @@ import { afterEach, expect, test } from 'vitest';
 import { loadSchema, parseSchema } from '../../../../relay/wire/schema.ts';
 import { type LocalRouter, startLocalRouter } from '../../../../scripts/local/router/local-router.ts';
 import { questionEncoder } from '../../../../scripts/local/router/question.ts';
+import { renumbered } from '../../../../scripts/local/router/schemas.ts';
 import {
   extended,
   renamedAndRenumbered,
   renamedPackage,
-  renumbered,
   withoutTags,
-} from '../../../../scripts/local/router/schemas.ts';
+} from '../../../support/relay/schema-variants.ts';
 import { bareClient } from './bare-client.ts';
 
 const ours = loadSchema();

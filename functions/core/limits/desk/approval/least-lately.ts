@@ -1,4 +1,5 @@
 /** The least that limits were lately, from the change log: many small steps are a large one. */
+import { DAY_MS } from '../../../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../../../policies/limits/limit.ts';
 import { type Logged, loggedOf, rowsOf } from '../../change-log.ts';
 import type { ChangeRow } from '../../changes/change-row.ts';
@@ -9,7 +10,7 @@ import { placeOf } from './gains.ts';
 import { reachOfFields, reachOfLimit } from './reach.ts';
 
 /** Budgets are by the month, and a request waits as long. */
-export const WINDOW_MS = 30 * 86_400_000;
+export const WINDOW_MS = 30 * DAY_MS;
 const PAGE_MAX = 100;
 /** Edits looked through: a desk with more of them in a month is a machine's. */
 const LOOKED_AT_MAX = 2_000;

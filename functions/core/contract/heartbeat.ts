@@ -1,0 +1,18 @@
+/** What a relay says of itself every 30 s, as it writes it and as the watchdog and people read it. */
+export interface Beat {
+  /** Unix ms, by the relay's own clock. */
+  readonly atMs: number;
+  readonly openStreams: number;
+  /** Absent: this relay does not tell. */
+  readonly schema?: BeatSchema;
+}
+
+/** The descriptors a relay reads GitLab's questions with. */
+export interface BeatSchema {
+  readonly source: string;
+  readonly hash?: string;
+  /** Those that come along with Tollgate: no GitLab has their field numbers. */
+  readonly placeholder?: boolean;
+  /** Whether real questions were explained by them: `proven` and whatever else the relay calls it. */
+  readonly standing?: string;
+}

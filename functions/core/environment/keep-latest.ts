@@ -1,0 +1,13 @@
+/** Puts what is kept under a key last; beyond so many the one that was put longest ago goes. */
+export function keepLatest<Key, Value>(
+  kept: Map<Key, Value>,
+  key: Key,
+  value: Value,
+  countMax: number,
+): void {
+  kept.delete(key);
+  kept.set(key, value);
+  if (kept.size <= countMax) return;
+  const [oldest] = kept.keys();
+  kept.delete(oldest as Key);
+}
