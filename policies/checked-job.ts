@@ -1,6 +1,5 @@
 import type { Placement } from './place/placement.ts';
-import type { RunnerClass } from './price.ts';
-import type { JobPrice } from './prices/job-price.ts';
+import type { JobPrice, RunnerClass } from './prices/price.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 /** A request, where it stands and what it runs on: all that a rule without counters looks at. */

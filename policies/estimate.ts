@@ -1,4 +1,4 @@
-import type { RunnerClass } from './price.ts';
+import type { RunnerClass } from './prices/price.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 /** How long a job will run, in whole seconds, rounded up. Pure: what it needs to know was given to it when it was made. */

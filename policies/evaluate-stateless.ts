@@ -5,8 +5,7 @@ import { isPlace, matchOf, missingFields } from './match/match.ts';
 import type { Violation } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import type { StatelessRule } from './rule.ts';
-import { candidateRules } from './rule-index.ts';
-import { applies, Outcome } from './rule-outcome.ts';
+import { applies, candidateRules, Outcome } from './rule-index.ts';
 
 export interface StatelessEvaluation {
   /** In all modes; only those of mode enforce may reject. */

@@ -4,17 +4,15 @@ import type { Terms } from './decision.ts';
 import { type Disclosure, disclosureFor } from './disclosure.ts';
 import type { Estimator } from './estimate.ts';
 import { findingOf } from './finding.ts';
-import { Governing, type Governor } from './governing.ts';
-import { jobOf } from './job.ts';
-import { factsOf } from './job-facts.ts';
-import { limitAt } from './limits/amount-in-force.ts';
+import { factsOf, jobOf } from './job.ts';
+import type { CountedKind } from './kinds/counted-kinds.ts';
+import { limitAt, pipelineClaims } from './limits/amount-in-force.ts';
 import { BreakGlassClaim, breakGlassFor, brokenGlass } from './limits/break-glass.ts';
 import { freezeViolations } from './limits/freeze-violations.ts';
-import { pipelineClaims } from './limits/grace.ts';
 import { type Level, levelsOf } from './limits/levels.ts';
 import type { Limit } from './limits/limit.ts';
 import type { LimitSet } from './limits/limits.ts';
-import { leastMode } from './mode.ts';
+import { compareModes, leastMode, type Mode } from './mode.ts';
 import type { Directory } from './place/directory.ts';
 import type { Placement } from './place/placement.ts';
 import type { Policy } from './policy.ts';
@@ -22,8 +20,8 @@ import type { Violation } from './reason.ts';
 import type { JobFacts } from './request/recorded.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import { rolledOut, rolloutModes } from './rollout.ts';
-import { candidateRules } from './rule-index.ts';
-import { applies, type EvaluationError, type Exempted, Outcome } from './rule-outcome.ts';
+import type { CountedRule } from './rule.ts';
+import { applies, candidateRules, type EvaluationError, type Exempted, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './units/unit.ts';
 
 /** Everything a decision rests on beside the request and the counters. */
@@ -169,3 +167,35 @@ const termsOf = (
   currency,
   group: placement.groupPath ?? String(placement.groupId ?? placement.ancestors[0]?.id ?? 'unknown'),
 });
+
+/** A rule that switches on limits, and how far it may go for this job. */
+export interface Governor {
+  readonly rule: CountedRule;
+  readonly mode: Mode;
+  /** The job is exempt from this rule: it is metered, not asked. */
+  readonly exempt: boolean;
+}
+
+/**
+ * Which rule asks the limits of each kind. The strictest of several counts, since a limit is asked once per job; one the
+ * job is exempt from asks only where no other does. Equal ones are told apart by id, so that the order of the document
+ * changes nothing.
+ */
+export class Governing {
+  readonly #byKind = new Map<CountedKind, Governor>();
+
+  add(governor: Governor): void {
+    const { kind } = governor.rule;
+    const present = this.#byKind.get(kind);
+    if (present === undefined || compare(governor, present) > 0) this.#byKind.set(kind, governor);
+  }
+
+  of(kind: CountedKind): Governor | undefined {
+    return this.#byKind.get(kind);
+  }
+}
+
+function compare(one: Governor, other: Governor): number {
+  if (one.exempt !== other.exempt) return one.exempt ? -1 : 1;
+  return compareModes(one.mode, other.mode) || (one.rule.id < other.rule.id ? 1 : -1);
+}

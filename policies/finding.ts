@@ -3,7 +3,7 @@ import type { CounterSeen, Grace, LimitClaim, SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type Footprint, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
-import { graceOf } from './limits/grace.ts';
+import { graceOf } from './limits/amount-in-force.ts';
 import type { Limit } from './limits/limit.ts';
 import { counterOf, limitPeriod } from './limits/limits.ts';
 import type { Mode, RuleClass } from './mode.ts';

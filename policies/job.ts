@@ -1,11 +1,18 @@
 import type { CheckedJob, Job } from './checked-job.ts';
-import { type Estimator, timeoutEstimator } from './estimate.ts';
+import { type Estimator, sentTimeoutSeconds, timeoutEstimator, timeoutSeconds } from './estimate.ts';
 import type { Directory } from './place/directory.ts';
 import { place } from './place/placement.ts';
 import type { Policy } from './policy.ts';
-import { costMicros, isUnclassed, type RunnerClass, runnerClassOf } from './price.ts';
-import { jobPriceOf } from './prices/job-price.ts';
-import { pricesAt } from './prices/prices-at.ts';
+import {
+  costMicros,
+  isUnclassed,
+  jobPriceOf,
+  pricesAt,
+  type RunnerClass,
+  runnerClassOf,
+} from './prices/price.ts';
+import type { JobFacts } from './request/recorded.ts';
+import { recordedRequestOf } from './request/recorded-request.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 export interface CheckWith {
@@ -57,4 +64,38 @@ function estimateOf(
     onEstimateFailed(error);
   }
   return timeoutEstimator.estimateSeconds(request, policy.estimate, runnerClass);
+}
+
+/** The record must stay below 1 KB, whatever people call their jobs. */
+const JOB_NAME_CHARACTERS_MAX = 120;
+const PATH_CHARACTERS_MAX = 240;
+
+export function factsOf(job: Job, policy: Policy): JobFacts {
+  const { request, placement, runnerClass, price } = job;
+  const { projectId, projectPath, groupId, userId } = placement;
+  const groupIds = placement.ancestors.map(({ id }) => id);
+  const [rootId] = groupIds;
+  const labels = {
+    ...(request.jobName !== undefined && { jobName: request.jobName.slice(0, JOB_NAME_CHARACTERS_MAX) }),
+    ...(projectPath !== undefined && { projectPath: projectPath.slice(0, PATH_CHARACTERS_MAX) }),
+  };
+  return {
+    ...labels,
+    ...(projectId !== undefined && { projectId }),
+    ...(rootId !== undefined && { rootId }),
+    ...(groupId !== undefined && { groupId }),
+    ...(groupIds.length > 0 && { groupIds }),
+    ...(request.pipelineId !== undefined && { pipelineId: request.pipelineId }),
+    ...(userId !== undefined && { userId }),
+    runnerClass: runnerClass.name,
+    estimateSeconds: job.estimateSeconds,
+    costMicros: job.costMicros,
+    microsPerMinute: price.microsPerMinute,
+    ...(price.round !== undefined && { round: price.round }),
+    priceVersion: price.version,
+    policyVersion: policy.version,
+    timeoutSeconds: timeoutSeconds(request, policy.estimate),
+    ...(sentTimeoutSeconds(request) === undefined && { timeoutAssumed: true }),
+    asked: recordedRequestOf(request, placement, labels),
+  };
 }

@@ -2,7 +2,7 @@ import type { DiscloseSettings } from './disclosure.ts';
 import type { EstimateSettings } from './estimate.ts';
 
 import type { Platform } from './platform.ts';
-import type { PriceTable } from './price.ts';
+import type { PriceTable } from './prices/price.ts';
 import type { Rule } from './rule.ts';
 import type { RuleIndex } from './rule-index.ts';
 

@@ -68,3 +68,11 @@ test('every command of tollgate they name is one, with the flags they show', asy
   }
   expect(wrong).toEqual([]);
 });
+test('every folder with source has its door', () => {
+  const folders = ['policies', 'functions', 'relay', 'cdk', 'scripts'].flatMap((top) =>
+    readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => dirname(join(top, name))),
+  );
+  expect([...new Set(folders)].filter((folder) => !existsSync(join(root, folder, 'README.md')))).toEqual([]);
+});

@@ -1,12 +1,10 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { atRev } from '../core/store/condition.ts';
 import { getItem } from '../core/store/get.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
 import { LedgerError } from '../core/store/ledger-error.ts';
-import type { InstanceTable } from '../core/store/operation.ts';
+import { atRev, type InstanceTable, TimeLimit } from '../core/store/operation.ts';
 import { itemAt, putItem } from '../core/store/put.ts';
 import { answered, type TableFailure } from '../core/store/table-failure.ts';
-import { TimeLimit } from '../core/store/time-limit.ts';
 import type { Cursor, CursorStore } from './cursor.ts';
 
 const TIMEOUT_MS = 3_000;

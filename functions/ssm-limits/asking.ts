@@ -1,5 +1,5 @@
 /** Asks Parameter Store no faster than the account can bear, and again when it is throttled. */
-import { type LedgerClock } from '../core/environment/clock.ts';
+import type { LedgerClock } from '../core/environment/clock.ts';
 import { doubling } from '../core/store/retried.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';
 

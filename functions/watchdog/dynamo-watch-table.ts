@@ -1,10 +1,9 @@
 import type { Item } from '../core/store/item-bytes.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
-import type { InstanceTable } from '../core/store/operation.ts';
+import { type InstanceTable, TimeLimit } from '../core/store/operation.ts';
 import { queryPage } from '../core/store/query.ts';
 import { singleItem } from '../core/store/single-item.ts';
 import { answered, unavailable } from '../core/store/table-failure.ts';
-import { TimeLimit } from '../core/store/time-limit.ts';
 import { HEARTBEAT_AT } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 

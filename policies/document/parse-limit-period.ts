@@ -7,10 +7,73 @@ import {
 } from '../limits/fiscal.ts';
 import type { Limit } from '../limits/limit.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../limits/period.ts';
+import { SHARE_PARTS, shareOf } from '../limits/share.ts';
 import { isZone } from '../limits/zone.ts';
-import type { LimitKind } from '../units/unit.ts';
-import { isAtOnce } from '../units/unit.ts';
+import { isAtOnce, isSpent, type LimitKind, SPENT_KINDS } from '../units/unit.ts';
+import { readUnits } from '../units/written.ts';
+import { readDecimal } from './decimal.ts';
 import type { Reading } from './reading.ts';
+
+const LIFT = "0 blocks, 'unlimited' lifts the limit";
+
+/** Reads a limit's number in whole units. */
+export function readAmount(reading: Reading, kind: LimitKind): number | 'unlimited' | undefined {
+  if (reading.value === 'unlimited') return 'unlimited';
+  const read = readUnits(reading.value, kind);
+  return read.ok ? read.amount : reading.expected(`${read.expected}; ${LIFT}`);
+}
+
+/** Reads `soft` and `grace`: a share of the limit (`80%`), or an amount in its own unit. */
+export function readMargins(
+  reading: Reading,
+  kind: LimitKind,
+  amount: number | 'unlimited' | undefined,
+): Pick<Limit, 'softAmount' | 'softShare' | 'graceAmount' | 'graceShare'> {
+  const soft = reading.at('soft');
+  const grace = reading.at('grace');
+  for (const margin of [soft, grace]) {
+    if (margin.isThere && (amount === 'unlimited' || amount === 0))
+      margin.expected('nothing: only a limit with an amount has a soft part or a grace');
+  }
+  if (amount === undefined || amount === 'unlimited' || amount === 0) return {};
+  const { units: softAmount, share: softShare } = readMargin(soft, kind, amount) ?? {};
+  const { units: graceUnits, share: graceShare } = readMargin(grace, kind, amount) ?? {};
+  if (softAmount !== undefined && softAmount >= amount) soft.expected('less than the limit itself');
+  if (graceUnits !== undefined && graceUnits > amount) grace.expected('at most as much as the limit itself');
+  const graceAmount = graceUnits === undefined ? undefined : amount + graceUnits;
+  if (graceAmount !== undefined && !Number.isSafeInteger(graceAmount))
+    grace.expected('less: limit and grace together are too large to count');
+  return {
+    ...(softAmount !== undefined && { softAmount }),
+    ...(softShare !== undefined && { softShare }),
+    ...(graceAmount !== undefined && { graceAmount }),
+    ...(graceShare !== undefined && { graceShare }),
+  };
+}
+
+export interface Margin {
+  readonly units: number;
+  /** In `SHARE_PARTS`, if it was written as a share. */
+  readonly share?: number;
+}
+
+/** Reads `80%` or an amount. Shares are exact and rounded down to whole units, never to nothing. */
+export function readMargin(reading: Reading, kind: LimitKind, amount: number): Margin | undefined {
+  if (!reading.isThere) return undefined;
+  const share = typeof reading.value === 'string' && /^[^%]+%$/.test(reading.value);
+  if (!share) {
+    const read = readUnits(reading.value, kind);
+    if (!read.ok) return reading.expected(`a share of the limit such as 80%, or ${read.expected}`);
+    return read.amount > 0 ? { units: read.amount } : reading.expected('more than nothing');
+  }
+  const percent = readDecimal(String(reading.value).slice(0, -1), SHARE_PARTS / 100);
+  if (!percent.ok) return reading.expected('a share of the limit such as 80% or 12.5%');
+  const units = shareOf(amount, percent.amount);
+  if (units > Number.MAX_SAFE_INTEGER) return reading.expected('at most 100%');
+  return units > 0
+    ? { units, share: percent.amount }
+    : reading.expected('more: this share of the limit is less than one unit');
+}
 
 export const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
 
@@ -63,3 +126,94 @@ function readOwnStart(reading: Reading, per: PeriodKind | undefined): FiscalStar
 
 const isYearly = (per: PeriodKind): per is FiscalKind =>
   (FISCAL_KINDS as readonly PeriodKind[]).includes(per);
+
+export const CARRY_KEYS = ['carry', 'overdraft'] as const;
+
+const OVERDRAFTS = ['absorb', 'carry', 'alert'] as const;
+
+/** Something is written for each period of a limit that carries over: not every minute. */
+const CARRYING: readonly (PeriodKind | undefined)[] = ['day', 'week', 'month', 'quarter', 'year'];
+
+interface Carrying {
+  readonly kind: LimitKind;
+  readonly amount: number | 'unlimited' | undefined;
+  readonly per: PeriodKind | undefined;
+  /** Empty: that of all personal namespaces. */
+  readonly subject: string;
+}
+
+/** Reads `carry: {max: 20%}` and `overdraft` of a limit. */
+export function readCarry(
+  reading: Reading,
+  of: Carrying,
+): Pick<Limit, 'carryMax' | 'carryShare' | 'overdraft'> {
+  const carry = reading.at('carry');
+  const overdraft = reading.at('overdraft');
+  const word = overdraft.isThere
+    ? overdraft.oneOf('what becomes of what is spent past the limit', OVERDRAFTS)
+    : undefined;
+  if (overdraft.isThere && !isSpent(of.kind))
+    overdraft.expected(`nothing: only ${SPENT_KINDS.join(' and ')} can be overdrawn`);
+  if (word === 'carry') checkCarries(overdraft, of);
+  const { units: carryMax, share: carryShare } = (carry.isThere && readCarryMax(carry, of)) || {};
+  return {
+    ...(carryMax !== undefined && { carryMax }),
+    ...(carryShare !== undefined && { carryShare }),
+    ...(word !== undefined && word !== 'absorb' && { overdraft: word }),
+  };
+}
+
+function readCarryMax(carry: Reading, of: Carrying): Margin | undefined {
+  if (!carry.object(['max']) || !checkCarries(carry, of)) return undefined;
+  if (of.amount === undefined || of.amount === 'unlimited') return undefined;
+  const max = carry.at('max');
+  if (!max.isThere) return max.expected('the most that is carried over: a share such as 20%, or an amount');
+  const read = readMargin(max, of.kind, of.amount);
+  return read !== undefined && read.units > of.amount ? max.expected('at most the limit itself') : read;
+}
+
+function checkCarries(reading: Reading, { kind, amount, per, subject }: Carrying): boolean {
+  if (amount === 'unlimited' || amount === 0) {
+    reading.expected('nothing: only a limit with an amount has something to carry over');
+  } else if (!isSpent(kind) || !CARRYING.includes(per)) {
+    reading.expected(`nothing: only ${SPENT_KINDS.join(' and ')} per ${CARRYING.join(', ')} carry over`);
+  } else if (subject === '') {
+    reading.expected('nothing: give the group or personal namespace a limit of its own to carry over');
+  } else return true;
+  return false;
+}
+
+/** More would be a stream of messages, not a warning. */
+const THRESHOLDS_MAX = 10;
+/** Above 100 for limits that only warn, and for what overran. */
+const PERCENT_MAX = 1_000;
+
+/**
+ * Reads `thresholds: [50, 75, 90, 100]`: whole percent of the limit, in rising order whatever the order written; `[]`
+ * announces nothing. Undefined where nothing stands: then the default of whoever announces holds.
+ */
+export function readThresholds(reading: Reading): readonly number[] | undefined {
+  if (!reading.isThere) return undefined;
+  const percents: number[] = [];
+  for (const each of reading.list('percents such as [50, 75, 90, 100]', THRESHOLDS_MAX)) {
+    const percent = each.integer(`a whole percent of the limit from 1 to ${PERCENT_MAX}`, 1, PERCENT_MAX);
+    if (percent === undefined) continue;
+    if (percents.includes(percent)) each.expected('a percent that is named once');
+    else percents.push(percent);
+  }
+  return percents.sort((a, b) => a - b);
+}
+
+/** The same for one limit: only what is counted per period, and in one longer than an hour, is worth announcing. */
+export function readLimitThresholds(
+  reading: Reading,
+  kind: LimitKind,
+  per: string | undefined,
+): readonly number[] | undefined {
+  if (!reading.isThere) return undefined;
+  if (isAtOnce(kind))
+    return reading.expected(`nothing: ${kind} of running jobs rise and fall all day, in no period`);
+  if (per === 'minute' || per === 'hour')
+    return reading.expected(`nothing: every ${per} would announce them anew`);
+  return readThresholds(reading);
+}

@@ -3,11 +3,16 @@ import type { Limit } from '../limits/limit.ts';
 import { MODES } from '../mode.ts';
 import { isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
-import { readAmount, readMargins } from './parse-limit-amount.ts';
-import { CARRY_KEYS, readCarry } from './parse-limit-carry.ts';
-import { PERIOD_KEYS, readPeriod } from './parse-limit-period.ts';
+import {
+  CARRY_KEYS,
+  PERIOD_KEYS,
+  readAmount,
+  readCarry,
+  readLimitThresholds,
+  readMargins,
+  readPeriod,
+} from './parse-limit-period.ts';
 import { readTexts } from './parse-limit-texts.ts';
-import { readLimitThresholds } from './parse-thresholds.ts';
 import { readValidity, VALIDITY_KEYS } from './parse-validity.ts';
 import type { Reading } from './reading.ts';
 

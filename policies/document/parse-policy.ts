@@ -6,7 +6,7 @@ import { statelessKindOf } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import type { Platform } from '../platform.ts';
 import type { Policy, VariableAllowlist } from '../policy.ts';
-import { runnerClassNames } from '../prices/prices-at.ts';
+import { runnerClassNames } from '../prices/price.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';

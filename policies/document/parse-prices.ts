@@ -1,4 +1,4 @@
-import type { DatedPriceList, PriceList, PriceTable, RunnerClass } from '../price.ts';
+import type { DatedPriceList, PriceList, PriceTable, RunnerClass } from '../prices/price.ts';
 import { PRICE_JUMP_FACTOR, priceJumps } from '../prices/price-jumps.ts';
 import { moneyText } from '../text/money-text.ts';
 import { readInstant } from './instant.ts';

@@ -1,5 +1,5 @@
 import type { FootprintDefaults } from '../kubernetes/footprint.ts';
-import { MICROS_PER_MINUTE_MAX, NO_CLASS, type RunnerClass } from '../price.ts';
+import { MICROS_PER_MINUTE_MAX, NO_CLASS, type RunnerClass } from '../prices/price.ts';
 import { readDecimal } from './decimal.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
 import { isName, NAME_EXPECTED } from './name.ts';

@@ -1,4 +1,4 @@
-import { subjectKey } from '../limits/subject.ts';
+import { subjectKey } from '../limits/levels.ts';
 import { isRecord, type Reading } from './reading.ts';
 
 const KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as const;

@@ -2,7 +2,6 @@ import type { Job } from '../checked-job.ts';
 import type { PlacedGroup } from '../place/placement.ts';
 import type { Limit } from './limit.ts';
 import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
-import { subjectKey } from './subject.ts';
 import { validAt } from './validity.ts';
 
 /** One subject a job counts for, and its limits. */
@@ -70,3 +69,27 @@ export function limitsOfGroup(
 
 const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
   `${personal ? 'personal namespace' : 'group'} ${path ?? id}`;
+
+/** What a limit counts for. Ids, never paths: groups are renamed and moved. */
+export type Subject =
+  | { readonly kind: 'instance' }
+  | { readonly kind: 'group'; readonly id: number }
+  | { readonly kind: 'project'; readonly id: number }
+  | { readonly kind: 'runner-class'; readonly name: string }
+  | { readonly kind: 'runner'; readonly id: number }
+  | { readonly kind: 'user'; readonly id: number };
+
+/** One word per subject, used in counter keys, logs and index look-ups: `instance`, `group/101`, `runner-class/large`. */
+export function subjectKey(subject: Subject): string {
+  switch (subject.kind) {
+    case 'instance':
+      return 'instance';
+    case 'runner-class':
+      return `runner-class/${subject.name}`;
+    case 'group':
+    case 'project':
+    case 'runner':
+    case 'user':
+      return `${subject.kind}/${subject.id}`;
+  }
+}

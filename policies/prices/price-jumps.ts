@@ -1,5 +1,4 @@
-import type { PriceList, RunnerClass } from '../price.ts';
-import { usualMicrosPerMinute } from './job-price.ts';
+import { type PriceList, type RunnerClass, usualMicrosPerMinute } from './price.ts';
 
 /** A comma in the wrong place is a factor of ten; prices that really change stay well below half of it. */
 export const PRICE_JUMP_FACTOR = 5;

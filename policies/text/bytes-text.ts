@@ -1,5 +1,4 @@
-import { countText } from './digits.ts';
-import type { Rounding } from './money-text.ts';
+import { countText, type Rounding } from './money-text.ts';
 
 const KIB_BYTES = 1_024;
 const SCALES = ['KiB', 'MiB', 'GiB', 'TiB'] as const;

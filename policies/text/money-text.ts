@@ -1,5 +1,3 @@
-import { grouped } from './digits.ts';
-
 const MICROS = 1_000_000n;
 
 /** What becomes of fractions of a cent. Settled amounts have them, and nobody wants to read them. */
@@ -33,3 +31,35 @@ function rounded(micros: number, rounding: Rounding): number {
       return Math.ceil(cents) * CENT_MICROS;
   }
 }
+
+/** Thousands apart: `1,234,567`. Whole digits only, without sign and fraction. */
+export const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** A count that may have a fraction: `1,234.5`. */
+export function countText(count: number): string {
+  const [whole = '0', fraction] = String(Math.abs(count)).split('.');
+  return `${count < 0 ? '-' : ''}${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
+}
+
+const MINUTE_SECONDS = 60;
+
+/**
+ * Used time as GitLab shows it: `90 min`, `1,000 min`, `7.5 min`; below a minute `45 s`. Rounded up to a tenth, because
+ * what is asked for must not look smaller than it is; `down` for what is left or allowed.
+ */
+export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): string {
+  if (seconds !== 0 && Math.abs(seconds) < MINUTE_SECONDS) return `${seconds} s`;
+  const minutes = (rounding === 'down' ? Math.floor(seconds / 6) : Math.ceil(seconds / 6)) / 10;
+  return `${countText(minutes)} min`;
+}
+
+/** How far away something is, in the largest unit that fits: `in 8 days`, `in 1 hour`, `in 12 minutes`. */
+export function relativeText(fromMs: number, toMs: number): string {
+  const minutes = Math.max(0, Math.ceil((toMs - fromMs) / 60_000));
+  if (minutes < 1) return 'now';
+  if (minutes < 120) return `in ${counted(minutes, 'minute')}`;
+  if (minutes < 48 * 60) return `in ${counted(Math.round(minutes / 60), 'hour')}`;
+  return `in ${counted(Math.round(minutes / 1_440), 'day')}`;
+}
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;

@@ -1,6 +1,9 @@
+import type { Disclosure } from '../disclosure.ts';
 import { STATELESS_TEXTS } from '../kinds/kinds.ts';
-import type { Reason, ReasonOf } from '../reason.ts';
-import type { ReasonText } from './reason-text.ts';
+import type { Reason, ReasonOf, Violation } from '../reason.ts';
+import { labelOf, limitName } from './limit-name.ts';
+import { cut, plain } from './plain-text.ts';
+import type { HeadlineContext, ReasonText } from './reason-text.ts';
 import { breakGlass } from './reasons/break-glass.ts';
 import { budgetExhausted } from './reasons/budget.ts';
 import { exceedsLimitAlone, softLimit } from './reasons/limits.ts';
@@ -25,3 +28,68 @@ export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<Reaso
 
 /** The texts for a reason. They are methods, whose parameters TypeScript compares loosely: give them this reason only. */
 export const textsFor = (reason: Reason): ReasonText<Reason> => REASON_TEXTS[reason.code];
+
+/** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
+export const headline = (reason: Reason, context: HeadlineContext): string =>
+  cut(textsFor(reason).headline(reason, context));
+
+/** The same where no level and no number may be told. */
+export const discreetHeadline = (reason: Reason): string => cut(textsFor(reason).discreetHeadline(reason));
+
+/** One reason with its numbers, for the lines under the first. */
+export const reasonLine = (reason: Reason, currency: string): string =>
+  plain(textsFor(reason).line(reason, currency));
+
+/** Names whose limit it is and leaves out its numbers. */
+export const discreetReasonLine = (reason: Reason, currency: string): string =>
+  'limitAmount' in reason ? `${labelOf(reason)}: ${limitName(reason)}` : reasonLine(reason, currency);
+
+/** Whether and when a retry helps, and what else does. */
+export const retryAdvice = (reason: Reason, disclosure: Disclosure, nowMs: number): readonly string[] =>
+  textsFor(reason).advice(reason, { disclosure, nowMs }).map(plain);
+
+/** What has to give way before the job can run, hardest first: the first line tells this one of several reasons. */
+const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
+  FIELD_MISSING: 5,
+  EXCEEDS_LIMIT_ALONE: 4,
+  // These open at a time; the one that opens last binds.
+  GROUP_FROZEN: 3,
+  BUDGET_EXHAUSTED: 3,
+  WINDOW_FULL: 3,
+  CONTROLLER_ERROR: 2,
+  // These open when other jobs end.
+  CAPACITY_FULL: 1,
+  CONCURRENCY_FULL: 1,
+  SOFT_LIMIT: 0,
+  BREAK_GLASS: 0,
+};
+/** No wait helps against any other reason: the job has to be changed. */
+const HARDEST = 6;
+
+const hardnessOf = ({ code }: Reason): number => HARDNESS[code] ?? HARDEST;
+
+/** The violation that binds, and the others in their order. */
+export function bindingFirst(violations: readonly [Violation, ...Violation[]]): {
+  readonly binding: Violation;
+  readonly others: readonly Violation[];
+} {
+  let [binding] = violations;
+  for (const each of violations) if (isHarder(each.reason, binding.reason)) binding = each;
+  return { binding, others: violations.filter((each) => each !== binding) };
+}
+
+function isHarder(one: Reason, other: Reason): boolean {
+  const [hardness, than] = [hardnessOf(one), hardnessOf(other)];
+  if (hardness !== than) return hardness > than;
+  const [opens, before] = [opensAtMs(one), opensAtMs(other)];
+  return opens === before ? missing(one) > missing(other) : opens > before;
+}
+
+/** A reason without a time does not open by itself. */
+function opensAtMs(reason: Reason): number {
+  if (reason.code === 'GROUP_FROZEN') return reason.untilMs ?? Number.POSITIVE_INFINITY;
+  return 'limitAmount' in reason ? (reason.resetsAtMs ?? Number.POSITIVE_INFINITY) : 0;
+}
+
+const missing = (reason: Reason): number =>
+  'committed' in reason ? reason.committed + reason.asked - reason.limitAmount : 0;

@@ -3,15 +3,18 @@ import type { Disclosure } from '../disclosure.ts';
 import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { unitRow } from '../units/unit.ts';
-import { bindingFirst } from './binding.ts';
 import { classText } from './class-text.ts';
-import { durationText } from './duration-text.ts';
-import { discreetHeadline, headline } from './headline.ts';
-import { moneyText } from './money-text.ts';
+import { durationText, moneyText } from './money-text.ts';
 import { oneLine, plain, shortened } from './plain-text.ts';
-import { discreetReasonLine, reasonLine } from './reason-line.ts';
-import { textsFor } from './reason-texts.ts';
-import { retryAdvice } from './retry-advice.ts';
+import {
+  bindingFirst,
+  discreetHeadline,
+  discreetReasonLine,
+  headline,
+  reasonLine,
+  retryAdvice,
+  textsFor,
+} from './reason-texts.ts';
 
 /** GitLab stores 10 000 characters and puts text of its own before ours; people read far less. */
 export const REJECTION_CHARACTERS_MAX = 2_000;

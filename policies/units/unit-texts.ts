@@ -1,7 +1,5 @@
 import { bytesText } from '../text/bytes-text.ts';
-import { countText } from '../text/digits.ts';
-import { durationText } from '../text/duration-text.ts';
-import { moneyText, type Rounding } from '../text/money-text.ts';
+import { countText, durationText, moneyText, type Rounding } from '../text/money-text.ts';
 import type { Unit } from './unit.ts';
 
 /** How people read and write a unit. */

@@ -1,4 +1,4 @@
-import { costMicros } from '../price.ts';
+import { costMicros } from '../prices/price.ts';
 import type { UnitRow } from './unit-row.ts';
 
 /** Every unit limits are counted in, in the order people are told them. To add one, add a row. */

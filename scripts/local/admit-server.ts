@@ -8,8 +8,8 @@ import { silentLog } from '../../functions/core/environment/log.ts';
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
 import { type RulesInForce, rulesInForce } from '../../functions/core/rules/rules-in-force.ts';
+import { subjectKey } from '../../policies/limits/levels.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import { subjectKey } from '../../policies/limits/subject.ts';
 
 /** The admit function on loopback: the app that Lambda runs, behind a socket. */
 export interface AdmitServer {

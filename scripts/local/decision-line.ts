@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Reason } from '../../policies/reason.ts';
 import { classColumn } from '../../policies/text/class-text.ts';
-import { durationText } from '../../policies/text/duration-text.ts';
+import { durationText } from '../../policies/text/money-text.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { cut } from '../terminal/table.ts';

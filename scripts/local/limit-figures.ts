@@ -1,9 +1,8 @@
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
-import { limitsOfGroup } from '../../policies/limits/levels.ts';
+import { limitsOfGroup, subjectKey } from '../../policies/limits/levels.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
-import { subjectKey } from '../../policies/limits/subject.ts';
 import { validAt } from '../../policies/limits/validity.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { LimitSummary } from './summary.ts';

@@ -1,7 +1,7 @@
 /** The console on this machine: the app that Lambda runs, on the ledger of the run, behind a sign-in without passwords. */
 import { randomBytes } from 'node:crypto';
 import { createConsoleRead } from '../../functions/answers/create-console-read.ts';
-import { placesOf } from '../../functions/answers/reading/places.ts';
+import { placesOf } from '../../functions/answers/reading/scope.ts';
 import { createConsoleApp } from '../../functions/console/app.ts';
 import { createAssets } from '../../functions/console/pages/assets/assets.ts';
 import { createUploads } from '../../functions/console/pages/import/uploads.ts';

@@ -7,9 +7,9 @@ export const aCommand: Change = {
   patches: [
     {
       file: 'scripts/cli/limits/units-command.ts',
-      text: `import { UNIT_OF } from '../../policies/units/unit.ts';
-import { type Command, EXIT } from '../../scripts/terminal/command.ts';
-import { readFlags } from '../../scripts/terminal/flags.ts';
+      text: `import { UNIT_OF } from '../../../policies/units/unit.ts';
+import { type Command, EXIT } from '../../terminal/command.ts';
+import { readFlags } from '../../terminal/flags.ts';
 
 export const unitsCommand: Command = {
   name: 'limits units',

@@ -13,9 +13,9 @@ export const aConsolePage: Change = {
     {
       file: `${PAGES}/my-groups-page.tsx`,
       text: `import { Hono } from 'hono';
-import type { SignInEnv } from '../../functions/core/signin/user.ts';
-import { ConsolePage } from '../../functions/console/pages/frame.tsx';
-import { type PagesDeps, send } from '../../functions/console/pages/pages-deps.ts';
+import type { SignInEnv } from '../../core/signin/user.ts';
+import { ConsolePage } from './frame.tsx';
+import { type PagesDeps, send } from './pages-deps.ts';
 
 export function myGroupsRoutes({ read }: PagesDeps): Hono<SignInEnv> {
   const app = new Hono<SignInEnv>();

@@ -8,8 +8,8 @@ export const aRuleKind: Change = {
   patches: [
     {
       file: 'policies/kinds/timeout-floor/timeout-floor.ts',
-      text: `import { DURATION_EXPECTED, readDurationSeconds } from '../../policies/document/duration.ts';
-import type { Reading } from '../../policies/document/reading.ts';
+      text: `import { DURATION_EXPECTED, readDurationSeconds } from '../../document/duration.ts';
+import type { Reading } from '../../document/reading.ts';
 import type { Check, StatelessRuleKind } from '../rule-kind.ts';
 import type { TimeoutTooShort } from './timeout-floor-text.ts';
 
@@ -29,8 +29,8 @@ function readFloor(reading: Reading): Check<TimeoutTooShort> {
     },
     {
       file: 'policies/kinds/timeout-floor/timeout-floor-text.ts',
-      text: `import { durationText } from '../../policies/text/duration-text.ts';
-import type { ReasonText } from '../../policies/text/reason-text.ts';
+      text: `import { durationText } from '../../text/money-text.ts';
+import type { ReasonText } from '../../text/reason-text.ts';
 
 export interface TimeoutTooShort {
   readonly code: 'TIMEOUT_TOO_SHORT';

@@ -2,7 +2,7 @@ import type { ConsoleRead } from '../../functions/answers/contract.ts';
 import { isEarlier } from '../../functions/answers/overview/group-rows.ts';
 import type { GroupRow, Overview, OverviewAsked } from '../../functions/answers/overview/model.ts';
 import type { PreviewAnswer } from '../../functions/answers/preview/model.ts';
-import { rightsOf, roleNames } from '../../functions/answers/reading/rights-of.ts';
+import { rightsOf, roleNames } from '../../functions/answers/reading/acting-user.ts';
 import type { Viewer } from '../../functions/answers/reading/viewer.ts';
 import type { RequestRow } from '../../functions/answers/requests/model.ts';
 import type { BreakGlassState } from '../../functions/core/limits/desk/break-glass-state.ts';

@@ -4,7 +4,7 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { pricesAt } from '../../../policies/prices/prices-at.ts';
+import { pricesAt } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

@@ -1,5 +1,5 @@
 import type { CheckedJob } from '../../../policies/checked-job.ts';
-import { NO_CLASS } from '../../../policies/price.ts';
+import { NO_CLASS } from '../../../policies/prices/price.ts';
 
 /** `runnerClasses` → `runner_classes`, as the policy document spells it; `not.` stays in front. */
 export const conditionKey = (condition: string): string =>

@@ -1,8 +1,7 @@
 import type { Job } from '../../../policies/checked-job.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import type { Estimator } from '../../../policies/estimate.ts';
-import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
-import { Governing } from '../../../policies/governing.ts';
+import { type Evaluation, evaluate, Governing } from '../../../policies/evaluate.ts';
 import { jobOf } from '../../../policies/job.ts';
 import { COUNTED_KINDS } from '../../../policies/kinds/counted-kinds.ts';
 import type { RuleKind } from '../../../policies/kinds/kinds.ts';
@@ -16,7 +15,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { rolledOut, rolloutModes } from '../../../policies/rollout.ts';
 import type { OnMissing, Rule } from '../../../policies/rule.ts';
-import { applies, Outcome } from '../../../policies/rule-outcome.ts';
+import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { conditionKey, valueCompared } from './condition-text.ts';
 
 /** What a request is evaluated against. */

@@ -1,8 +1,7 @@
 import type { Disclosure } from '../../../policies/disclosure.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import { plain } from '../../../policies/text/plain-text.ts';
-import { discreetReasonLine, reasonLine } from '../../../policies/text/reason-line.ts';
-import { textsFor } from '../../../policies/text/reason-texts.ts';
+import { discreetReasonLine, reasonLine, textsFor } from '../../../policies/text/reason-texts.ts';
 import type { Scope } from '../reading/scope.ts';
 import type { ToldViolation } from './model.ts';
 

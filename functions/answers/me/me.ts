@@ -1,7 +1,6 @@
-import { labelOf, NOWHERE } from '../reading/places.ts';
+import { rightsOf, roleNames } from '../reading/acting-user.ts';
 import type { Reading } from '../reading/reading.ts';
-import { rightsOf, roleNames } from '../reading/rights-of.ts';
-import { scopeOf } from '../reading/scope.ts';
+import { labelOf, NOWHERE, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import type { RequestRow } from '../requests/model.ts';
 import type { Me } from './model.ts';

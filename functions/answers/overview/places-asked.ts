@@ -1,7 +1,6 @@
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
-import type { Places } from '../reading/places.ts';
-import type { Scope } from '../reading/scope.ts';
+import type { Places, Scope } from '../reading/scope.ts';
 import { chainOf } from '../reading/subjects-above.ts';
 import type { RowsFrom } from './group-rows.ts';
 import type { OverviewAsked } from './model.ts';

@@ -1,9 +1,9 @@
 /** What has a line in the overview: groups, and whatever else somebody wrote a budget for. */
+
+import { subjectKey } from '../../../policies/limits/levels.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
-import { subjectKey } from '../../../policies/limits/subject.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
-import { labelOf, type Places } from '../reading/places.ts';
-import type { Scope } from '../reading/scope.ts';
+import { labelOf, type Places, type Scope } from '../reading/scope.ts';
 import { type Having, havingsOf, isBudget } from '../standing/group-limits.ts';
 
 /** A project, runner class, runner or user that has limits of its own. */

@@ -2,7 +2,7 @@
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { DirectoryTable } from '../../core/directory/directory-table.ts';
 import { readWholeDirectory } from '../../core/directory/whole-directory.ts';
-import { type Places, placesOf } from './places.ts';
+import { type Places, placesOf } from './scope.ts';
 
 export interface PlacesNowDeps {
   readonly table: DirectoryTable;

@@ -7,8 +7,8 @@ import type { LimitTable } from '../../core/limits/limit-table.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { CountersNow } from './counters-now.ts';
 import type { LimitsNow } from './limits-now.ts';
-import type { Places } from './places.ts';
 import type { Pools } from './pools.ts';
+import type { Places } from './scope.ts';
 import type { StatementBooks } from './statement-books.ts';
 
 export interface ConsoleReadDeps {

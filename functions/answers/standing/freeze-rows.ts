@@ -2,7 +2,7 @@ import type { Freeze } from '../../../policies/limits/freeze.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { labelOf } from '../reading/places.ts';
+import { labelOf } from '../reading/scope.ts';
 import { subjectsAbove } from '../reading/subjects-above.ts';
 import type { FreezeRow } from './model.ts';
 

@@ -1,7 +1,6 @@
-import { limitsOfGroup } from '../../../policies/limits/levels.ts';
+import { limitsOfGroup, subjectKey } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
-import { subjectKey } from '../../../policies/limits/subject.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import { isSpent } from '../../../policies/units/unit.ts';
 

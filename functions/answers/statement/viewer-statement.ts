@@ -1,6 +1,5 @@
-import { NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
-import { scopeOf } from '../reading/scope.ts';
+import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import type { StatementAnswer, StatementAsked } from './model.ts';
 import { statementOf, statementPlan } from './statement.ts';

@@ -4,7 +4,7 @@
  */
 
 import { counterOf } from '../../../policies/limits/limits.ts';
-import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { isForecastable } from '../../../policies/units/unit.ts';
 import type { RecountOutcome } from '../../core/ledger/recount-outcome.ts';
 import { zoneOfSubject } from '../../core/limits/desk/zone-of-subject.ts';
@@ -13,11 +13,10 @@ import { firstOfMonth, groupSum } from '../../core/usage/group-sum.ts';
 import { viewerHistory } from '../history/viewer-history.ts';
 import { rejectedJobs } from '../job/rejected-jobs.ts';
 import { firstToRunOut, groupRows, meteredOf, type RowsFrom } from '../overview/group-rows.ts';
-import { labelOf, NOWHERE, type Places } from '../reading/places.ts';
+import { rightsOf } from '../reading/acting-user.ts';
 import { poolKey } from '../reading/pools.ts';
 import type { Reading } from '../reading/reading.ts';
-import { rightsOf } from '../reading/rights-of.ts';
-import { scopeOf } from '../reading/scope.ts';
+import { labelOf, NOWHERE, type Places, scopeOf } from '../reading/scope.ts';
 import { subjectsAbove } from '../reading/subjects-above.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';

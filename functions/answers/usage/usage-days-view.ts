@@ -1,6 +1,5 @@
-import { labelOf, NOWHERE } from '../reading/places.ts';
 import type { Reading } from '../reading/reading.ts';
-import { scopeOf } from '../reading/scope.ts';
+import { labelOf, NOWHERE, scopeOf } from '../reading/scope.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import type { UsageAsked, UsageDaysView } from './model.ts';

@@ -4,9 +4,9 @@ import type { ProjectHistory } from '../../../policies/estimate/project-history.
 import { estimateOfRuns } from '../../../policies/estimate/run-history.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import { runnerClassNames } from '../../../policies/prices/price.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import { labelOf } from '../reading/places.ts';
+import { labelOf } from '../reading/scope.ts';
 import { type DaySpan, type DayUsage, dayText, readDays } from '../reading/usage-days.ts';
 import type { UsageView } from './model.ts';
 import { rejectedByRule, watchedByRule } from './rejections.ts';

@@ -1,3 +1,4 @@
+import type { Hook } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -5,9 +6,10 @@ import type { ConsoleRead } from '../../answers/contract.ts';
 import { actingUser } from '../../answers/reading/acting-user.ts';
 import type { Log } from '../../core/environment/log.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
-import { NO_SET } from '../../core/limits/desk/exported-limits.ts';
+import { NO_SET } from '../../core/limits/desk/desk-reads.ts';
 import type { EditedBy } from '../../core/limits/desk/outcome.ts';
 import type { SignInEnv, User } from '../../core/signin/user.ts';
+import { type ApiError, apiError } from './api-error.ts';
 
 export interface ApiDeps {
   readonly desk: LimitsDesk;
@@ -45,3 +47,21 @@ export const editedBy = (
   base,
   ...(confirmed === true && { confirmed }),
 });
+
+/** Longer lists help nobody. */
+const PROBLEMS_MAX = 50;
+
+/** A question of the wrong shape gets every problem at once. */
+export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined> = (result, c) => {
+  if (result.success) return undefined;
+  const problems = result.error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
+    path: path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
+    message,
+  }));
+  const error = apiError(
+    'invalid',
+    'The question does not have the expected shape: see the problems.',
+    'Correct them; /api/v1/openapi.json describes what is expected.',
+  );
+  return c.json({ ...error, problems } satisfies ApiError, 422);
+};

@@ -4,8 +4,7 @@ import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
 import { type BudgetsAsked, BudgetsSchema } from '../../answers/budgets/model.ts';
 import { ExceptionsSchema } from '../../answers/exceptions/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
-import type { ApiDeps } from './api-deps.ts';
-import { invalidHook } from './invalid-hook.ts';
+import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { answerOf, createRoute, z } from './route-parts.ts';
 
 const subject = z.string().max(255).openapi({ example: 'group/101' });

@@ -15,12 +15,11 @@ import { exportLimits } from '../../core/limits/csv/export-limits.ts';
 import { importLimits } from '../../core/limits/csv/import-limits.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
 import { totalChanges, type WrittenTotal, writtenTotals } from '../../core/limits/csv/totals.ts';
-import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/desk/exported-limits.ts';
+import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/desk/desk-reads.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { staleImport } from '../stale-import.ts';
-import { type ApiDeps, editedBy, etagOf } from './api-deps.ts';
+import { type ApiDeps, editedBy, etagOf, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
-import { invalidHook } from './invalid-hook.ts';
 import { AppliedSchema, FiledSchema, outcomeAnswer } from './outcome-answer.ts';
 import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
 

@@ -7,7 +7,7 @@ import { PreviewSchema } from '../../answers/preview/model.ts';
 import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
-import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf } from './api-deps.ts';
+import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import {
   EditsSchema,
@@ -19,7 +19,6 @@ import {
   ReviewSchema,
   WhySchema,
 } from './edit-schemas.ts';
-import { invalidHook } from './invalid-hook.ts';
 import { AppliedSchema, FiledSchema, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
 import { answerOf, baseHeader, createRoute, errorAnswer, jsonBody, textId, z } from './route-parts.ts';
 

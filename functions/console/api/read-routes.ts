@@ -7,9 +7,8 @@ import { ShadowViewSchema } from '../../answers/shadow/model.ts';
 import { SubjectViewSchema } from '../../answers/subject/model.ts';
 import { UsageDaysViewSchema } from '../../answers/usage/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
-import type { ApiDeps } from './api-deps.ts';
+import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
-import { invalidHook } from './invalid-hook.ts';
 import { answerOf, createRoute, errorAnswer, numberId, z } from './route-parts.ts';
 
 const paging = {

@@ -11,10 +11,9 @@ import type {
 } from '../../core/limits/desk/limit-request.ts';
 import { whoMayText } from '../../core/limits/desk/rights-words.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
-import type { ApiDeps } from './api-deps.ts';
+import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { AskSchema, VerdictSchema } from './edit-schemas.ts';
-import { invalidHook } from './invalid-hook.ts';
 import { forbidden } from './outcome-answer.ts';
 import { answerOf, createRoute, errorAnswer, jsonBody, textId } from './route-parts.ts';
 

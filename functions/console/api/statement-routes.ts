@@ -2,9 +2,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { StatementSchema } from '../../answers/statement/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
-import type { ApiDeps } from './api-deps.ts';
+import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
-import { invalidHook } from './invalid-hook.ts';
 import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
 
 const statement = createRoute({

@@ -1,16 +1,23 @@
 /** The directory in the ledger's table, under keys that no scan of the books yields. */
-import { joined, PARTS, partsOf } from '../limits/chunk-parts.ts';
+
 import { LimitsError } from '../limits/limits-error.ts';
-import { absent, any, atRev, numberIs } from '../store/condition.ts';
+import { joined, PARTS, partsOf } from '../limits/publish-limits.ts';
 import { getItem } from '../store/get.ts';
 import type { Item } from '../store/item-bytes.ts';
 import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
-import type { InstanceTable, Table } from '../store/operation.ts';
+import {
+  absent,
+  any,
+  atRev,
+  type InstanceTable,
+  numberIs,
+  type Table,
+  TimeLimit,
+} from '../store/operation.ts';
 import { itemAt, putItem } from '../store/put.ts';
 import { queryPages } from '../store/query.ts';
 import { SK, TTL_ATTRIBUTE } from '../store/table.ts';
 import { answered } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import { changeItem } from '../store/update.ts';
 import { DirectoryError } from './directory-error.ts';
 import {

@@ -4,8 +4,8 @@
  * directory as it was, and the next one goes on from there. The second of two runs to flip is lost.
  */
 
-import type { LedgerClock } from '../environment/clock.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
 import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
 import type { DirectoryTable, Wish } from './directory-table.ts';

@@ -1,11 +1,10 @@
 import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
 import { NO_HISTORY, type ProjectHistory } from '../../../policies/estimate/project-history.ts';
-import { type EstimateSettings } from '../../../policies/estimate.ts';
-import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
-import { type AdmissionRequest } from '../../../policies/request/request.ts';
-import { type LedgerClock } from '../environment/clock.ts';
+import { type EstimateSettings, type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import type { LedgerClock } from '../environment/clock.ts';
 import { keepLatest } from '../environment/keep-latest.ts';
-import { type EstimateSource } from './estimate-source.ts';
+import type { EstimateSource } from './estimate-source.ts';
 
 export interface EstimateCache {
   /**

@@ -1,6 +1,6 @@
 /** Credits and debits by hand: an entry beside the counter and the counter's change, in one transaction. */
 import { counterName } from '../../../policies/claim.ts';
-import { isPipelineCounter } from '../../../policies/limits/grace.ts';
+import { isPipelineCounter } from '../../../policies/limits/amount-in-force.ts';
 import { LedgerError } from '../store/ledger-error.ts';
 import { attempt } from './attempt.ts';
 import { AMOUNT_MAX } from './job.ts';

@@ -1,7 +1,11 @@
 /** What people are told once, however often it happens. */
 import type { LedgerClock } from '../environment/clock.ts';
+import type { Item } from '../store/item-bytes.ts';
+import { versioned } from '../store/item-version.ts';
+import type { LedgerKeys } from '../store/keys.ts';
 import { LedgerError } from '../store/ledger-error.ts';
-import type { LedgerStore } from './store.ts';
+import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import type { Announcement, LedgerStore } from './store.ts';
 
 export interface AnnounceOptions {
   /** How long it is not said again. */
@@ -42,3 +46,16 @@ function toldRatherTwice(error: unknown): true {
   if (error instanceof LedgerError) return true;
   throw error;
 }
+
+/** Two keys, the version and a time: DynamoDB removes it when that has passed, hours late at worst. */
+export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.announcement(announcement.key);
+  return {
+    [PK]: { S: pk },
+    [SK]: { S: sk },
+    ...versioned,
+    [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
+  };
+}
+
+export const seconds = (ms: number): number => Math.ceil(ms / 1000);

@@ -2,6 +2,8 @@
  * Claims and deltas as short lines, one string each: `group/101|money-month|2026-11|mf|480000|480000|0`. A field left
  * empty means "as in the line before", so the 20 levels of one limit cost 20 bytes each and 24 counters fit in a 1 KB record.
  */
+
+import type { Violation } from '../../../policies/reason.ts';
 import { unitOfLetter, unitRow } from '../../../policies/units/unit.ts';
 import { escapePart, unescapePart } from '../store/keys.ts';
 import type { EntryDelta } from './entry.ts';
@@ -63,4 +65,57 @@ function undoDitto(lines: readonly string[], fields: number): string[][] {
     before = full;
     return full;
   });
+}
+
+// Violations inside a record: JSON with short names, because three reasons must fit beside the claims in 1 KB.
+export const encodeViolations = (violations: readonly Violation[]): string =>
+  JSON.stringify(renamed(violations, SHORT));
+
+/** What is not a violation any more (an older version's leftovers) is left out: records are never refused. */
+export function decodeViolations(text: string): Violation[] {
+  const parsed: unknown = renamed(JSON.parse(text), LONG);
+  return Array.isArray(parsed) ? parsed.filter(isViolation) : [];
+}
+
+const isViolation = (value: unknown): value is Violation =>
+  typeof value === 'object' &&
+  value !== null &&
+  'rule' in value &&
+  'class' in value &&
+  'mode' in value &&
+  'reason' in value &&
+  typeof value.reason === 'object' &&
+  value.reason !== null &&
+  'code' in value.reason;
+
+/** Names not listed here travel as they are, so a new reason needs no change. Never reuse a letter. */
+const SHORT: Readonly<Record<string, string>> = {
+  rule: 'r',
+  class: 'k',
+  mode: 'm',
+  reason: 'w',
+  code: 'c',
+  limit: 'l',
+  subject: 's',
+  subjectLabel: 'sl',
+  unit: 'u',
+  limitAmount: 'la',
+  asked: 'a',
+  periodLabel: 'pl',
+  resetsAtMs: 't',
+  zone: 'z',
+  owner: 'o',
+  committed: 'cm',
+  settled: 'st',
+};
+const LONG: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(SHORT).map(([long, short]) => [short, long]),
+);
+
+function renamed(value: unknown, names: Readonly<Record<string, string>>): unknown {
+  if (Array.isArray(value)) return value.map((element) => renamed(element, names));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [names[name] ?? name, renamed(inner, names)]),
+  );
 }

@@ -1,8 +1,7 @@
 import { INSTANCES_PK } from '../store/keys.ts';
-import type { InstanceTable } from '../store/operation.ts';
+import { type InstanceTable, TimeLimit } from '../store/operation.ts';
 import { itemAt, putItem } from '../store/put.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import type { InstanceRegister, KnownInstance } from './instance-register.ts';
 import {
   GITLAB_URL,

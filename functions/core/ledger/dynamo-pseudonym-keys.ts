@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { absent } from '../store/condition.ts';
 import { getItem } from '../store/get.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import type { InstanceTable } from '../store/operation.ts';
+import { absent, type InstanceTable, TimeLimit } from '../store/operation.ts';
 import { itemAt, putItem } from '../store/put.ts';
 import { TTL_ATTRIBUTE } from '../store/table.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import type { PseudonymKeys } from './pseudonym-keys.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -1,7 +1,6 @@
 /** The ledger's items in the table. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
 import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
-import { absent, all, any, begins, compare, type ItemCondition, numberIs } from '../store/condition.ts';
 import type { Item } from '../store/item-bytes.ts';
 import {
   ANNOUNCED_SK,
@@ -13,15 +12,26 @@ import {
   ROLLUP_SK,
 } from '../store/keys.ts';
 import { LedgerError } from '../store/ledger-error.ts';
-import type { InstanceTable, RefusedItem, Table } from '../store/operation.ts';
+import {
+  absent,
+  all,
+  any,
+  begins,
+  compare,
+  type InstanceTable,
+  type ItemCondition,
+  numberIs,
+  type RefusedItem,
+  type Table,
+  TimeLimit,
+} from '../store/operation.ts';
 import { putItem } from '../store/put.ts';
 import { queryPage } from '../store/query.ts';
 import { scanPages } from '../store/scan.ts';
 import { DUE_AT, PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
 import { answered, failureText } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import { transactItems } from '../store/transact.ts';
-import { announcementItem, seconds } from './announcement-item.ts';
+import { announcementItem, seconds } from './announce.ts';
 import type { DueJob } from './due-job.ts';
 import { itemWrite, rewriteOf, rewriteOfEntry } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';

@@ -1,8 +1,19 @@
 /** The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it. */
-import { absent, all, any, atRev, type ItemCondition, numberIs, present } from '../store/condition.ts';
+
 import { versioned } from '../store/item-version.ts';
 import type { LedgerKeys } from '../store/keys.ts';
-import type { ItemWrite, PutWrite, UpdateWrite } from '../store/operation.ts';
+import {
+  absent,
+  all,
+  any,
+  atRev,
+  type ItemCondition,
+  type ItemWrite,
+  numberIs,
+  type PutWrite,
+  present,
+  type UpdateWrite,
+} from '../store/operation.ts';
 import { putOf } from '../store/put.ts';
 import { DUE_AT, DUE_PK, TTL_ATTRIBUTE } from '../store/table.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';

@@ -17,16 +17,14 @@ import {
 } from './attempt.ts';
 import { decided, draftRecord } from './draft.ts';
 import { type Job, newJob } from './job.ts';
-import type { LastSeen } from './last-seen.ts';
+import { type LastSeen, StaleLimits } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
-import { type Packable, packs } from './pack.ts';
-import { weighWithGrace } from './pipeline-grace.ts';
+import { type Packable, packs } from './merge.ts';
 import { giveBackCharges } from './reopen.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
-import { StaleLimits } from './stale-limits.ts';
 import type { Refusal, Write } from './store.ts';
-import { weigh } from './weigh.ts';
+import { weigh, weighWithGrace } from './weigh.ts';
 import type { KnownCounter, Verdict, Weighing } from './weighing.ts';
 
 export interface HoldDeps extends AttemptDeps {

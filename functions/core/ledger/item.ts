@@ -12,13 +12,19 @@ import {
 } from '../store/keys.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
-import { decodeClaims, decodeDeltas, encodeClaims, encodeDeltas } from './claim-lines.ts';
+import {
+  decodeClaims,
+  decodeDeltas,
+  decodeViolations,
+  encodeClaims,
+  encodeDeltas,
+  encodeViolations,
+} from './claim-lines.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
 import type { Counter, CounterAmounts, JobFacts, JobRecord, JobState, UncheckedCause } from './ledger.ts';
 import { decodeRequest, encodeRequest } from './request-text.ts';
 import { counterExpiresAtSeconds, expiresAtSeconds, isOfUser, recordExpiresAtSeconds } from './retention.ts';
 import type { CounterReset, StoredItem } from './store.ts';
-import { decodeViolations, encodeViolations } from './violation-text.ts';
 
 type Attributes = Record<string, AttributeValue>;
 

@@ -2,8 +2,8 @@
 import { type AttemptDeps, attempt } from './attempt.ts';
 import type { LastSeen } from './last-seen.ts';
 import type { JobRecord } from './ledger.ts';
+import { packs } from './merge.ts';
 import { type Move, mergeChanges } from './move.ts';
-import { packs } from './pack.ts';
 import { expiring } from './retention.ts';
 import type { Refusal, Write } from './store.ts';
 

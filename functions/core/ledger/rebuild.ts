@@ -2,8 +2,9 @@
  * Recounts every counter from what it was made of, as far as that is still there. A scan is no snapshot, so a difference is drift only if two passes
  * show the same one while nobody wrote the counter: `rev` unchanged from the first pass until after the second.
  */
+
+import { isPipelineCounter } from '../../../policies/limits/amount-in-force.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { isPipelineCounter } from '../../../policies/limits/grace.ts';
 import { sameAmounts } from './amounts.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import type { Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';

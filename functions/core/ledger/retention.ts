@@ -1,6 +1,6 @@
 import type { CounterKey } from '../../../policies/claim.ts';
+import { isPipelineCounter } from '../../../policies/limits/amount-in-force.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { isPipelineCounter } from '../../../policies/limits/grace.ts';
 import { longestDays } from '../../../policies/limits/period.ts';
 import { overEverywhereMs } from '../../../policies/limits/period-end.ts';
 import type { JobRecord } from './ledger.ts';

@@ -1,11 +1,16 @@
 /** Weighs jobs in arrival order against the counters seen so far: who is kept, who is refused, and what that adds up to. */
 
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { LedgerClock } from '../environment/clock.ts';
+import { LedgerError } from '../store/ledger-error.ts';
+import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import type { Job } from './job.ts';
 import { judgeClaim } from './judge-claim.ts';
 import type { RecordClaim } from './ledger.ts';
 import { CounterMerge } from './merge.ts';
-import { pipelineRuns } from './pipeline-runs.ts';
-import type { KnownCounters, Verdict, Weighing } from './weighing.ts';
+import { pipelineOf, pipelineRuns } from './pipeline-runs.ts';
+import type { LedgerStore } from './store.ts';
+import type { KnownCounter, KnownCounters, Verdict, Weighing } from './weighing.ts';
 
 /** A verdict and the bound each claim must fit at commit. */
 interface Weighed extends Verdict {
@@ -103,4 +108,56 @@ function addTo(merges: Map<string, CounterMerge>, { ask: asked, claims, bounds }
     }
     merge.add(claim, claims[index]?.fitted ?? true, ask.unchecked, bounds[index]);
   });
+}
+
+// Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job.
+/** A consistent read takes a few milliseconds; without it the job is undecided. */
+const READ_TIMEOUT_MS = 300;
+
+/** Weighs; where a job hangs on its pipeline, reads the pipelines of the pack in one batch and weighs again. */
+export async function weighWithGrace(
+  jobs: readonly Job[],
+  known: Map<string, KnownCounter>,
+  deadlineMs: number,
+  deps: { readonly store: LedgerStore; readonly clock: LedgerClock },
+): Promise<Weighing> {
+  const weighing = weigh(jobs, known);
+  const hanging = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
+  if (hanging.length === 0) return weighing;
+  const cause = await learnPipelines(jobs, known, deadlineMs, deps);
+  // Found too large, but not for certain: that is our trouble, not the job's.
+  if (cause !== undefined) for (const { job } of hanging) job.outcome = { outcome: 'undecided', cause };
+  return weigh(
+    jobs.filter(({ outcome }) => outcome === undefined),
+    known,
+  );
+}
+
+/** All pipelines of the pack: whom one job's grace leaves no room may need its own. */
+async function learnPipelines(
+  jobs: readonly Job[],
+  known: Map<string, KnownCounter>,
+  deadlineMs: number,
+  { store, clock }: { readonly store: LedgerStore; readonly clock: LedgerClock },
+): Promise<'deadline' | 'unavailable' | undefined> {
+  const leftMs = timeLeftMs(deadlineMs, clock);
+  if (leftMs < TRANSACTION_RESERVE_MS) return 'deadline';
+  const keys = new Map<string, CounterKey>();
+  for (const job of jobs) {
+    const key = pipelineOf(job);
+    if (key !== undefined && !known.has(counterName(key))) keys.set(counterName(key), key);
+  }
+  try {
+    const counters = await store.readCounters([...keys.values()], {
+      timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs),
+    });
+    for (const [index, name] of [...keys.keys()].entries()) {
+      const { committed = 0, fitted = 0, settled = 0 } = counters[index] ?? {};
+      known.set(name, { committed, fitted, settled });
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof LedgerError) return 'unavailable';
+    throw error;
+  }
 }

@@ -1,20 +1,25 @@
 /** Limit sets in the ledger's table, under keys that no scan of the books yields. */
 import type { CounterKey } from '../../../policies/claim.ts';
 import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
-import { absent, atRev, compare } from '../store/condition.ts';
 import { getItem } from '../store/get.ts';
 import type { Item } from '../store/item-bytes.ts';
 import { type Key, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
-import { type InstanceTable, keyOf, type Table } from '../store/operation.ts';
+import {
+  absent,
+  atRev,
+  compare,
+  type InstanceTable,
+  keyOf,
+  type Table,
+  TimeLimit,
+} from '../store/operation.ts';
 import { itemAt, putItem, putOf } from '../store/put.ts';
 import { queryAll, queryPages } from '../store/query.ts';
 import { retried } from '../store/retried.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
 import { answered } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import { transactItems } from '../store/transact.ts';
 import { changeItem } from '../store/update.ts';
-import { BYTES, joined, partsOf } from './chunk-parts.ts';
 import type {
   FlipOutcome,
   LimitChunk,
@@ -26,6 +31,7 @@ import type {
   RequestItem,
 } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
+import { BYTES, joined, partsOf } from './publish-limits.ts';
 
 export type DynamoLimitTableOptions = InstanceTable & BatchGetDeps;
 

@@ -5,6 +5,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import type { Item } from '../store/item-bytes.ts';
 import { logOf, rowsSet, writeRows } from './change-log.ts';
 import { changeRows, NO_LIMITS } from './changes/change-rows.ts';
 import {
@@ -142,4 +143,40 @@ export async function readLimits(
   const chunks = await table.readChunks(set, names, { timeoutMs: TIMEOUT_MS });
   const ofRoots = names.map((name, index) => unpacked(name, chunks[index]));
   return { change: shared.change, document: joinLimits(shared, ofRoots) };
+}
+
+// DynamoDB's items end at 400 KB: a chunk is stored in parts.
+const PART_BYTES_MAX = 350 * 1024;
+/** 35 MB compressed are more limits than there are groups. */
+const PARTS_MAX = 100;
+
+export const BYTES = 'b';
+export const PARTS = 'n';
+
+/** The attributes of each part, in order. */
+export function partsOf(name: string, bytes: Uint8Array): readonly Item[] {
+  const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES_MAX));
+  if (parts > PARTS_MAX) {
+    throw new LimitsError(
+      'limits_unreadable',
+      `chunk ${name} has ${bytes.length} bytes: expected at most ${PARTS_MAX * PART_BYTES_MAX}`,
+    );
+  }
+  return Array.from({ length: parts }, (_, index) => ({
+    [BYTES]: { B: bytes.subarray(index * PART_BYTES_MAX, (index + 1) * PART_BYTES_MAX) },
+    [PARTS]: { N: String(parts) },
+  }));
+}
+
+/** The other way. @throws {LimitsError} `limits_unreadable` if one is missing. */
+export function joined(name: string, items: readonly Item[]): Uint8Array | undefined {
+  const [first] = items;
+  if (first === undefined) return undefined;
+  if (items.length !== Number(first[PARTS]?.N)) {
+    throw new LimitsError(
+      'limits_unreadable',
+      `chunk ${name} has ${items.length} of ${first[PARTS]?.N} parts: publish the limits again`,
+    );
+  }
+  return Buffer.concat(items.map((item) => item[BYTES]?.B ?? new Uint8Array()));
 }

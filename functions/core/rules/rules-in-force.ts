@@ -1,6 +1,7 @@
 /** The rules of the moment: what was packed beside the code, with the limits that are live. Keep one per process. */
+
+import { subjectKey } from '../../../policies/limits/levels.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { subjectKey } from '../../../policies/limits/subject.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { place } from '../../../policies/place/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

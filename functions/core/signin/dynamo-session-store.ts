@@ -1,11 +1,10 @@
 import { deleteItem } from '../store/delete.ts';
 import { getItem } from '../store/get.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import type { InstanceTable } from '../store/operation.ts';
+import { type InstanceTable, TimeLimit } from '../store/operation.ts';
 import { itemAt, putItem } from '../store/put.ts';
 import { TTL_ATTRIBUTE } from '../store/table.ts';
 import { answered, type TableFailure } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import { changeItem } from '../store/update.ts';
 import { changeAttributes, sessionAttributes, sessionOf } from './session-item.ts';
 import type { SessionStore } from './session-store.ts';

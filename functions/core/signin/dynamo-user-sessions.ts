@@ -1,11 +1,9 @@
-import { all, begins, numberIs } from '../store/condition.ts';
 import { deleteItem } from '../store/delete.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import { type InstanceTable, keyOf } from '../store/operation.ts';
+import { all, begins, type InstanceTable, keyOf, numberIs, TimeLimit } from '../store/operation.ts';
 import { scanPages } from '../store/scan.ts';
 import { PK, SK } from '../store/table.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import { USER_ID } from './session-item.ts';
 
 /** Sign-ins by whose they are. No page needs that, so there is no index: it reads the whole table. */

@@ -1,9 +1,8 @@
 import type { LedgerClock } from '../environment/clock.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import { keyOf, type Table } from './operation.ts';
+import { keyOf, type Table, TimeLimit } from './operation.ts';
 import { retried } from './retried.ts';
-import { TimeLimit } from './time-limit.ts';
 
 export interface BatchGetDeps {
   readonly table: Table;

@@ -1,6 +1,5 @@
 import type { Key } from './keys.ts';
-import type { Table } from './operation.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { Table, TimeLimit } from './operation.ts';
 
 /** Whether it was there or not. */
 export async function deleteItem(table: Table, key: Key, limit: TimeLimit): Promise<void> {

@@ -14,11 +14,11 @@ import {
   type Update,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { ItemCondition } from './condition.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import type {
   Answers,
+  ItemCondition,
   ItemPage,
   ItemsOutcome,
   Operations,
@@ -27,12 +27,12 @@ import type {
   QueryAsk,
   ScanAsk,
   Table,
+  TimeLimit,
   UpdateWrite,
 } from './operation.ts';
 import { itemConditionText, Placeholders, updateText } from './rendered.ts';
 import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
 import { isConflict, isThrottle } from './table-failure.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /** @param client - must have `maxAttempts: 1` where a deadline matters, as `dynamoClient` makes it. */
 export function dynamoTable(client: DynamoDBClient, tableName: string): Table {

@@ -1,7 +1,6 @@
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import type { Table } from './operation.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { Table, TimeLimit } from './operation.ts';
 
 /** Consistent unless it says otherwise: a read that sees what was just written costs a whole unit instead of half a one. */
 export const getItem = (

@@ -2,11 +2,9 @@
  * What is asked of the table, as values. Each operation has a module of its own (`get.ts`, `put.ts` …), so that what a
  * program imports says what it may do with the table.
  */
-import type { ItemCondition } from './condition.ts';
-import type { Item } from './item-bytes.ts';
+import type { AttributeValue, Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { PK, SK } from './table.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /** DynamoDB's own bound on one transaction. */
 export const TRANSACTION_ITEMS_MAX = 100;
@@ -127,3 +125,54 @@ export interface RefusedItem {
 }
 
 export const keyOf = (item: Item): Key => ({ pk: item[PK]?.S ?? '', sk: item[SK]?.S ?? '' });
+
+/** The time that one or several calls may take together; it begins with the first that waits for somebody else. */
+export class TimeLimit {
+  readonly #timeoutMs: number;
+  #signal: AbortSignal | undefined;
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.timeout(Math.ceil(this.#timeoutMs));
+    return this.#signal;
+  }
+}
+
+// What a write or a read asks of an item, as a value: rendered for DynamoDB, evaluated by the twin in memory.
+export type ItemCondition =
+  | { readonly kind: 'absent' | 'present'; readonly attribute: string }
+  | {
+      readonly kind: 'compare';
+      readonly attribute: string;
+      readonly by: Comparator;
+      readonly value: AttributeValue;
+    }
+  | { readonly kind: 'begins'; readonly attribute: string; readonly text: string }
+  | { readonly kind: 'all' | 'any'; readonly of: readonly ItemCondition[] };
+
+export type Comparator = '=' | '<>' | '<' | '<=';
+
+/** There is no such item; of another attribute: the item does not have it. */
+export const absent = (attribute: string = PK): ItemCondition => ({ kind: 'absent', attribute });
+export const present = (attribute: string = PK): ItemCondition => ({ kind: 'present', attribute });
+export const compare = (attribute: string, by: Comparator, value: AttributeValue): ItemCondition => ({
+  kind: 'compare',
+  attribute,
+  by,
+  value,
+});
+export const numberIs = (attribute: string, by: Comparator, value: number): ItemCondition =>
+  compare(attribute, by, { N: String(value) });
+export const begins = (attribute: string, text: string): ItemCondition => ({
+  kind: 'begins',
+  attribute,
+  text,
+});
+export const all = (of: readonly ItemCondition[]): ItemCondition => ({ kind: 'all', of });
+export const any = (of: readonly ItemCondition[]): ItemCondition => ({ kind: 'any', of });
+/** Replaces the item of revision `rev`, where 0 is none. */
+export const atRev = (attribute: string, rev: number): ItemCondition =>
+  rev === 0 ? absent() : numberIs(attribute, '=', rev);

@@ -1,10 +1,8 @@
-import type { ItemCondition } from './condition.ts';
 import type { Item } from './item-bytes.ts';
 import { versioned } from './item-version.ts';
 import type { Key } from './keys.ts';
-import type { PutOutcome, PutWrite, Table } from './operation.ts';
+import type { ItemCondition, PutOutcome, PutWrite, Table, TimeLimit } from './operation.ts';
 import { PK, SK } from './table.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /** An item of this program's version. */
 export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({

@@ -1,6 +1,5 @@
 import type { Item } from './item-bytes.ts';
-import type { ItemPage, PageEnd, QueryAsk, Table } from './operation.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { ItemPage, PageEnd, QueryAsk, Table, TimeLimit } from './operation.ts';
 
 /** The first page: of 1 MB, or of `pageItems`. */
 export const queryPage = (table: Table, ask: QueryAsk, limit: TimeLimit): Promise<ItemPage> =>

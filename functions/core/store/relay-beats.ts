@@ -3,10 +3,9 @@ import { SK } from '../../names.ts';
 import type { Beat } from '../contract/heartbeat.ts';
 import type { Item } from './item-bytes.ts';
 import { ledgerKeys } from './keys.ts';
-import type { InstanceTable } from './operation.ts';
+import { type InstanceTable, TimeLimit } from './operation.ts';
 import { queryPage } from './query.ts';
 import { answered, unavailable } from './table-failure.ts';
-import { TimeLimit } from './time-limit.ts';
 
 /** A relay beats every 30 s: three lost beats are bad luck, four are nobody. */
 export const SILENT_MS = 120_000;

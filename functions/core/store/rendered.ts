@@ -1,8 +1,7 @@
 /** Conditions and updates as DynamoDB's expressions. Every attribute has a placeholder: any of them may be a reserved word. */
 
-import type { ItemCondition } from './condition.ts';
 import type { AttributeValue } from './item-bytes.ts';
-import type { UpdateWrite } from './operation.ts';
+import type { ItemCondition, UpdateWrite } from './operation.ts';
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9]*$/;
 

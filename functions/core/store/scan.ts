@@ -1,6 +1,5 @@
 import type { Item } from './item-bytes.ts';
-import type { ItemPage, PageEnd, ScanAsk, Table } from './operation.ts';
-import { TimeLimit } from './time-limit.ts';
+import { type ItemPage, type PageEnd, type ScanAsk, type Table, TimeLimit } from './operation.ts';
 
 /** The whole table, page after page; not a snapshot. @param pageTimeoutMs - for each page anew. */
 export async function* scanPages(

@@ -2,10 +2,9 @@
 import { getItem } from './get.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import type { Table } from './operation.ts';
+import { type Table, TimeLimit } from './operation.ts';
 import { itemAt, putItem } from './put.ts';
 import { answered, unavailable } from './table-failure.ts';
-import { TimeLimit } from './time-limit.ts';
 
 export interface SingleItemOptions {
   readonly table: Table;

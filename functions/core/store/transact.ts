@@ -1,5 +1,4 @@
-import type { ItemsOutcome, ItemWrite, Table } from './operation.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { ItemsOutcome, ItemWrite, Table, TimeLimit } from './operation.ts';
 
 /**
  * Writes all or nothing; no item may appear twice.

@@ -1,8 +1,6 @@
-import { present } from './condition.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import type { Table } from './operation.ts';
-import type { TimeLimit } from './time-limit.ts';
+import { present, type Table, type TimeLimit } from './operation.ts';
 
 /** Sets attributes of an item that is there: what was taken away meanwhile does not come back. False: it was. */
 export async function changeItem(table: Table, key: Key, set: Item, limit: TimeLimit): Promise<boolean> {

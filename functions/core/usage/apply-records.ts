@@ -12,7 +12,7 @@
 
 import type { LedgerClock } from '../environment/clock.ts';
 import type { JobRecord } from '../ledger/ledger.ts';
-import { packs } from '../ledger/pack.ts';
+import { packs } from '../ledger/merge.ts';
 import { recordExpiresAtSeconds } from '../ledger/retention.ts';
 import { LedgerError } from '../store/ledger-error.ts';
 import { retried } from '../store/retried.ts';

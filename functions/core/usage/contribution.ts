@@ -1,9 +1,9 @@
 /** What one job's record adds to usage. Pure: the record as it stands now, so that any order of its images ends the same. */
 
+import { subjectKey } from '../../../policies/limits/levels.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
-import { subjectKey } from '../../../policies/limits/subject.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { costMicros } from '../../../policies/price.ts';
+import { costMicros } from '../../../policies/prices/price.ts';
 import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
 import { ranRejected, wasRejected } from '../ledger/rejected.ts';
 import { ratioBucket } from './hold-ratio.ts';

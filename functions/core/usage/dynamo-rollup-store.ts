@@ -6,16 +6,21 @@ import {
   type StoredEstimates,
 } from '../estimates/estimates-item.ts';
 import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
-import { absent, atRev, numberIs } from '../store/condition.ts';
 import type { Item } from '../store/item-bytes.ts';
 import { versioned } from '../store/item-version.ts';
 import type { Key } from '../store/keys.ts';
 import { LedgerError } from '../store/ledger-error.ts';
-import type { InstanceTable, UpdateWrite } from '../store/operation.ts';
+import {
+  absent,
+  atRev,
+  type InstanceTable,
+  numberIs,
+  TimeLimit,
+  type UpdateWrite,
+} from '../store/operation.ts';
 import { putItem, putOf } from '../store/put.ts';
 import { TTL_ATTRIBUTE } from '../store/table.ts';
 import { answered, isConflict, isThrottle } from '../store/table-failure.ts';
-import { TimeLimit } from '../store/time-limit.ts';
 import { transactItems } from '../store/transact.ts';
 import {
   CONTRIBUTION_REV,

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Grant } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { relativeText } from '../../../policies/text/duration-text.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
+import { relativeText } from '../../../policies/text/money-text.ts';
 import { addresseeOf, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
 import { subjectPage } from '../../core/notify/console-links.ts';
 import type { Cursor } from '../cursor.ts';

@@ -1,7 +1,6 @@
-import { relativeText } from '../../text/duration-text.ts';
-import { fitted, HEADLINE_CHARACTERS_MAX } from '../../text/fitting.ts';
 import { instantText } from '../../text/instant-text.ts';
-import { oneLine, shortened } from '../../text/plain-text.ts';
+import { relativeText } from '../../text/money-text.ts';
+import { fitted, HEADLINE_CHARACTERS_MAX, oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 import { untilText } from '../../text/until-text.ts';
 

@@ -1,6 +1,5 @@
 import type { ResourceName } from '../../kubernetes/resource-variables.ts';
-import { firstFitting } from '../../text/fitting.ts';
-import { oneLine, quoted, shortened } from '../../text/plain-text.ts';
+import { firstFitting, oneLine, quoted, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 
 export interface ResourceCap {

@@ -1,6 +1,5 @@
-import { NO_CLASS } from '../../price.ts';
-import { firstFitting } from '../../text/fitting.ts';
-import { oneLine, shortened } from '../../text/plain-text.ts';
+import { NO_CLASS } from '../../prices/price.ts';
+import { firstFitting, oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 
 export interface RunnerScope {

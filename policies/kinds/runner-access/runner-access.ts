@@ -5,7 +5,7 @@ import { needsOf } from '../../match/access-needs.ts';
 import { isOfClass } from '../../match/condition.ts';
 import type { Conditions } from '../../match/conditions.ts';
 import { allHold } from '../../match/match.ts';
-import { NO_CLASS } from '../../price.ts';
+import { NO_CLASS } from '../../prices/price.ts';
 import type { Check, KnownNames, StatelessRuleKind } from '../rule-kind.ts';
 import type { RunnerScope } from './runner-access-text.ts';
 

@@ -1,4 +1,4 @@
-import { durationText } from '../../text/duration-text.ts';
+import { durationText } from '../../text/money-text.ts';
 import { oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 

@@ -1,6 +1,5 @@
 import type { ReasonOf } from '../../reason.ts';
-import { fitted } from '../fitting.ts';
-import { oneLine, shortened } from '../plain-text.ts';
+import { fitted, oneLine, shortened } from '../plain-text.ts';
 import type { ReasonText } from '../reason-text.ts';
 
 const ID_CHARACTERS_MAX = 60;

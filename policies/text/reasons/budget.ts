@@ -1,10 +1,10 @@
 import type { LimitFacts, ReasonOf } from '../../reason.ts';
 import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
-import { relativeText } from '../duration-text.ts';
-import { type Detail, fitted } from '../fitting.ts';
 import { instantText } from '../instant-text.ts';
 import { duringText, labelOf, limitName, limitNameFirst, overdraftText } from '../limit-name.ts';
+import { relativeText } from '../money-text.ts';
+import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 

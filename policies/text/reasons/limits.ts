@@ -2,8 +2,8 @@ import type { ReasonOf } from '../../reason.ts';
 import { unitRow } from '../../units/unit.ts';
 import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
-import { type Detail, fitted } from '../fitting.ts';
 import { duringText, labelOf, limitName, overdraftText } from '../limit-name.ts';
+import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 

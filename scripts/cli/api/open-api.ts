@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
-import { placesOf } from '../../../functions/answers/reading/places.ts';
+import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
 import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';

@@ -1,9 +1,9 @@
 import { limitsByPlace } from '../../../functions/core/limits/changes/limit-rows-between.ts';
 import { placeOf } from '../../../functions/core/limits/csv/placed-entries.ts';
-import { exportedLimits } from '../../../functions/core/limits/desk/exported-limits.ts';
+import { exportedLimits } from '../../../functions/core/limits/desk/desk-reads.ts';
 import { closest } from '../../../policies/document/closest.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
-import { runnerClassNames } from '../../../policies/prices/prices-at.ts';
+import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { Budget } from '../api/open-api.ts';
 

@@ -1,6 +1,5 @@
 import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
-import type { RunnerClass } from '../../../policies/price.ts';
-import { pricesAt } from '../../../policies/prices/prices-at.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { ExpandedJob } from '../pipeline/expanded-job.ts';
 import { blaming } from '../pipeline/pipeline-error.ts';
 import { checkJob, type JobCheck, type Untold } from './job-check.ts';

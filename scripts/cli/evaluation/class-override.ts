@@ -1,7 +1,6 @@
 import { closest } from '../../../policies/document/closest.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { RunnerClass } from '../../../policies/price.ts';
-import { pricesAt } from '../../../policies/prices/prices-at.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 export interface ChosenClass {

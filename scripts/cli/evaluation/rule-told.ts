@@ -1,6 +1,6 @@
 import type { RuleResult } from '../../../functions/answers/job/rule-results.ts';
 import type { Reason } from '../../../policies/reason.ts';
-import { reasonLine } from '../../../policies/text/reason-line.ts';
+import { reasonLine } from '../../../policies/text/reason-texts.ts';
 import { askText, limitAskOf } from './limit-ask.ts';
 import { needsText } from './missing-fields.ts';
 

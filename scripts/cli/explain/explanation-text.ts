@@ -6,9 +6,9 @@ import { counterName } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { classColumn } from '../../../policies/text/class-text.ts';
-import { durationText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
-import { reasonLine } from '../../../policies/text/reason-line.ts';
+import { durationText } from '../../../policies/text/money-text.ts';
+import { reasonLine } from '../../../policies/text/reason-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 

@@ -2,7 +2,7 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { ranRejected, wasRejected } from '../../../functions/core/ledger/rejected.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { costMicros } from '../../../policies/price.ts';
+import { costMicros } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { isLetInByGrace, isOnCounter, NaiveReplay } from './naive-replay.ts';
 import type { ShadowFigures, ShadowRow } from './shadow-figures.ts';

@@ -1,8 +1,8 @@
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { durationText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
+import { durationText } from '../../../policies/text/money-text.ts';
 import { type Command, type DeskIo, EXIT } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

@@ -1,6 +1,6 @@
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
-import { durationText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
+import { durationText } from '../../../policies/text/money-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { type Column, table } from '../../terminal/table.ts';
 import { count, money } from '../report/shadow-words.ts';

@@ -1,7 +1,7 @@
 /** One edit of limits as finance makes it: a CSV file, exported, changed and imported again through the console's API. */
 import { Hono } from 'hono';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
-import { placesOf } from '../../../functions/answers/reading/places.ts';
+import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';

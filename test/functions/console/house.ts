@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
-import { placesOf } from '../../../functions/answers/reading/places.ts';
 import type { ConsoleReadDeps } from '../../../functions/answers/reading/reading.ts';
+import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { createApi } from '../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { decide } from '../../../functions/core/admission/decide.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readLimitThresholds, readThresholds } from '../../../policies/document/parse-thresholds.ts';
+import { readLimitThresholds, readThresholds } from '../../../policies/document/parse-limit-period.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { Reading } from '../../../policies/document/reading.ts';
 

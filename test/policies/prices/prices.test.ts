@@ -5,13 +5,14 @@ import { problemText } from '../../../policies/document/parsed.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import {
   costMicros,
+  jobPriceOf,
   MICROS_PER_MINUTE_MAX,
   type PriceList,
+  pricesAt,
   type RunnerClass,
-} from '../../../policies/price.ts';
-import { jobPriceOf } from '../../../policies/prices/job-price.ts';
+  runnerClassNames,
+} from '../../../policies/prices/price.ts';
 import { priceJumps } from '../../../policies/prices/price-jumps.ts';
-import { pricesAt, runnerClassNames } from '../../../policies/prices/prices-at.ts';
 import { aPolicy, policyDocument, someLimits, using } from '../documents.ts';
 
 const large = (over: object = {}) => ({ name: 'large', tags: ['large'], rate_per_minute: '0.60', ...over });

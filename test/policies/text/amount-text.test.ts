@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { bytesText } from '../../../policies/text/bytes-text.ts';
-import { durationText, relativeText } from '../../../policies/text/duration-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
-import { moneyText } from '../../../policies/text/money-text.ts';
+import { durationText, moneyText, relativeText } from '../../../policies/text/money-text.ts';
 
 test.each([
   [0, '0.00'],

@@ -2,11 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DISCLOSURES } from '../../../policies/disclosure.ts';
 import type { Reason } from '../../../policies/reason.ts';
-import { discreetHeadline, headline } from '../../../policies/text/headline.ts';
-import { reasonLine } from '../../../policies/text/reason-line.ts';
-import { REASON_TEXTS } from '../../../policies/text/reason-texts.ts';
+import {
+  discreetHeadline,
+  headline,
+  REASON_TEXTS,
+  reasonLine,
+  retryAdvice,
+} from '../../../policies/text/reason-texts.ts';
 import { REJECTION_CHARACTERS_MAX } from '../../../policies/text/rejection-text.ts';
-import { retryAdvice } from '../../../policies/text/retry-advice.ts';
 import { ANY_REASON, anyReason, words } from './any-reason.ts';
 import { NOW_MS, told, toldDiscreetly } from './told.ts';
 

@@ -8,7 +8,7 @@ import {
 import { importLimits } from '../../../core/limits/csv/import-limits.ts';
 import { readRows } from '../../../core/limits/csv/read-rows.ts';
 import { type TotalChange, totalChanges } from '../../../core/limits/csv/totals.ts';
-import { baseOfFile, exportedLimits } from '../../../core/limits/desk/exported-limits.ts';
+import { baseOfFile, exportedLimits } from '../../../core/limits/desk/desk-reads.ts';
 import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { type Stale, staleImport } from '../../stale-import.ts';

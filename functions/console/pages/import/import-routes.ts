@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { actingUser } from '../../../answers/reading/acting-user.ts';
 import type { CsvProblem } from '../../../core/limits/csv/columns.ts';
 import { exportLimits } from '../../../core/limits/csv/export-limits.ts';
-import { exportedLimits, NO_SET } from '../../../core/limits/desk/exported-limits.ts';
+import { exportedLimits, NO_SET } from '../../../core/limits/desk/desk-reads.ts';
 import type { SignInEnv } from '../../../core/signin/user.ts';
 import { readForm } from '../../unreadable-request.ts';
 import { query, readValues } from '../asked.ts';

@@ -1,5 +1,5 @@
 import { amountText } from '../../../../policies/text/amount-text.ts';
-import { durationText } from '../../../../policies/text/duration-text.ts';
+import { durationText } from '../../../../policies/text/money-text.ts';
 import type { Explained, ExplainedTerms } from '../../../answers/job/model.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { ConsolePage } from '../frame.tsx';

@@ -1,4 +1,4 @@
-import { durationText } from '../../../../policies/text/duration-text.ts';
+import { durationText } from '../../../../policies/text/money-text.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { Rejections, UsageView } from '../../../answers/usage/model.ts';
 import { dayLabel, daySpan } from '../parts/chart-scale.ts';

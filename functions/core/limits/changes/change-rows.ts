@@ -4,12 +4,9 @@ import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { ChangeAbout, ChangeRow, Effect, Fields, FieldValue } from './change-row.ts';
-import { edgeZone } from './edge-zone.ts';
 import { breakGlassEffect, differing, freezeEffect, grantEffect } from './effects.ts';
-import { breakGlassFields, freezeFields, grantFields } from './fields.ts';
-import { limitRowsOf, limitsByPlace } from './limit-rows-between.ts';
-import { rolloutRows } from './rollout-rows.ts';
-import { subjectPath } from './subject-path.ts';
+import { breakGlassFields, edgeZone, freezeFields, grantFields, subjectPath } from './fields.ts';
+import { limitRowsOf, limitsByPlace, rolloutRows } from './limit-rows-between.ts';
 
 export interface Between {
   readonly from: LimitSet;

@@ -4,6 +4,7 @@ import type { Freeze } from '../../../../policies/limits/freeze.ts';
 import type { Grant } from '../../../../policies/limits/grant.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import { SHARE_PARTS } from '../../../../policies/limits/share.ts';
+import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Fields, FieldValue } from './change-row.ts';
 
 export const limitFields = (limit: Limit): Fields =>
@@ -97,3 +98,24 @@ const shareText = (parts: number | undefined): string | undefined =>
 /** `2026-12-01T00:00:00Z`: what a person wrote as a day is an instant by now. */
 const instantText = (atMs: number | undefined): string | undefined =>
   atMs === undefined ? undefined : new Date(atMs).toISOString().replace('.000Z', 'Z');
+
+/** `from` and `until` are told on the calendar they were written in; the zone is left out where it is UTC. */
+export const edgeZone = (field: string, zone: string): { readonly zone?: string } =>
+  (field === 'from' || field === 'until') && zone !== 'UTC' ? { zone } : {};
+
+/** What people call a subject: the full path of a group or project, the name of a class; undefined: not known. */
+export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
+  const slash = subject.indexOf('/');
+  const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
+  switch (kind) {
+    case 'group':
+      return directory?.groupById.get(Number(name))?.path;
+    case 'project':
+      return directory?.projectById.get(Number(name))?.path;
+    case 'runner-class':
+    case 'groups':
+      return name;
+    default:
+      return undefined;
+  }
+}

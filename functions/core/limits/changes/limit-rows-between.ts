@@ -1,10 +1,10 @@
 import type { Limit } from '../../../../policies/limits/limit.ts';
-import { defaultsOf, type LimitSet } from '../../../../policies/limits/limits.ts';
+import { defaultsOf, type LimitSet, type RolloutClass } from '../../../../policies/limits/limits.ts';
+import type { Mode } from '../../../../policies/mode.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
-import { edgeZone } from './edge-zone.ts';
-import { binds, differing, limitEffect, reachOf } from './effects.ts';
-import { limitFields } from './fields.ts';
+import { binds, differing, limitEffect, modeEffect, reachOf } from './effects.ts';
+import { edgeZone, limitFields } from './fields.ts';
 
 /** Where limits stand: subjects, and the two kinds of defaults, which have subjects of their own. */
 export function limitsByPlace(set: LimitSet): ReadonlyMap<string, readonly Limit[]> {
@@ -118,3 +118,44 @@ function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] 
 /** Something else is counted from now on, and what was used of the other counts no more. */
 const kindEffect = (from: Limit, to: Limit): Effect =>
   from.mode === 'enforce' || to.mode === 'enforce' ? 'loosens' : 'neutral';
+
+/** A group without an entry follows the ones above it, so what a change comes to is told from both ends. */
+export function rolloutRows(
+  from: LimitSet,
+  to: LimitSet,
+  directory: Directory | undefined,
+): readonly ChangeRow[] {
+  const groups = [...new Set([...to.rollouts.keys(), ...from.rollouts.keys()])];
+  return groups.flatMap((group) =>
+    (['cost', 'capacity'] as const).flatMap((ruleClass): readonly ChangeRow[] => {
+      const [before, after] = [from.rollouts.get(group)?.[ruleClass], to.rollouts.get(group)?.[ruleClass]];
+      if (before === after) return [];
+      const effective = (set: LimitSet): Mode => rolledOutTo(set, group, ruleClass, directory);
+      return [
+        {
+          about: 'rollout',
+          subject: `group/${group}`,
+          limit: ruleClass,
+          field: 'mode',
+          from: before ?? null,
+          to: after ?? null,
+          effect: modeEffect(effective(from), effective(to)),
+        },
+      ];
+    }),
+  );
+}
+
+function rolledOutTo(
+  { rollouts }: LimitSet,
+  group: number,
+  ruleClass: RolloutClass,
+  directory: Directory | undefined,
+): Mode {
+  const chain = directory?.chainById.get(group)?.map(({ id }) => id) ?? [group];
+  for (const id of [...chain].reverse()) {
+    const mode = rollouts.get(id)?.[ruleClass];
+    if (mode !== undefined) return mode;
+  }
+  return 'enforce';
+}

@@ -77,3 +77,87 @@ export const csvProblemText = ({ line, column, message }: CsvProblem): string =>
 
 /** More than a person mends in one go. */
 export const PROBLEMS_MAX = 200;
+
+/** The text of a file as spreadsheets save it: in which letters, and with what between its cells. */
+
+export interface FileText {
+  readonly text: string;
+  /** Lines before the header that are none of the table. */
+  readonly linesBefore: number;
+  /** What the file says itself, on a line `sep=;`, or its header does. */
+  readonly delimiter?: Delimiter;
+  /** What was found out rather than told, in words. */
+  readonly notes: readonly string[];
+}
+
+export type Delimiter = ',' | ';' | '\t';
+
+const SEPARATOR = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
+const DELIMITER_NAMES: Readonly<Record<Delimiter, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+};
+
+/** @returns undefined: these are no letters. */
+export function fileText(file: Uint8Array): FileText | undefined {
+  const decoded = decode(file);
+  if (decoded === undefined) return undefined;
+  const said = SEPARATOR.exec(decoded.text);
+  const text = said === null ? decoded.text : decoded.text.slice(said[0].length);
+  const found = said === null ? delimiterOf(text) : (said[1] as Delimiter);
+  return {
+    text,
+    linesBefore: said === null ? 0 : 1,
+    ...(found !== undefined && { delimiter: found }),
+    notes: [
+      ...decoded.notes,
+      ...(found === undefined || found === ',' ? [] : [`cells are apart by ${DELIMITER_NAMES[found]}`]),
+    ],
+  };
+}
+
+function decode(file: Uint8Array): Pick<FileText, 'text' | 'notes'> | undefined {
+  const wide = wideEncoding(file);
+  if (wide !== undefined) {
+    const text = tried(wide, file);
+    return text === undefined ? undefined : { text, notes: ['its letters are read as UTF-16'] };
+  }
+  const text = tried('utf-8', file);
+  if (text !== undefined) return { text, notes: [] };
+  const western = tried('windows-1252', file);
+  // Control letters are in no spreadsheet: then these are other bytes altogether.
+  return western === undefined || [...western].some(isControl)
+    ? undefined
+    : { text: western, notes: ['is not UTF-8: its letters are read as Windows-1252'] };
+}
+
+/** Tabs and line breaks are text. */
+const isControl = (letter: string): boolean => {
+  const code = letter.charCodeAt(0);
+  return code < 9 || (code >= 0x80 && code < 0xa0);
+};
+
+function tried(encoding: string, file: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Told by the byte order mark, or by the half of its bytes that Latin letters leave empty. */
+function wideEncoding(file: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const [first, second] = file;
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && second !== undefined))
+    return 'utf-16be';
+  return undefined;
+}
+
+/** No column has one of these in its name, so a header with a single kind of them says what is between its cells. */
+function delimiterOf(text: string): Delimiter | undefined {
+  const [header = ''] = text.split(/[\r\n]/, 1);
+  const found = ([',', ';', '\t'] as const).filter((each) => header.includes(each));
+  return found.length === 1 ? found[0] : undefined;
+}

@@ -1,8 +1,16 @@
 /** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { type Cells, type Column, isDecimal } from './columns.ts';
-import { cellsOf, KEY_OF, kindOf, type LimitEntry, madeId, NO_THRESHOLDS } from './entry-cells.ts';
-import { type CellReading, readCells } from './read-cells.ts';
+import {
+  type CellReading,
+  cellsOf,
+  KEY_OF,
+  kindOf,
+  type LimitEntry,
+  madeId,
+  NO_THRESHOLDS,
+  readCells,
+} from './read-cells.ts';
 
 export type Refuse = CellReading['refuse'];
 

@@ -1,9 +1,8 @@
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { cellOfText, isPlainNumber } from './cell-text.ts';
 import { type Cells, COLUMNS, type Column, type CsvDialect, isDecimal, PLAIN_CSV } from './columns.ts';
-import { cellsOf } from './entry-cells.ts';
 import { type PlacedEntry, placedEntries } from './placed-entries.ts';
+import { cellOfText, cellsOf, isPlainNumber } from './read-cells.ts';
 
 export interface ExportOptions {
   /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */

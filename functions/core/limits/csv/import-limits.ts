@@ -9,9 +9,8 @@ import type { LimitList } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { type Column, type CsvDialect, type CsvProblem, PROBLEMS_MAX, type Understood } from './columns.ts';
 import { edited, type Refuse } from './edit-entry.ts';
-import { KEY_OF, type LimitEntry, madeId } from './entry-cells.ts';
 import { entryKey, LISTS, type PlacedEntry, placedEntries, placeOf } from './placed-entries.ts';
-import type { CellReading } from './read-cells.ts';
+import { type CellReading, KEY_OF, type LimitEntry, madeId } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 import { subjectOfRow } from './row-subject.ts';
 

@@ -2,7 +2,7 @@
 import { isRecord } from '../../../../policies/document/reading.ts';
 import { type LimitList, listOf, subjectOfEntry, writtenSubject } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { idOf, type LimitEntry } from './entry-cells.ts';
+import { idOf, type LimitEntry } from './read-cells.ts';
 
 /** The lists of a document that hold limits. */
 export const LISTS: readonly LimitList[] = ['limits', 'personal_default', 'group_defaults'];

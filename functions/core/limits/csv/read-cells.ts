@@ -1,5 +1,5 @@
 /** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
-import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { readWrittenAmount, type Written } from '../written/written-amount.ts';
 import { readWrittenDay } from '../written/written-day.ts';
 import { type Cells, type Column, type CsvDialect, isDecimal } from './columns.ts';
@@ -56,3 +56,95 @@ const sameNumber = (one: string, other: string | undefined): boolean =>
 
 /** Spreadsheets save 7.50 as 7.5. */
 const trimmed = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+
+// One limit of the document as the cells of a row.
+/** A limit as it stands in the document. */
+export type LimitEntry = Readonly<Record<string, unknown>>;
+
+/** Columns that are a key of the document each, with a text or a number. */
+export const KEY_OF = {
+  period: 'per',
+  timezone: 'zone',
+  mode: 'mode',
+  owner: 'owner',
+  cost_center: 'cost_center',
+  valid_from: 'from',
+  valid_until: 'until',
+  reason: 'reason',
+  grace: 'grace',
+  overdraft: 'overdraft',
+  fiscal_start: 'fiscal_start',
+  contact: 'contact',
+} as const satisfies Partial<Record<Column, string>>;
+
+/** What a list without entries says: at no share of the limit is the owner told. */
+export const NO_THRESHOLDS = 'none';
+
+/** The first that is there; a valid entry has one. */
+export const kindOf = (entry: LimitEntry): LimitKind | undefined =>
+  LIMIT_KINDS.find((kind) => isThere(entry[kind]));
+
+/** Its own, or the one that is made from it. */
+export function idOf(entry: LimitEntry): string {
+  if (isThere(entry.id)) return String(entry.id);
+  return madeId(kindOf(entry) ?? '', textOf(entry.per));
+}
+
+export const madeId = (kind: string, per: string): string => `${kind}-${per === '' ? 'now' : per}`;
+
+/** All cells that say something about the limit itself, not about whose it is; decimals with a point. */
+export function cellsOf(entry: LimitEntry): Cells {
+  const kind = kindOf(entry);
+  const soft = textOf(entry.soft);
+  const share = /^([^%]+)%$/.exec(soft)?.[1];
+  const keyed = Object.entries(KEY_OF).map(([column, key]) => [column, textOf(entry[key])]);
+  return {
+    ...(Object.fromEntries(keyed) as Record<keyof typeof KEY_OF, string>),
+    unit: kind ?? '',
+    limit: kind === undefined ? '' : textOf(entry[kind]),
+    limit_id: idOf(entry),
+    soft_pct: share ?? '',
+    soft: share === undefined ? soft : '',
+    carry: carryText(entry.carry),
+    thresholds: thresholdsText(entry.thresholds),
+  };
+}
+
+function carryText(carry: unknown): string {
+  return typeof carry === 'object' && carry !== null && 'max' in carry ? textOf(carry.max) : '';
+}
+
+function thresholdsText(thresholds: unknown): string {
+  if (!Array.isArray(thresholds)) return '';
+  return thresholds.length === 0 ? NO_THRESHOLDS : thresholds.map(textOf).join(' ');
+}
+
+const textOf = (value: unknown): string => (isThere(value) ? String(value) : '');
+
+const isThere = (value: unknown): boolean => value !== undefined && value !== null;
+
+/**
+ * A text in a cell that spreadsheets leave alone: they run formulas, and read `0042`, `2026-11-01` and `3-4` as numbers
+ * and dates, which they save in another form. An apostrophe before such a text makes it a text, and goes on the way back.
+ *
+ * @see https://owasp.org/www-community/attacks/CSV_Injection
+ */
+const APOSTROPHE = "'";
+const FORMULA = /^\s*['=+\-@\uff1d\uff0b\uff0d\uff20|]|^[\t\r\n\0]/;
+const NUMBER_OR_DATE =
+  /^\s*[-.,:/%\s\d]*\d[-.,:/%\s\d]*(?:e[+-]?\d+)?\s*(?:[ap]m)?\s*$|^\s*(?:true|false)\s*$/i;
+/** Spreadsheets keep the first fifteen digits of a longer number. */
+const PLAIN_NUMBER = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
+const DIGITS_MAX = 15;
+
+export const cellOfText = (text: string): string => (isTaken(text) ? `${APOSTROPHE}${text}` : text);
+
+/** The other way. An apostrophe that nobody put there, as in `'tis`, stays. */
+export const textOfCell = (cell: string): string =>
+  cell.startsWith(APOSTROPHE) && isTaken(cell.slice(1)) ? cell.slice(1) : cell;
+
+/** A number that a spreadsheet reads, sums and saves as it is. */
+export const isPlainNumber = (text: string): boolean =>
+  PLAIN_NUMBER.test(text) && text.replace('.', '').length <= DIGITS_MAX;
+
+const isTaken = (text: string): boolean => FORMULA.test(text) || NUMBER_OR_DATE.test(text);

@@ -1,16 +1,17 @@
 import { CsvError, type CsvErrorCode, parse } from 'csv-parse/sync';
 import { closest } from '../../../../policies/document/closest.ts';
-import { textOfCell } from './cell-text.ts';
 import {
   type Cells,
   COLUMNS,
   type Column,
   type CsvDialect,
   type CsvProblem,
+  type FileText,
+  fileText,
   isText,
   PROBLEMS_MAX,
 } from './columns.ts';
-import { type FileText, fileText } from './file-text.ts';
+import { textOfCell } from './read-cells.ts';
 
 /** A row of the file that says something. */
 export interface CsvRow {

@@ -1,6 +1,6 @@
 import { type BreakGlass, breakGlassCounter } from '../../../../policies/limits/break-glass.ts';
 import { isValidAt } from '../../../../policies/limits/validity.ts';
-import { subjectPath } from '../changes/subject-path.ts';
+import { subjectPath } from '../changes/fields.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
 import type { LimitsDeskDeps } from './contract.ts';
 import type { DeskReads } from './desk-reads.ts';

@@ -2,7 +2,7 @@ import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/validity.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
-import { subjectPath } from '../changes/subject-path.ts';
+import { subjectPath } from '../changes/fields.ts';
 import type { Oversubscription } from './outcome.ts';
 
 const LARGER_MAX = 10;

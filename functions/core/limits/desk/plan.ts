@@ -12,7 +12,6 @@ import { LimitsError } from '../limits-error.ts';
 import type { EditContext } from './draft.ts';
 import { editDocument } from './edit-document.ts';
 import type { LimitEdit } from './limit-edit.ts';
-import { toConfirm } from './needs.ts';
 import { zoneOfSubject } from './zone-of-subject.ts';
 
 /** A set, or what is packed with the code, as it was written and as it is read. */
@@ -70,3 +69,27 @@ export function readDocument(document: LimitsDocument, set: string, policy: Poli
   const problems = parsed.problems.map(problemText).join('; ');
   throw new LimitsError('limits_unreadable', `set ${set}: no longer fits the policy: ${problems}`);
 }
+
+// What a change asks of its author beside the right to make it.
+/** A typing error of one digit is ten times as much. */
+const JUMP = 3;
+
+/**
+ * Amounts that become more than three times, or less than a third of, what they were, 0 and `unlimited` included; and
+ * modes of limits and rollouts that become milder, after which jobs pass that were rejected.
+ */
+export const toConfirm = (rows: readonly ChangeRow[]): readonly ChangeRow[] =>
+  rows.filter((row) => {
+    const { about, field, from, to, effect } = row;
+    if (isMilder(row)) return true;
+    if (about !== 'limit' || field !== 'amount' || effect === 'neutral' || from === null || to === null)
+      return false;
+    if (typeof from !== 'number' || typeof to !== 'number') return true;
+    return (to === 0 && from !== 0) || to > from * JUMP || to * JUMP < from;
+  });
+
+/** A limit that goes as a whole says so by itself. */
+export const isMilder = ({ about, field, effect, whole }: ChangeRow): boolean =>
+  effect === 'loosens' &&
+  field === 'mode' &&
+  (about === 'rollout' || (about === 'limit' && whole === undefined));

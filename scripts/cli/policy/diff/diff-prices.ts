@@ -1,5 +1,5 @@
 import { readDecimal } from '../../../../policies/document/decimal.ts';
-import { pricesAt, priceVersions } from '../../../../policies/prices/prices-at.ts';
+import { pricesAt, priceVersions } from '../../../../policies/prices/price.ts';
 import { entriesAt, entryOf, listOf, type WrittenEntry } from '../warnings/warning.ts';
 import type { Change, Effect } from './change.ts';
 import type { Side } from './diff-rules.ts';

@@ -1,6 +1,10 @@
-import type { PriceList, PriceTable } from '../../../../policies/price.ts';
+import {
+  type PriceList,
+  type PriceTable,
+  pricesAt,
+  priceVersions,
+} from '../../../../policies/prices/price.ts';
 import { type PriceJump, priceJumps } from '../../../../policies/prices/price-jumps.ts';
-import { pricesAt, priceVersions } from '../../../../policies/prices/prices-at.ts';
 import { moneyText } from '../../../../policies/text/money-text.ts';
 import { entryOf, listOf } from '../warnings/warning.ts';
 import type { Side } from './diff-rules.ts';

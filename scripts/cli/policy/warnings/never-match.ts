@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../../../policies/place/directory.ts';
-import { NO_CLASS, type PriceTable, type RunnerClass } from '../../../../policies/price.ts';
-import { pricesAt, priceVersions } from '../../../../policies/prices/prices-at.ts';
+import {
+  NO_CLASS,
+  type PriceTable,
+  pricesAt,
+  priceVersions,
+  type RunnerClass,
+} from '../../../../policies/prices/price.ts';
 import { entriesAt, entryOf, listOf, type Warning, type Written, type WrittenEntry } from './warning.ts';
 
 /** Rules and runner classes that no job will ever meet. Prices that are over meet nobody anyhow. */

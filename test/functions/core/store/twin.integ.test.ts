@@ -1,6 +1,11 @@
 /** The table in memory answers whatever it is asked like DynamoDB does. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import type { Item } from '../../../../functions/core/store/item-bytes.ts';
+import { versioned } from '../../../../functions/core/store/item-version.ts';
+import type { Key } from '../../../../functions/core/store/keys.ts';
+import { type ItemChange, MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import {
   absent,
   all,
@@ -8,26 +13,19 @@ import {
   begins,
   compare,
   type ItemCondition,
-  numberIs,
-  present,
-} from '../../../../functions/core/store/condition.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
-import type { Item } from '../../../../functions/core/store/item-bytes.ts';
-import { versioned } from '../../../../functions/core/store/item-version.ts';
-import type { Key } from '../../../../functions/core/store/keys.ts';
-import { type ItemChange, MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import {
   type ItemWrite,
   keyOf,
+  numberIs,
   type Operations,
+  present,
   type QueryAsk,
   type Table,
+  TimeLimit,
 } from '../../../../functions/core/store/operation.ts';
 import { itemAt } from '../../../../functions/core/store/put.ts';
 import { queryAll } from '../../../../functions/core/store/query.ts';
 import { scanPages } from '../../../../functions/core/store/scan.ts';
 import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
-import { TimeLimit } from '../../../../functions/core/store/time-limit.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../../policies/reason.ts';
-import { headline } from '../../../../policies/text/headline.ts';
+import { headline } from '../../../../policies/text/reason-texts.ts';
 import { NOW_MS, told, toldDiscreetly } from '../told.ts';
 
 const first = (reason: Reason): string => headline(reason, { currency: 'EUR', nowMs: NOW_MS });

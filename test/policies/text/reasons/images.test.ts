@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../../policies/reason.ts';
-import { discreetHeadline } from '../../../../policies/text/headline.ts';
+import { discreetHeadline } from '../../../../policies/text/reason-texts.ts';
 import { told, toldDiscreetly } from '../told.ts';
 
 const first = discreetHeadline;

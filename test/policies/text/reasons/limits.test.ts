@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../../policies/reason.ts';
-import { discreetHeadline, headline } from '../../../../policies/text/headline.ts';
-import { reasonLine } from '../../../../policies/text/reason-line.ts';
-import { retryAdvice } from '../../../../policies/text/retry-advice.ts';
+import {
+  discreetHeadline,
+  headline,
+  reasonLine,
+  retryAdvice,
+} from '../../../../policies/text/reason-texts.ts';
 import { NOW_MS, told, toldDiscreetly } from '../told.ts';
 import { alone, blocked, indebted, lessened, once, soft, spent } from './limit-reasons.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../../policies/reason.ts';
-import { headline } from '../../../../policies/text/headline.ts';
-import { retryAdvice } from '../../../../policies/text/retry-advice.ts';
+import { headline, retryAdvice } from '../../../../policies/text/reason-texts.ts';
 import { NOW_MS, told, toldDiscreetly } from '../told.ts';
 import { cpu, hourFull, memory, minuteFull, once, slots } from './limit-reasons.ts';
 

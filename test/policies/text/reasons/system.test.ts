@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headline } from '../../../../policies/text/headline.ts';
+import { headline } from '../../../../policies/text/reason-texts.ts';
 import { NOW_MS, told, toldDiscreetly } from '../told.ts';
 
 test('a field GitLab did not send: what the author can write, or whom to show it', () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
-import { placesOf } from '../../../../functions/answers/reading/places.ts';
+import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
 import type { SubjectView } from '../../../../functions/answers/subject/model.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';

@@ -1,7 +1,7 @@
 /** Products that are wrong in one thing each. A month must notice every one of them. */
 import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { pricesAt } from '../../../../policies/prices/prices-at.ts';
+import { pricesAt } from '../../../../policies/prices/price.ts';
 import type { EstimateName } from '../../../../scripts/proof/simulate/estimators.ts';
 import type { Parts } from '../../../../scripts/proof/simulate/parts.ts';
 import { ZONE_OF_LATE_DAYS } from '../../../../scripts/proof/simulate/workload.ts';

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readDecimal } from '../../policies/document/decimal.ts';
-import { readDurationSeconds } from '../../policies/document/duration.ts';
-import { timeoutEstimator } from '../../policies/estimate.ts';
-import { costMicros, MICROS_PER_MINUTE_MAX, type RunnerClass, runnerClassOf } from '../../policies/price.ts';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { readDecimal } from '../../../policies/document/decimal.ts';
+import { readDurationSeconds } from '../../../policies/document/duration.ts';
+import { timeoutEstimator } from '../../../policies/estimate.ts';
+import {
+  costMicros,
+  MICROS_PER_MINUTE_MAX,
+  type RunnerClass,
+  runnerClassOf,
+} from '../../../policies/prices/price.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 test('a hold is never smaller than the exact cost, and less than one micro-unit larger', () => {
   fc.assert(
